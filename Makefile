@@ -1,0 +1,41 @@
+# Two commands do everything on a fresh machine: `make demo` and `make check`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo check test slow format clean
+
+$(BIN)/p2c: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(BIN)/.dev: pyproject.toml $(BIN)/p2c
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: $(BIN)/p2c  ## install, and plan for the embedded loan applicant
+	$(BIN)/p2c example loan --to build/loan
+	$(BIN)/p2c why build/loan/loan.toml build/loan/loan-john.json
+	$(BIN)/p2c plan build/loan/loan.toml build/loan/loan-john.json
+
+check: $(BIN)/.dev  ## install, and run every check that CI runs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n auto
+
+test: $(BIN)/.dev
+	$(BIN)/pytest -n auto
+
+slow: $(BIN)/.dev  ## the thorough runs
+	$(BIN)/pytest -n auto -m slow
+
+format: $(BIN)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf build dist $(VENV)

@@ -1,0 +1,1 @@
+"""Features, problems as they are written down, and rows."""

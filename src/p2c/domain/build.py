@@ -1,0 +1,177 @@
+"""From a feature's keys to a `Feature`: the meaning of `values`, `min`, `max`, `step` and the defaults."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction  # noqa: TC003 - a doctest uses it
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Action, Feature, Grid, Kind, Points, exact
+from p2c.errors import Fault, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.domain.feature import Law, Number
+    from p2c.domain.spec import FeatureSpec
+
+
+def build_feature(
+    name: str, spec: FeatureSpec, *, law: Law, governed: bool
+) -> tuple[Feature | None, list[Fault]]:
+    """Return the feature that the keys describe, or None and what is wrong with them."""
+    place = f"features.{name}"
+    faults = [Fault(f"{place}.{key}", message) for key, message in _faults(spec, governed=governed)]
+    if not name:
+        faults.append(Fault("features", "a feature has an empty name"))
+    if faults:
+        return None, faults
+    domain = _domain(spec)
+    low, high = _span(spec, domain)
+    default = Action.EFFECT if governed else Action.FREE
+    feature = Feature(
+        name=name,
+        kind=spec.type,
+        domain=domain,
+        minimum=low,
+        maximum=high,
+        action=spec.action or default,
+        weight=spec.weight,
+        scale=None if isinstance(spec.scale, str) else spec.scale,
+        law=spec.causal or law,
+        moves=_moves(spec),
+        label=spec.label,
+        unit=spec.unit,
+        phrase=spec.phrase,
+        governed=governed,
+    )
+    return feature, []
+
+
+def _domain(spec: FeatureSpec) -> Grid | Points:
+    if spec.values is not None:
+        if not spec.type.is_number:
+            return Points(tuple(spec.values))
+        numbers = [_typed(spec.type, each) for each in spec.values if not isinstance(each, str)]
+        return Points(tuple(sorted(numbers)))
+    assert spec.min is not None
+    assert spec.max is not None
+    low, high = _typed(spec.type, spec.min), _typed(spec.type, spec.max)
+    usual = 1 if spec.type is Kind.INT else default_step(exact(high) - exact(low))
+    return Grid(low, high, _typed(spec.type, spec.step or usual))
+
+
+def _typed(kind: Kind, number: Number) -> Number:
+    return int(number) if kind is Kind.INT else float(number)
+
+
+def _span(spec: FeatureSpec, domain: Grid | Points) -> tuple[Number, Number]:
+    """Return the least and the greatest number that a row may have; the greatest may be off the grid."""
+    if isinstance(domain, Grid):
+        return domain.start, domain.stop
+    low, high = domain.values[0], domain.values[-1]
+    if isinstance(low, str) or isinstance(high, str) or not spec.type.is_number:
+        return 0, 0
+    return low, high
+
+
+SMALLEST_POWER = -323
+"""The least power of ten that is a float above zero."""
+
+
+def default_step(width: Fraction) -> Number:
+    """Return the power of ten nearest to a millionth of a range; 1 for a range of zero.
+
+    >>> default_step(Fraction(45))
+    0.0001
+    """
+    if width == 0:
+        return 1
+    # The logarithms apart, for the range of two floats need not be a float.
+    size = math.log10(width.numerator) - math.log10(width.denominator)
+    power = max(round(size - 6), SMALLEST_POWER)
+    return 10**power if power >= 0 else float(f"1e{power}")
+
+
+def _moves(
+    spec: FeatureSpec,
+) -> tuple[tuple[str | int | float, tuple[str | int | float, ...]], ...] | None:
+    if spec.moves is None:
+        return None
+    # The keys of a table are text even where the values are numbers.
+    named = {str(value): value for value in spec.values or ()}
+    return tuple((named[start], tuple(ends)) for start, ends in spec.moves.items())
+
+
+def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
+    if spec.type.is_number:
+        yield from _number_faults(spec)
+    else:
+        yield from _category_faults(spec)
+    if spec.action is Action.EFFECT and not governed:
+        yield "action", "'effect' needs a causal rule with this feature as its head; there is none"
+    if spec.action in (Action.UP, Action.DOWN) and spec.type is Kind.CATEGORY:
+        yield "action", f"'{spec.action.value}' needs an order: use a number or type 'ordinal'"
+    if spec.causal is not None and not governed:
+        yield "causal", "no causal rule has this feature as its head, so no law applies"
+
+
+def _number_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
+    if spec.moves is not None:
+        yield "moves", "only a category or an ordinal has moves; use action 'up' or 'down'"
+    limits = {"min": spec.min, "max": spec.max, "step": spec.step}
+    if spec.values is not None:
+        if any(number is not None for number in limits.values()):
+            yield "values", "give either 'values' or 'min', 'max' and 'step'"
+        yield from _listed_faults(spec.values)
+        for value in spec.values:
+            if isinstance(value, str):
+                yield "values", f"expected numbers, found {value!r}"
+                return
+            if spec.type is Kind.INT and value != int(value):
+                yield "values", f"expected whole numbers, found {value}"
+                return
+        return
+    for key, number in limits.items():
+        if number is None and key != "step":
+            yield key, "a number needs 'min' and 'max', or 'values'"
+        elif spec.type is Kind.INT and number is not None and number != int(number):
+            yield key, f"expected a whole number, found {number}"
+    if spec.min is not None and spec.max is not None and spec.min > spec.max:
+        yield "min", f"expected at most max = {spec.max}, found {spec.min}"
+
+
+def _category_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
+    noun = "an ordinal" if spec.type is Kind.ORDINAL else "a category"
+    for key, number in (("min", spec.min), ("max", spec.max), ("step", spec.step)):
+        if number is not None:
+            yield key, f"{noun} has 'values' instead"
+    if not isinstance(spec.scale, str):
+        yield "scale", f"{noun} has no scale; use 'weight'"
+    if spec.values is None:
+        yield "values", f"{noun} needs its values"
+        return
+    yield from _listed_faults(spec.values)
+    names = [str(value) for value in spec.values]
+    for start, ends in (spec.moves or {}).items():
+        for value in (start, *ends):
+            if str(value) not in names or (value is not start and value not in spec.values):
+                yield (
+                    "moves",
+                    f"'{value}' is not one of the values; {suggestion(str(value), names)}",
+                )
+
+
+def _listed_faults(values: list[str | int | float]) -> Iterator[tuple[str, str]]:
+    if not values:
+        yield "values", "expected at least one value"
+    seen: set[str | int | float] = set()
+    texts: dict[str, str | int | float] = {}
+    for value in values:
+        if value in seen:
+            yield "values", f"the value {value!r} is listed twice"
+        elif str(value) in texts:
+            # The keys of a table and the cells of a CSV file name a value by its text alone.
+            yield "values", f"the values {texts[str(value)]!r} and {value!r} read alike"
+        seen.add(value)
+        texts[str(value)] = value

@@ -1,0 +1,248 @@
+"""Features: what is known of a person, which values each may take, and who may change it.
+
+Numbers are handled exactly: a decimal such as `0.1` means one tenth, so the third point of a grid of tenths is `0.3`,
+and two distances that are equal on paper are equal here.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+
+Number = int | float
+Value = str | int | float | None
+"""A feature's value; None is a missing one."""
+
+
+class Kind(Enum):
+    """What sort of values a feature has."""
+
+    INT = "int"
+    FLOAT = "float"
+    CATEGORY = "category"
+    ORDINAL = "ordinal"
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether the values are numbers."""
+        return self in (Kind.INT, Kind.FLOAT)
+
+
+class Action(Enum):
+    """Who may change a feature, and which way."""
+
+    FREE = "free"
+    UP = "up"
+    DOWN = "down"
+    FIXED = "fixed"
+    EFFECT = "effect"
+
+    @property
+    def is_direct(self) -> bool:
+        """Tell whether a person may set the feature."""
+        return self in (Action.FREE, Action.UP, Action.DOWN)
+
+
+class Law(Enum):
+    """What the causal rules of a feature say when none fires (contract §2, Allowed)."""
+
+    IFF = "iff"
+    IF = "if"
+    ONLY_IF = "only_if"
+
+
+def exact(number: Number) -> Fraction:
+    """Return the number that its decimal text denotes.
+
+    >>> exact(0.1) * 3 == exact(0.3)
+    True
+    """
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The evenly spaced admissible values of a number, from `start` up to at most `stop`."""
+
+    start: Number
+    stop: Number
+    step: Number
+
+    @cached_property
+    def _exact(self) -> tuple[Fraction, Fraction]:
+        return exact(self.start), exact(self.step)
+
+    @cached_property
+    def size(self) -> int:
+        """Return how many values there are."""
+        start, step = self._exact
+        return int((exact(self.stop) - start) // step) + 1
+
+    def value(self, place: int) -> Number:
+        """Return the value at a place, counted from zero."""
+        if isinstance(self.start, int) and isinstance(self.step, int):
+            return self.start + place * self.step
+        start, step = self._exact
+        return float(start + place * step)
+
+    def first_place_from(self, number: Fraction) -> int:
+        """Return the place of the least value at or above a number; `size` if there is none."""
+        start, step = self._exact
+        return min(max(math.ceil((number - start) / step), 0), self.size)
+
+    def first_place_past(self, number: Fraction) -> int:
+        """Return the place of the least value above a number; `size` if there is none."""
+        start, step = self._exact
+        return min(max(math.floor((number - start) / step) + 1, 0), self.size)
+
+
+@dataclass(frozen=True)
+class Points:
+    """An explicit list of admissible values: numbers ascending, or categories in their order."""
+
+    values: tuple[str | int | float, ...]
+
+    @cached_property
+    def _numbers(self) -> list[Fraction]:
+        return [exact(value) for value in self.values if not isinstance(value, str)]
+
+    @property
+    def size(self) -> int:
+        """Return how many values there are."""
+        return len(self.values)
+
+    def value(self, place: int) -> str | int | float:
+        """Return the value at a place, counted from zero."""
+        return self.values[place]
+
+    def first_place_from(self, number: Fraction) -> int:
+        """Return the place of the least value at or above a number; `size` if there is none."""
+        return bisect_left(self._numbers, number)
+
+    def first_place_past(self, number: Fraction) -> int:
+        """Return the place of the least value above a number; `size` if there is none."""
+        return bisect_right(self._numbers, number)
+
+
+Domain = Grid | Points
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One thing known of a person (contract §1, feature keys)."""
+
+    name: str
+    kind: Kind
+    domain: Domain
+    minimum: Number = 0
+    maximum: Number = 0
+    action: Action = Action.FREE
+    weight: Number = 1
+    scale: Number | None = None
+    law: Law = Law.IFF
+    moves: tuple[tuple[str | int | float, tuple[str | int | float, ...]], ...] | None = None
+    label: str = ""
+    unit: str = ""
+    phrase: str = ""
+    governed: bool = field(default=False)
+
+    @cached_property
+    def is_listed(self) -> bool:
+        """Tell whether the values are names, each listed, rather than numbers."""
+        return not self.kind.is_number
+
+    @cached_property
+    def _whole(self) -> tuple[int, int] | None:
+        """Return the start and the step of a grid of whole numbers."""
+        match self.domain:
+            case Grid(int() as start, _, int() as step):
+                return start, step
+            case _:
+                return None
+
+    @cached_property
+    def places(self) -> dict[str | int | float, int]:
+        """Return the place of each listed value."""
+        assert isinstance(self.domain, Points)
+        return {value: place for place, value in enumerate(self.domain.values)}
+
+    @cached_property
+    def moves_from(self) -> dict[str | int | float, tuple[str | int | float, ...]] | None:
+        """Return the values that each value may change to, where `moves` restricts them."""
+        return None if self.moves is None else dict(self.moves)
+
+    @property
+    def has_order(self) -> bool:
+        """Tell whether `<` means something on the values."""
+        return self.kind is not Kind.CATEGORY
+
+    @cached_property
+    def divisor(self) -> Fraction:
+        """Return what a difference is divided by to make a distance; 1 for a range of zero."""
+        if self.kind is Kind.ORDINAL:
+            return Fraction(max(self.domain.size - 1, 1))
+        if self.scale is not None:
+            return exact(self.scale)
+        return (exact(self.maximum) - exact(self.minimum)) or Fraction(1)
+
+    def order(self, value: str | int | float) -> Fraction:
+        """Return where a value stands in the order of the feature: the number itself, or its rank."""
+        if self.kind.is_number:
+            assert not isinstance(value, str)
+            return exact(value)
+        return Fraction(self.places[value])
+
+    def contains(self, value: str | int | float) -> bool:
+        """Tell whether a value is admissible as a target."""
+        return self.place(value) is not None
+
+    def place(self, value: str | int | float) -> int | None:
+        """Return a value's place in the domain, or None if it is off the grid."""
+        if self.is_listed:
+            return self.places.get(value)
+        if isinstance(value, str):
+            return None
+        if self._whole is not None and isinstance(value, int):
+            place, rest = divmod(value - self._whole[0], self._whole[1])
+            return place if rest == 0 and 0 <= place < self.domain.size else None
+        place = self.domain.first_place_from(exact(value))
+        inside = place < self.domain.size
+        return place if inside and exact(self._number(place)) == exact(value) else None
+
+    def _number(self, place: int) -> Number:
+        value = self.domain.value(place)
+        assert not isinstance(value, str)
+        return value
+
+
+def distance(feature: Feature, start: Value, end: Value) -> Fraction:
+    """Return how far a change of value is (contract §2, Cost): 1 from a missing value."""
+    if start == end:
+        return Fraction(0)
+    if start is None or end is None or feature.kind is Kind.CATEGORY:
+        return Fraction(1)
+    return abs(feature.order(end) - feature.order(start)) / feature.divisor
+
+
+def permits(feature: Feature, start: Value, end: str | int | float) -> bool:
+    """Tell whether a change of value goes a way that the feature's action and moves allow.
+
+    Who makes the change is not asked here: an `effect` feature may go anywhere, by its rules only.
+    """
+    if feature.action is Action.FIXED or start == end:
+        return False
+    if start is None:
+        return True
+    if feature.moves_from is not None and end not in feature.moves_from.get(start, ()):
+        return False
+    match feature.action:
+        case Action.UP:
+            return feature.order(end) > feature.order(start)
+        case Action.DOWN:
+            return feature.order(end) < feature.order(start)
+        case _:
+            return True

@@ -1,0 +1,67 @@
+"""The types of a feature's keys: each checked by one function, so that a wrong one is one fault that says what is right.
+
+A union of types would report its fault once for every branch.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainValidator, StrictStr
+from pydantic_core import PydanticCustomError
+
+
+def _refuse(expected: str) -> PydanticCustomError:
+    return PydanticCustomError("p2c", f"expected {expected}")
+
+
+def _number(raw: Any, expected: str = "a number") -> int | float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        raise _refuse(expected)
+    try:
+        finite = math.isfinite(raw)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise _refuse("a number within the range of a float")
+    return raw
+
+
+def _value(raw: Any) -> str | int | float:
+    return raw if isinstance(raw, str) else _number(raw, "a name or a number")
+
+
+def _positive(raw: Any) -> int | float:
+    number = _number(raw, "a number above 0")
+    if number <= 0:
+        raise _refuse("a number above 0")
+    return number
+
+
+def _weight(raw: Any) -> int | float:
+    number = _number(raw, "a number, 0 or more")
+    if number < 0:
+        raise _refuse("a number, 0 or more")
+    return number
+
+
+def _scale(raw: Any) -> str | int | float:
+    if raw == "range":
+        return "range"
+    number = _number(raw, "'range' or a number above 0")
+    if number <= 0:
+        raise _refuse("'range' or a number above 0")
+    return number
+
+
+def _move_start(raw: Any) -> Any:
+    return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else raw
+
+
+SpecNumber = Annotated[int | float, PlainValidator(_number)]
+SpecValue = Annotated[str | int | float, PlainValidator(_value)]
+Positive = Annotated[int | float, PlainValidator(_positive)]
+Weight = Annotated[int | float, PlainValidator(_weight)]
+Scale = Annotated[str | int | float, PlainValidator(_scale)]
+MoveStart = Annotated[StrictStr, BeforeValidator(_move_start)]

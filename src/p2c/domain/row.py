@@ -1,0 +1,131 @@
+"""Rows in: a person's values from a mapping, a pandas Series or text, each as its feature's type."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from p2c.domain.feature import Feature, Kind, Value, exact
+from p2c.errors import Fault, RowError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+State = dict[str, Value]
+"""A value for every feature, in the problem's order."""
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?P<fraction>\.[0-9]*)?|\.[0-9]+)(?P<power>[eE][+-]?[0-9]+)?")
+
+
+def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
+    """Return the person's state; keys that are no feature are left aside."""
+    features = tuple(features)
+    if not hasattr(row, "keys"):
+        found = type(row).__name__
+        raise RowError([Fault("", f"expected a row of values by feature, found a {found}")])
+    keys = {key for key in row.keys() if isinstance(key, str)}  # noqa: SIM118 - a Series iterates over its values
+    spare = keys - {feature.name for feature in features}
+    state: State = {}
+    faults: list[Fault] = []
+    for feature in features:
+        if feature.name not in keys:
+            faults.append(Fault(feature.name, _missing(feature.name, spare)))
+            continue
+        try:
+            state[feature.name] = read_value(feature, row[feature.name])
+        except ValueError as error:
+            faults.append(Fault(feature.name, str(error)))
+    if faults:
+        raise RowError(faults)
+    return state
+
+
+def read_text_row(features: Iterable[Feature], row: Mapping[str, str]) -> State:
+    """Return the state of a row of text cells, as CSV has them; an empty cell is a missing value."""
+    by_name = {feature.name: feature for feature in features}
+    typed = {
+        key: _cell(by_name[key], text) if key in by_name else text for key, text in row.items()
+    }
+    return read_row(by_name.values(), typed)
+
+
+def read_value(feature: Feature, raw: Any) -> Value:
+    """Return one value as the feature's type; a ValueError says what would be right."""
+    if type(raw) is str and feature.is_listed and raw in feature.places:
+        return raw
+    if type(raw) is int and feature.kind is Kind.INT and feature.minimum <= raw <= feature.maximum:
+        return raw
+    value = _plain(raw)
+    if value is None:
+        return None
+    if feature.kind.is_number:
+        return _number(feature, value)
+    usable = isinstance(value, str | int | float) and not isinstance(value, bool)
+    if not usable or value not in feature.places:
+        known = [str(each) for each in feature.places]
+        word = value[:100] if isinstance(value, str) else _shown(value)
+        raise ValueError(f"{_shown(value)} is not one of its values; {suggestion(word, known)}")
+    return feature.domain.value(feature.places[value])
+
+
+def _missing(name: str, spare: set[str]) -> str:
+    near = suggestion(name, spare) if spare else ""
+    hint = near if near.startswith("did") else "null stands for unknown"
+    return f"this feature is missing from the row; {hint}"
+
+
+def _number(feature: Feature, value: object) -> int | float:
+    expected = "expected a whole number" if feature.kind is Kind.INT else "expected a number"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{expected}, found {_shown(value)}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{expected}, found {value}")
+    if feature.kind is Kind.INT and value != int(value):
+        raise ValueError(f"{expected}, found {float(value)}")
+    if not exact(feature.minimum) <= exact(value) <= exact(feature.maximum):
+        shown = _shown(int(value) if feature.kind is Kind.INT else value)
+        raise ValueError(f"{shown} is outside its range, {feature.minimum} to {feature.maximum}")
+    return int(value) if feature.kind is Kind.INT else float(value)
+
+
+def _plain(raw: Any) -> Any:
+    """Return a Python value for what pandas and numpy hand out; None for every kind of missing."""
+    if raw is None or type(raw).__name__ in ("NAType", "NaTType"):
+        return None
+    if hasattr(raw, "item") and not isinstance(raw, str | int | float):
+        if getattr(raw, "size", 1) != 1:
+            raise ValueError(f"expected one value, found {raw.size}")
+        raw = raw.item()
+    if isinstance(raw, float) and math.isnan(raw):
+        return None
+    return str(raw) if isinstance(raw, str) else raw
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int) and abs(value) > 1e30:
+        return "a number of more than 30 digits"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _cell(feature: Feature, text: str | None) -> Any:
+    if text is None or text in _categories(feature):
+        return text
+    stripped = text.strip()
+    if stripped == "":
+        return None
+    return stripped if stripped in _categories(feature) else _parsed(stripped)
+
+
+def _categories(feature: Feature) -> Mapping[str | int | float, int]:
+    return {} if feature.kind.is_number else feature.places
+
+
+def _parsed(text: str) -> str | int | float:
+    """Return the number that a cell denotes, or its text; `nan` is a missing number."""
+    match = NUMBER.fullmatch(text)
+    if match is None:
+        return math.nan if text.lower() == "nan" else text
+    whole = match["fraction"] is None and match["power"] is None and len(text) < 4_000
+    return int(text) if whole and "." not in text else float(text)

@@ -1,0 +1,169 @@
+"""A problem as it is written down: the keys of a TOML file or dict, typed and checked, every fault at once."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
+
+from p2c.domain.feature import Action, Kind, Law
+from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
+    MoveStart,
+    Positive,
+    Scale,
+    SpecNumber,
+    SpecValue,
+    Weight,
+)
+from p2c.errors import Fault, P2CError, ProblemError, suggestion
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+class Exceptions(Enum):
+    """What is done when the person breaks a causal rule at the start."""
+
+    ABDUCE = "abduce"
+    STRICT = "strict"
+
+
+class Effects(Enum):
+    """When causal actions happen: only where a feature is violated, or wherever a rule supports them."""
+
+    TRIGGERED = "triggered"
+    SUPPORTED = "supported"
+
+
+class Norm(Enum):
+    """How the efforts of a plan add up."""
+
+    L0 = "l0"
+    L1 = "l1"
+    L2 = "l2"
+
+
+class Minimize(Enum):
+    """What comes first: the cost, or the number of direct actions (the paper's DPL)."""
+
+    COST = "cost"
+    ACTIONS = "actions"
+
+
+class FeatureSpec(BaseModel):
+    """The keys of one `[features.…]` table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    type: Kind
+    values: list[SpecValue] | None = None
+    min: SpecNumber | None = None
+    max: SpecNumber | None = None
+    step: Positive | None = None
+    action: Action | None = None
+    weight: Weight = 1
+    scale: Scale = "range"
+    causal: Law | None = None
+    moves: dict[MoveStart, list[SpecValue]] | None = None
+    label: StrictStr = ""
+    unit: StrictStr = ""
+    phrase: StrictStr = ""
+
+
+class ProblemSpec(BaseModel):
+    """The keys of a problem."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: StrictStr = "problem"
+    goal: StrictStr
+    causal: Law = Law.IFF
+    exceptions: Exceptions = Exceptions.ABDUCE
+    effects: Effects = Effects.TRIGGERED
+    norm: Norm = Norm.L1
+    minimize: Minimize = Minimize.COST
+    rules: StrictStr | None = None
+    rules_file: StrictStr | None = None
+    features: dict[str, FeatureSpec] = Field(min_length=1)
+
+
+def read_spec(
+    data: Mapping[str, Any], *, folder: Path | None = None, source: str = ""
+) -> ProblemSpec:
+    """Check a dict of the contract's shape; `rules_file` is read relative to the folder."""
+    given: object = data
+    if not isinstance(given, Mapping):
+        message = f"expected a table of keys such as 'goal' and 'features', found {_shown(given)}"
+        raise ProblemError([Fault("", message)], source=source)
+    try:
+        spec = ProblemSpec.model_validate({str(key): value for key, value in given.items()})
+    except ValidationError as error:
+        raise ProblemError([_fault(each) for each in error.errors()], source=source) from None
+    if (spec.rules is None) == (spec.rules_file is None):
+        message = "give the rules either here or in 'rules_file', one of the two"
+        raise ProblemError([Fault("rules", message)], source=source)
+    if spec.rules_file is None:
+        return spec
+    try:
+        text = ((folder or Path()) / spec.rules_file).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        message = f"cannot read {_shown(spec.rules_file)}: {unreadable(error)}"
+        raise ProblemError([Fault("rules_file", message)], source=source) from None
+    return spec.model_copy(update={"rules": text})
+
+
+def load_spec(path: Path) -> ProblemSpec:
+    """Read a problem from a TOML or JSON file."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
+    try:
+        data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if path.suffix == ".json" else "TOML"
+        raise P2CError(f"{path}: not {kind}: {error}") from None
+    return read_spec(data, folder=path.parent, source=str(path))
+
+
+def unreadable(error: OSError | ValueError) -> str:
+    """Say why the text of a file could not be read."""
+    if isinstance(error, OSError):
+        return error.strerror or "the system gives no reason"
+    return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "it is no file name"
+
+
+EXPECTED = {
+    "string_type": "expected text",
+    "list_type": "expected a list",
+    "dict_type": "expected a table",
+    "model_type": "expected a table of keys such as 'type'",
+    "too_short": "expected at least one feature",
+    "missing": "this key is missing",
+}
+
+
+def _fault(error: ErrorDetails) -> Fault:
+    place = ".".join(str(each) for each in error["loc"] if each != "[key]")
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        in_feature = len(error["loc"]) == 3 and error["loc"][0] == "features"
+        known = FeatureSpec.model_fields if in_feature else ProblemSpec.model_fields
+        return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known)}")
+    if kind in ("missing", "too_short"):
+        return Fault(place, EXPECTED[kind])
+    expected = f"expected {error['ctx']['expected']}" if kind == "enum" else error["msg"]
+    return Fault(place, f"{EXPECTED.get(kind, expected)}, found {_shown(error['input'])}")
+
+
+def _shown(found: object) -> str:
+    """Return what was found, in a few words and on one line."""
+    if isinstance(found, str | int | float) or found is None:
+        text = repr(found) if not isinstance(found, int) or abs(found) < 1e30 else "a huge number"
+        return text if len(text) <= 60 else f"{text[:59]}…"
+    return {"dict": "a table", "list": "a list"}.get(name := type(found).__name__, f"a {name}")

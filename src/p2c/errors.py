@@ -1,0 +1,115 @@
+"""Every error that p2c raises, as one tree.
+
+P2CError
+├── RuleError        rule text that cannot be read or does not fit the features; keeps line and column
+├── ProblemError     a problem file or dict with one or more faults, each with its place
+├── RowError         a person's row that does not fit the problem
+├── PlanError        a plan that cannot be read as one
+├── EngineError      a question that an engine cannot take or answer
+├── ReviewError      a review of causal rules that is damaged, unfinished or contradicts itself; keeps the rules' ids
+└── MissingExtra     an optional dependency that is not installed
+
+The text of an error is one line: what is wrong, where, and what would be right. A rule error carries the source line
+with a caret as a note, so tracebacks and notebooks show it below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class P2CError(Exception):
+    """Base of all errors raised on purpose by p2c."""
+
+
+class RuleError(P2CError):
+    """Report rule text that cannot be read or that does not fit the features."""
+
+    def __init__(self, problem: str, *, line: int, column: int, source: str = "") -> None:
+        self.problem = problem
+        self.line = line
+        self.column = column
+        lines = source.split("\n")
+        self.source_line = lines[line - 1] if 0 < line <= len(lines) else ""
+        super().__init__(f"line {line}, column {column}: {problem}")
+        if self.source_line:
+            self.add_note(self.snippet)
+
+    @property
+    def snippet(self) -> str:
+        """Return the offending source line with a caret below the column."""
+        text = self.source_line.replace("\t", " ")
+        return f"    {text}\n    {' ' * (self.column - 1)}^"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a problem or a row: where it is and what would be right."""
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class ProblemError(P2CError):
+    """Report all the faults of a problem at once, one a line."""
+
+    def __init__(self, faults: Sequence[Fault], *, source: str = "") -> None:
+        self.faults = tuple(faults)
+        self.source = source
+        start = f"{source}: " if source else ""
+        super().__init__("\n".join(f"{start}{fault}" for fault in self.faults))
+
+
+class RowError(P2CError):
+    """Report all the faults of a person's row at once, in one line."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(str(fault) for fault in self.faults))
+
+
+class PlanError(P2CError):
+    """Report a plan document that does not have the shape of a plan."""
+
+
+class EngineError(P2CError):
+    """Report a question that an engine cannot take or did not answer."""
+
+
+class ReviewError(P2CError):
+    """Report a review of causal rules that cannot be used, and the ids of the rules at fault."""
+
+    def __init__(self, message: str, *, rules: Sequence[str] = ()) -> None:
+        self.rules = tuple(rules)
+        super().__init__(message)
+
+
+class MissingExtra(P2CError):
+    """Report an optional dependency that is not installed, and the command that installs it."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"this needs the package '{package}', which is not installed: pip install 'p2c[{extra}]'"
+        )
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return a hint that names the nearest known word, or the known words where none is near."""
+    words = sorted(set(known))
+    near = get_close_matches(word, words, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    if not words:
+        return "there are none"
+    shown = ", ".join(f"'{each}'" for each in words[:8])
+    return f"known: {shown}{', …' if len(words) > 8 else ''}"

@@ -1,0 +1,1 @@
+"""Proofs and plans in sentences, from one catalogue of phrases."""

@@ -1,0 +1,111 @@
+"""A plan in words: what to do, what then happens by itself, what it takes, or why there is no way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.explain.phrases import ENGLISH
+from p2c.explain.sentences import label_words, number_words, value_words
+from p2c.plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible
+
+if TYPE_CHECKING:
+    from p2c.domain.feature import Value
+    from p2c.explain.phrases import Phrases
+    from p2c.plan.outcome import Action, Plan
+    from p2c.rules.theory import Theory
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One action in words; an effect keeps the rules behind it for readers who want them."""
+
+    text: str
+    direct: bool
+    because: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A plan in words: sentences before the steps, the steps, sentences after them."""
+
+    opening: tuple[str, ...]
+    steps: tuple[tuple[Act, ...], ...]
+    closing: tuple[str, ...]
+
+
+def narrate(theory: Theory, plan: Plan, *, phrases: Phrases = ENGLISH) -> Story:
+    """Tell a plan."""
+    teller = _Teller(theory, phrases)
+    match plan:
+        case Found():
+            return teller.found(plan)
+        case Already():
+            return Story((teller.sentence(phrases.already),), (), ())
+        case Infeasible():
+            return Story(teller.infeasible(plan), (), ())
+        case GaveUp():
+            return teller.gave_up(plan)
+
+
+class _Teller:
+    """Puts plans into one language."""
+
+    def __init__(self, theory: Theory, phrases: Phrases) -> None:
+        self.theory = theory
+        self.phrases = phrases
+
+    def sentence(self, clause: str) -> str:
+        return clause[:1].upper() + clause[1:] + self.phrases.full_stop
+
+    def found(self, plan: Found) -> Story:
+        effort = self.phrases.effort.format(
+            cost=number_words(plan.cost, self.phrases), norm=plan.question.norm.upper()
+        )
+        closing = [self.sentence(effort)]
+        if plan.optimal:
+            closing.append(self.sentence(self.phrases.proved_least))
+        return Story((), self.steps(plan), tuple(closing))
+
+    def steps(self, plan: Found) -> tuple[tuple[Act, ...], ...]:
+        return tuple(tuple(self.act(action) for action in step.actions) for step in plan.steps)
+
+    def act(self, action: Action) -> Act:
+        feature = self.theory.feature[action.feature]
+        frame = self.phrases.act if isinstance(action, DirectAction) else self.phrases.effect
+        clause = frame.format(
+            label=label_words(feature),
+            start=self.value(action.feature, action.start),
+            end=self.value(action.feature, action.end),
+        )
+        if isinstance(action, DirectAction):
+            return Act(self.sentence(clause), direct=True)
+        if action.assumed:
+            clause = f"{clause} ({self.phrases.assumed})"
+        return Act(self.sentence(clause), direct=False, because=action.because)
+
+    def value(self, name: str, value: Value) -> str:
+        if value is None:
+            return self.phrases.unknown
+        return value_words(self.theory.feature[name], value, self.phrases)
+
+    def infeasible(self, plan: Infeasible) -> tuple[str, ...]:
+        opening = self.sentence(self.phrases.no_way)
+        if not plan.blockers:
+            return opening, self.sentence(self.phrases.no_lift)
+        restrictions = self.phrases.conjunction.join(
+            self.phrases.restrictions[each.restriction].format(
+                label=label_words(self.theory.feature[each.feature])
+            )
+            for each in plan.blockers
+        )
+        return opening, self.sentence(self.phrases.lift.format(restrictions=restrictions))
+
+    def gave_up(self, plan: GaveUp) -> Story:
+        bound = number_words(plan.bound, self.phrases)
+        opening = self.sentence(self.phrases.gave_up.format(bound=bound))
+        if plan.best is None:
+            return Story((opening, self.sentence(self.phrases.nothing_found)), (), ())
+        best = self.found(plan.best)
+        following = self.sentence(self.phrases.best_so_far)
+        return Story((opening, following), best.steps, best.closing[:1])

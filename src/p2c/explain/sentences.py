@@ -1,0 +1,188 @@
+"""A proof in sentences for the person it is about: no rule text, no variables, only the features' own words.
+
+A feature speaks through three keys of the problem. `label` is its name in running text; without one, underscores in
+the feature's name become blanks. `unit` follows a number. `phrase` says that the feature has a value, as a clause with
+the places `{label}` and `{value}`, such as `"you owe {value}"`; a phrase without `{value}` has the value put after it,
+and a feature without a phrase takes the catalogue's, `"your {label} is {value}"`.
+
+Each sentence states a fact that is true of the person: "Your bank balance is 40,000 dollars, which is below 60,000
+dollars." A sentence that is explained by others stands before them, one level higher.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from p2c.explain.phrases import ENGLISH
+from p2c.rules.proof import Applied, Compared, Decided, Query
+from p2c.rules.syntax import Comparator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.explain.phrases import Phrases
+    from p2c.rules.proof import Proof, ProofNode
+    from p2c.rules.theory import Decision, Theory
+
+COMPLEMENTS = {
+    Comparator.EQ: Comparator.NE,
+    Comparator.NE: Comparator.EQ,
+    Comparator.LT: Comparator.GE,
+    Comparator.GE: Comparator.LT,
+    Comparator.GT: Comparator.LE,
+    Comparator.LE: Comparator.GT,
+}
+FOLDSE_EXCEPTION = re.compile(r"ab(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence; those that explain it follow, one level deeper."""
+
+    text: str
+    depth: int = 0
+
+
+def explain_proof(
+    theory: Theory, proof: Proof, *, phrases: Phrases = ENGLISH
+) -> tuple[Sentence, ...]:
+    """Return the sentences of a proof, the verdict first, then its reasons."""
+    return tuple(_Speaker(theory, phrases).verdict(proof.root))
+
+
+def to_text(sentences: Iterable[Sentence]) -> str:
+    """Return sentences as lines, a list where they give reasons."""
+    return "\n".join(
+        f"{'  ' * (each.depth - 1)}- {each.text}" if each.depth else each.text for each in sentences
+    )
+
+
+class _Speaker:
+    """Puts the nodes of a proof into one language."""
+
+    def __init__(self, theory: Theory, phrases: Phrases) -> None:
+        self.theory = theory
+        self.phrases = phrases
+
+    def verdict(self, root: ProofNode) -> Iterator[Sentence]:
+        parts = root.children if isinstance(root.claim, Query) else (root,)
+        frame = self.phrases.goal_met if root.holds else self.phrases.goal_missed
+        yield Sentence(self.sentence(frame.replace("{reason}", self.clauses(parts))))
+        yield from self.reasons(parts, depth=1)
+
+    def reasons(self, nodes: Iterable[ProofNode], *, depth: int) -> Iterator[Sentence]:
+        """Yield what explains the decisions among some nodes: a sentence for each of their rules."""
+        for node in nodes:
+            for rule in _plain(node).children:
+                yield Sentence(self.sentence(self.clauses(rule.children)), depth)
+                yield from self.reasons(rule.children, depth=depth + 1)
+
+    def clauses(self, nodes: tuple[ProofNode, ...]) -> str:
+        told = dict.fromkeys(self.clause(node) for node in nodes)
+        return self.phrases.conjunction.join(told) or self.phrases.always
+
+    def clause(self, node: ProofNode) -> str:
+        plain = _plain(node)
+        match plain.claim:
+            case Compared() as claim:
+                return compared_words(
+                    self.theory.feature[claim.test.feature],
+                    claim,
+                    holds=plain.holds,
+                    phrases=self.phrases,
+                )
+            case Decided(call):
+                frame = self.phrases.applies if plain.holds else self.phrases.applies_not
+                return frame.replace("{decision}", decision_words(call.decision, self.phrases))
+            case Applied() | Query():
+                return self.clauses(plain.children)
+
+    def sentence(self, clause: str) -> str:
+        return f"{clause[:1].upper()}{clause[1:]}{self.phrases.full_stop}"
+
+
+def _plain(node: ProofNode) -> ProofNode:
+    """Return what a negated decision negates: its truth says the same of the person."""
+    match node.claim:
+        case Decided(call) if call.negated:
+            return node.children[0]
+        case _:
+            return node
+
+
+def compared_words(
+    feature: Feature, claim: Compared, *, holds: bool, phrases: Phrases = ENGLISH
+) -> str:
+    """Return the clause that says how the person's value stands to a constant."""
+    test = claim.test
+    constant = value_words(feature, test.constant, phrases)
+    if claim.value is None:
+        frame = phrases.unknown_relations[test.comparator]
+        statement = phrases.unknown_statement.replace("{label}", label_words(feature))
+    else:
+        passed = holds is not test.negated
+        relation = test.comparator if passed else COMPLEMENTS[test.comparator]
+        frame = phrases.relations[relation]
+        statement = statement_words(feature, claim.value, phrases)
+    return _filled(frame, statement=statement, constant=constant)
+
+
+def statement_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> str:
+    """Return the clause that says that a feature has a value."""
+    frame = feature.phrase or phrases.statement
+    if "{value}" not in frame:
+        frame = f"{frame.rstrip()} {{value}}"
+    return _filled(frame, label=label_words(feature), value=value_words(feature, value, phrases))
+
+
+def label_words(feature: Feature) -> str:
+    """Return a feature's name in running text."""
+    return feature.label or feature.name.replace("_", " ")
+
+
+def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> str:
+    """Return a value as people write it: 40000 as `40,000 dollars`, `no_account` as `no account`.
+
+    >>> from p2c.domain.feature import Feature, Grid, Kind
+    >>> value_words(Feature("debt", Kind.INT, Grid(0, 9999, 1), unit="dollars"), 5000)
+    '5,000 dollars'
+    """
+    if value is None or isinstance(value, str):
+        return str(value).replace("_", " ")
+    number = number_words(value, phrases)
+    return _filled(phrases.with_unit, value=number, unit=feature.unit) if feature.unit else number
+
+
+def number_words(number: float, phrases: Phrases = ENGLISH) -> str:
+    """Return a number with its thousands set apart and no needless zeros.
+
+    >>> number_words(6849.0), number_words(0.25), number_words(-1234567)
+    ('6,849', '0.25', '-1,234,567')
+    """
+    whole, _, rest = f"{Decimal(str(number)):,f}".partition(".")
+    rest = rest.rstrip("0")
+    return whole.replace(",", phrases.thousands) + (f"{phrases.decimal}{rest}" if rest else "")
+
+
+def decision_words(decision: Decision, phrases: Phrases = ENGLISH) -> str:
+    """Return a decision's name in running text; the exceptions that FOLD-SE invents get a number."""
+    invented = FOLDSE_EXCEPTION.fullmatch(decision.predicate)
+    if invented:
+        return _filled(phrases.exception, number=invented[1])
+    name = decision.predicate.replace("_", " ")
+    if not decision.arguments:
+        return _filled(phrases.decision, name=name)
+    arguments = ", ".join(
+        each if isinstance(each, str) else number_words(each, phrases)
+        for each in decision.arguments
+    )
+    return _filled(phrases.decision_with, name=name, arguments=arguments)
+
+
+def _filled(frame: str, **words: str) -> str:
+    """Fill the places of a frame in one pass; braces that name no place stay as they are."""
+    return re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), frame)

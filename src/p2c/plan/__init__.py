@@ -1,0 +1,1 @@
+"""The planner, and the validator that replays its answers."""

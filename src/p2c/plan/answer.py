@@ -1,0 +1,102 @@
+"""From what the search found to what a person is told: places back to values, moves to actions and steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from p2c.plan.axis import OFF
+from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.plan.dynamics import Dynamics
+    from p2c.plan.outcome import Action
+    from p2c.plan.person import Person
+    from p2c.plan.search import Arrival, Move
+    from p2c.plan.space import Space
+
+
+def ask(dynamics: Dynamics) -> Question:
+    """Return the question that a person's row puts."""
+    return question_of(dynamics.person, exceptions_of(dynamics))
+
+
+def question_of(person: Person, exceptions: tuple[dict[str, Any], ...]) -> Question:
+    """Return the question that a person's row puts when its exceptions are known."""
+    space = person.space
+    initial = dict(zip(space.index, person.values, strict=True))
+    return Question(space.theory.name, space.theory.norm.value, initial, exceptions)
+
+
+def exceptions_of(dynamics: Dynamics) -> tuple[dict[str, Any], ...]:
+    """Return what the person is excused from, as the contract lists it."""
+    space, places = dynamics.person.space, dynamics.person.places
+    # The rules that fired in vain, or where none did, those that would have had to.
+    laws = [
+        {
+            "feature": space.axes[index].feature.name,
+            "rules": list(rule_texts(space, fired or dynamics.headed(index, places[index]))),
+        }
+        for index, fired in dynamics.excused.items()
+    ]
+    constraints = [
+        {"constraint": text}
+        for bit, _ in dynamics.excused_constraints
+        for text in rule_texts(space, bit)
+    ]
+    return (*laws, *constraints)
+
+
+def rule_texts(space: Space, bits: int) -> tuple[str, ...]:
+    """Return the text of the rules that some bits stand for."""
+    if not bits:
+        return ()
+    return tuple(text for bit, text in enumerate(space.texts) if bits >> bit & 1)
+
+
+def found(dynamics: Dynamics, question: Question, arrival: Arrival) -> Found:
+    """Return the plan that a path of the search describes."""
+    person = dynamics.person
+    moves = arrival.moves
+    places = list(person.places)
+    breaks = []
+    for count, move in enumerate(moves, start=1):
+        places[move.axis] = move.end
+        if dynamics.judge(tuple(places)).consistent:
+            breaks.append(count)
+    return tell(person, question, moves, breaks=breaks, effort=arrival.effort)
+
+
+def tell(
+    person: Person,
+    question: Question,
+    moves: Sequence[Move],
+    *,
+    breaks: Sequence[int],
+    effort: int,
+) -> Found:
+    """Return the plan that some moves make, cut into steps after those moves that end one."""
+    assert breaks[-1] == len(moves), "a path ends in a consistent state"
+    state = dict(question.initial)
+    steps: list[Step] = []
+    begin = direct = 0
+    for end in breaks:
+        actions = tuple([_action(person, move) for move in moves[begin:end]])
+        for action in actions:
+            state[action.feature] = action.end
+            direct += isinstance(action, DirectAction)
+        steps.append(Step(actions, dict(state)))
+        begin = end
+    return Found(question, person.cost(effort, actions=direct), tuple(steps))
+
+
+def _action(person: Person, move: Move) -> Action:
+    space = person.space
+    feature = space.axes[move.axis].feature
+    place = person.places[move.axis] if move.start == OFF else move.start
+    start, end = person.value(move.axis, place), person.value(move.axis, move.end)
+    if not move.direct:
+        because = rule_texts(space, move.fired)
+        return CausalAction(feature.name, start, end, because, move.assumed)
+    return DirectAction(feature.name, start, end, person.action_cost(move.axis, place, move.end))

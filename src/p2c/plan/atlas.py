@@ -1,0 +1,244 @@
+"""The atlas: for everyone whom the rules see alike, the few routes one of which is the best, found once and kept.
+
+Two people whose values lie in the same regions have the same futures: the same places can be reached by the same
+actions, and only what a change from their own value costs differs. So the routes from one such class to the goal are
+enumerated once, without costs, and of two routes the one is dropped that can never be better: it takes the same steps
+or more, each as far or farther. What is left is priced for each person. No route means that nobody in the class has a
+path.
+
+The person's own place is kept symbolic (`OFF`) in that enumeration, except where an exception hangs on it: there it is
+part of what makes the class.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from p2c.plan.answer import exceptions_of
+from p2c.plan.axis import OFF
+from p2c.plan.dynamics import Dynamics
+from p2c.plan.search import Arrival, Node, successors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.plan.person import Person, Places
+    from p2c.plan.search import Move
+    from p2c.plan.space import Space
+
+LABELS = 3_000
+"""How many partial routes a class may take before its people are searched for one by one."""
+
+
+class Route(NamedTuple):
+    """A path as everyone in a class may take it: an effort that is the same for all, and changes from one's own."""
+
+    effort: int
+    lengths: tuple[tuple[int, int], ...]
+    """The feature and the end of each change whose cost depends on where the person starts."""
+    direct: int
+    moves: tuple[Move, ...]
+    breaks: tuple[int, ...]
+    """How many moves have been made at the end of each step."""
+
+    @property
+    def order(self) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """Return what decides between routes of equal effort."""
+        return len(self.moves), tuple((move.axis, move.end) for move in self.moves)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a class: its dynamics, whether the goal holds at the start, and else its routes, if not too many."""
+
+    dynamics: Dynamics
+    anchors: tuple[int, ...]
+    """The features whose very value makes the class, since an exception hangs on it."""
+    already: bool
+    routes: tuple[Route, ...] | None
+
+    @cached_property
+    def exceptions(self) -> tuple[dict[str, Any], ...]:
+        """Return what everyone in the class is excused from."""
+        return exceptions_of(self.dynamics)
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The classes met so far."""
+
+    space: Space
+    _entries: dict[tuple[Places, Places], Entry] = field(default_factory=dict)
+    _anchors: dict[Places, tuple[int, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def telling(self) -> tuple[int, ...]:
+        """Return the features that decide a person's class: those that some rule can see."""
+        return tuple(
+            index
+            for index, axis in enumerate(self.space.axes)
+            if axis.tests or axis.feature.moves_from is not None
+        )
+
+    def regions(self, person: Person) -> Places:
+        """Return the region of each telling value; that of a missing one is `OFF`."""
+        axes = self.space.axes
+        return tuple(
+            [
+                OFF if person.places[index] == OFF else axes[index].region(person.places[index])
+                for index in self.telling
+            ]
+        )
+
+    def entry(self, person: Person) -> Entry | None:
+        """Return the person's class, or None for a person off the grid, whose class has nobody else in it."""
+        places = person.places
+        if person.off_grid:
+            return None
+        regions = self.regions(person)
+        anchors = self._anchors.get(regions)
+        if anchors is None:
+            anchors = self._anchors[regions] = tuple(sorted(Dynamics(person).own_matters))
+        key = regions, tuple([places[index] for index in anchors])
+        known = self._entries.get(key)
+        if known is None:
+            known = self._entries[key] = _explore(_symbolic(person, anchors), anchors)
+        return known
+
+
+def _symbolic(person: Person, anchors: tuple[int, ...]) -> Dynamics:
+    """Return the dynamics of a class, from one of its members."""
+    places = tuple(
+        place if axis.feature.moves_from is not None or index in anchors else OFF
+        for index, (axis, place) in enumerate(zip(person.space.axes, person.places, strict=True))
+    )
+    lines = tuple(
+        line if place == OFF else line._replace(own=line.position(place))
+        for line, place in zip(person.lines, person.places, strict=True)
+    )
+    return Dynamics(replace(person, places=places, homes=person.places, lines=lines))
+
+
+class _Label(NamedTuple):
+    """A partial route, and what it charges for each feature: a fixed effort, or the end of a change from one's own."""
+
+    arrival: Arrival
+    charges: dict[int, tuple[bool, int]]
+    length: int
+    sequence: tuple[tuple[int, int], ...]
+
+
+def _explore(dynamics: Dynamics, anchors: tuple[int, ...]) -> Entry:
+    person = dynamics.person
+    start = Arrival(0, 0, Node(person.places, 0, ()), (), None)
+    if dynamics.judge(person.places).goal:
+        return Entry(dynamics, anchors, True, ())
+    queue = [(0, 0, (), 0, _Label(start, {}, 0, ()))]
+    known: dict[Node, list[_Label]] = {}
+    goals: list[_Label] = []
+    made = 0
+    while queue:
+        label = heapq.heappop(queue)[-1]
+        if any(_beats(person, goal, label) for goal in goals):
+            continue
+        verdict = dynamics.judge(label.arrival.node.places)
+        if verdict.goal:
+            goals = [goal for goal in goals if not _beats(person, label, goal)]
+            goals.append(label)
+            continue
+        for arrival in successors(dynamics, label.arrival, verdict, person.space.relevant):
+            onward = _extended(person, label, arrival)
+            rivals = known.setdefault(arrival.node, [])
+            if any(_beats(person, rival, onward) for rival in rivals):
+                continue
+            rivals[:] = [rival for rival in rivals if not _beats(person, onward, rival)]
+            rivals.append(onward)
+            made += 1
+            if made > LABELS:
+                return Entry(dynamics, anchors, False, None)
+            key = (arrival.direct, onward.length, onward.sequence, made, onward)
+            heapq.heappush(queue, key)  # type: ignore[misc]
+    routes = tuple(_route(dynamics, goal) for goal in goals)
+    return Entry(dynamics, anchors, False, tuple(sorted(routes, key=lambda route: route.order)))
+
+
+def _extended(person: Person, label: _Label, arrival: Arrival) -> _Label:
+    assert arrival.chain is not None
+    move = arrival.chain.move
+    sequence = (*label.sequence, (move.axis, move.end))
+    if not move.direct:
+        return _Label(arrival, label.charges, label.length + 1, sequence)
+    own = move.start == OFF and not person.missing(move.axis, OFF)
+    if own and not person.prices.flat[move.axis]:
+        charge = (True, move.end)
+    else:
+        before = label.charges.get(move.axis, (False, 0))[1]
+        charge = (False, before + arrival.effort - label.arrival.effort)
+    charges = {**label.charges, move.axis: charge}
+    return _Label(arrival, charges, label.length + 1, sequence)
+
+
+def _beats(person: Person, one: _Label, other: _Label) -> bool:
+    """Tell whether one label is at least as good as another for everyone in the class, whatever follows."""
+    equal = len(one.charges) == len(other.charges)
+    for axis, (own, charge) in one.charges.items():
+        rival = other.charges.get(axis)
+        if rival is None or rival[0] != own:
+            return False
+        if not own:
+            if charge > rival[1]:
+                return False
+            equal = equal and charge == rival[1]
+        elif charge != rival[1]:
+            if not _between(person, axis, charge, rival[1]):
+                return False
+            equal = False
+    if one.arrival.gone != other.arrival.gone and any(
+        far > dict(other.arrival.gone).get(axis, 0) for axis, far in one.arrival.gone
+    ):
+        return False
+    if not equal:
+        return True
+    return (one.length, one.sequence) <= (other.length, other.sequence)
+
+
+def _between(person: Person, axis: int, near: int, far: int) -> bool:
+    """Tell whether one place lies on the way from the person's own value to another."""
+    line = person.lines[axis]
+    own, here, there = line.own, line.position(near), line.position(far)
+    return own < here < there or there < here < own
+
+
+def _route(dynamics: Dynamics, label: _Label) -> Route:
+    moves = tuple(label.arrival.moves)
+    places = list(dynamics.person.places)
+    breaks = []
+    for count, move in enumerate(moves, start=1):
+        places[move.axis] = move.end
+        if dynamics.judge(tuple(places)).consistent:
+            breaks.append(count)
+    return Route(
+        sum(charge for own, charge in label.charges.values() if not own),
+        tuple((axis, end) for axis, (own, end) in label.charges.items() if own),
+        label.arrival.direct,
+        moves,
+        tuple(breaks),
+    )
+
+
+def best_route(person: Person, routes: tuple[Route, ...]) -> tuple[int, Route]:
+    """Return the route of least effort for a person; the routes stand in the order that decides between equals."""
+    efforts = list(_efforts(person, routes))
+    least = min(efforts)
+    return least, routes[efforts.index(least)]
+
+
+def _efforts(person: Person, routes: tuple[Route, ...]) -> Iterator[int]:
+    places = person.places
+    for route in routes:
+        yield route.effort + sum(
+            [person.effort(axis, places[axis], end) for axis, end in route.lengths]
+        )

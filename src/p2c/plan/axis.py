@@ -1,0 +1,185 @@
+"""One feature as the planner sees it: places on an axis, cut into cells that no rule can tell apart.
+
+A value is known by its place in the domain, counted from zero. A person's own value may lie off the grid or be
+missing; it then has the place `OFF`, of which there is at most one a feature, since only the start can be so.
+
+Rules see a value only through the constants that they compare it with, so the places between two such constants form a
+cell (the paper's placeholders, taken to the end and without loss). A number that has causal rules is cut
+further, at the middles of the gaps between the ranges of its heads: on which side of a middle it stands
+decides where its rules then carry it: these finer sets are the regions.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Kind, exact
+from p2c.rules.syntax import Comparator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.rules.theory import Test
+
+OFF = -1
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A feature's places and their cells; `tests` are all that rules compare it with, `heads` those of heads."""
+
+    feature: Feature
+    tests: tuple[Test, ...]
+    heads: tuple[Test, ...]
+
+    @cached_property
+    def size(self) -> int:
+        """Return the number of places."""
+        return self.feature.domain.size
+
+    @cached_property
+    def ordered(self) -> bool:
+        """Tell whether places have an order that distances and comparisons follow."""
+        return self.feature.kind is not Kind.CATEGORY
+
+    @cached_property
+    def cuts(self) -> tuple[int, ...]:
+        """Return the first place of every cell but the first, on an ordered axis."""
+        return _cuts(self, self.tests)
+
+    @cached_property
+    def cells(self) -> tuple[tuple[int, ...] | range, ...]:
+        """Return the places of each cell."""
+        if self.ordered:
+            return _ranges(self.cuts, self.size)
+        return _groups(self)
+
+    @cached_property
+    def _cell_of_category(self) -> tuple[int, ...]:
+        cell_of = {place: cell for cell, places in enumerate(self.cells) for place in places}
+        return tuple(cell_of[place] for place in range(self.size))
+
+    def cell(self, place: int) -> int:
+        """Return the cell of a place on the grid."""
+        return bisect_right(self.cuts, place) if self.ordered else self._cell_of_category[place]
+
+    @cached_property
+    def regions(self) -> tuple[tuple[int, ...] | range, ...]:
+        """Return the sets of places from which the future is the same: cells, cut at middles where it matters."""
+        if not (self.ordered and self.feature.governed):
+            return self.cells
+        return _ranges(tuple(sorted({*self.cuts, *_middles(self)})), self.size)
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(region[0] for region in self.regions[1:])
+
+    def region(self, place: int) -> int:
+        """Return the region of a place on the grid; with moves, every value is its own."""
+        if self.feature.moves_from is not None:
+            return place
+        return bisect_right(self._starts, place) if self.ordered else self._cell_of_category[place]
+
+    def passes(self, test: Test, place: int) -> bool:
+        """Tell whether the value at a place on the grid passes a test, negation included."""
+        after, past = self.bounds(test.constant)
+        return _compares(test.comparator, place, after, past) is not test.negated
+
+    def bounds(self, constant: str | int | float) -> tuple[int, int]:
+        """Return the first place at or above a constant, and the first one above it."""
+        if not self.feature.kind.is_number:
+            place = self.feature.places[constant]
+            return place, place + 1
+        assert not isinstance(constant, str)
+        number = exact(constant)
+        domain = self.feature.domain
+        return domain.first_place_from(number), domain.first_place_past(number)
+
+    def off_passes(self, test: Test, value: Value) -> bool:
+        """Tell whether a value that has no place passes a test: every comparison with a missing one fails."""
+        if value is None:
+            return test.negated
+        if not self.feature.kind.is_number:
+            return self.passes(test, self.feature.places[value])
+        assert not isinstance(value, str)
+        assert not isinstance(test.constant, str)
+        left, right = exact(value), exact(test.constant)
+        before = left < right
+        plain = {
+            Comparator.EQ: left == right,
+            Comparator.NE: left != right,
+            Comparator.LT: before,
+            Comparator.LE: left <= right,
+            Comparator.GT: left > right,
+            Comparator.GE: not before,
+        }[test.comparator]
+        return plain is not test.negated
+
+    def position(self, place: int) -> Fraction:
+        """Return where a place stands, in the feature's own measure."""
+        return self.feature.order(self.feature.domain.value(place))
+
+    def first_place_past(self, position: Fraction) -> int:
+        """Return the first place that stands above a position."""
+        if self.feature.kind.is_number:
+            return self.feature.domain.first_place_past(position)
+        return int(position) + 1
+
+
+def _compares(comparator: Comparator, place: int, after: int, past: int) -> bool:
+    match comparator:
+        case Comparator.EQ:
+            return after <= place < past
+        case Comparator.NE:
+            return not after <= place < past
+        case Comparator.LT:
+            return place < after
+        case Comparator.LE:
+            return place < past
+        case Comparator.GT:
+            return place >= past
+        case Comparator.GE:
+            return place >= after
+
+
+def _cuts(axis: Axis, tests: Iterable[Test]) -> tuple[int, ...]:
+    found: set[int] = set()
+    for test in tests:
+        after, past = axis.bounds(test.constant)
+        if test.comparator not in (Comparator.LE, Comparator.GT):
+            found.add(after)
+        if test.comparator not in (Comparator.LT, Comparator.GE):
+            found.add(past)
+    return tuple(sorted(place for place in found if 0 < place < axis.size))
+
+
+def _ranges(cuts: Sequence[int], size: int) -> tuple[range, ...]:
+    edges = (0, *cuts, size)
+    return tuple(range(low, high) for low, high in pairwise(edges))
+
+
+def _groups(axis: Axis) -> tuple[tuple[int, ...], ...]:
+    """Return the categories that no rule tells apart, in the order of their first member."""
+    groups: dict[tuple[bool, ...], list[int]] = {}
+    for place in range(axis.size):
+        seen = tuple(axis.passes(test, place) for test in axis.tests)
+        groups.setdefault(seen, []).append(place)
+    return tuple(tuple(group) for group in groups.values())
+
+
+def _middles(axis: Axis) -> set[int]:
+    """Return the cuts before and after the middle of every gap between two ranges that heads tell apart."""
+    ranges = _ranges(_cuts(axis, axis.heads), axis.size)
+    found: set[int] = set()
+    for index, low in enumerate(ranges):
+        for high in ranges[index + 2 :]:
+            middle = (axis.position(low[-1]) + axis.position(high[0])) / 2
+            past = axis.first_place_past(middle)
+            found |= {past, past - 1} if axis.position(past - 1) == middle else {past}
+    return {place for place in found if 0 < place < axis.size}

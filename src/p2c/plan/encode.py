@@ -1,0 +1,80 @@
+"""Columns in: a table's values as places on the axes, a column at a time, with what does not fit marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.domain.feature import Grid, Kind
+from p2c.domain.row import read_value
+from p2c.plan.axis import OFF
+
+if TYPE_CHECKING:
+    from p2c.domain.feature import Feature
+    from p2c.plan.axis import Axis
+
+    Whole = np.ndarray[Any, np.dtype[np.int64]]
+    Column = np.ndarray[Any, np.dtype[Any]]
+
+ASTRAY = -2
+"""The code of a value off the grid: admissible, but to be looked at on its own."""
+INVALID = -3
+"""The code of a value that does not fit the feature."""
+
+
+def encode(axis: Axis, column: Column) -> Whole:
+    """Return the place of each value of a column; `OFF` for a missing one."""
+    feature = axis.feature
+    grid = feature.domain
+    whole = feature.kind is Kind.INT and isinstance(grid, Grid)
+    if whole and column.dtype.kind in "iu":
+        return _whole_places(feature, column.astype(np.int64))
+    if whole and column.dtype.kind == "f":
+        known = np.isfinite(column) & (column == np.floor(column)) & (np.abs(column) < 2**53)
+        places = _whole_places(feature, np.where(known, column, 0).astype(np.int64))
+        return np.where(known, places, np.where(np.isnan(column), OFF, INVALID))
+    values = column.tolist()
+    try:
+        codes = {raw: _code(axis, raw) for raw in set(values)}
+    except TypeError:  # something that cannot be hashed, and so is no value
+        return np.array([_code(axis, raw) for raw in values], dtype=np.int64)
+    return np.fromiter(map(codes.__getitem__, values), dtype=np.int64, count=len(values))
+
+
+def _code(axis: Axis, raw: Any) -> int:
+    try:
+        value = read_value(axis.feature, raw)
+    except ValueError:
+        return INVALID
+    if value is None:
+        return OFF
+    place = axis.feature.place(value)
+    return ASTRAY if place is None else place
+
+
+def _whole_places(feature: Feature, numbers: Whole) -> Whole:
+    grid = feature.domain
+    assert isinstance(grid, Grid)
+    places, rest = np.divmod(numbers - int(grid.start), int(grid.step))
+    inside = (numbers >= feature.minimum) & (numbers <= feature.maximum)
+    on_grid = (rest == 0) & (places < grid.size)
+    return np.where(inside, np.where(on_grid, places, ASTRAY), INVALID)
+
+
+def decode(axis: Axis, places: Whole, own: Column) -> Column:
+    """Return the values at some places; where there is no place, the own value."""
+    domain = axis.feature.domain
+    astray = places < 0
+    if axis.feature.kind is Kind.INT and isinstance(domain, Grid) and not astray.any():
+        return places * int(domain.step) + int(domain.start)
+    if axis.size <= 100_000:
+        table = np.array([domain.value(place) for place in range(axis.size)], dtype=object)
+        values = table[np.where(astray, 0, places)]
+    else:
+        values = np.array(
+            [domain.value(int(place)) for place in np.where(astray, 0, places)], object
+        )
+    for row in np.flatnonzero(astray):
+        values[row] = own[row]
+    return values

@@ -1,0 +1,229 @@
+"""What a planner answers: found, already there, proved impossible, or gave up (contract §3).
+
+Each answer is its own type and holds only what it needs; all share `status`, `cost`, `steps` and `to_dict`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+
+    Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectAction:
+    """Something that the person does."""
+
+    feature: str
+    start: Value
+    end: Value
+    cost: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the action as the contract's JSON."""
+        return {
+            "kind": "direct",
+            "feature": self.feature,
+            "from": self.start,
+            "to": self.end,
+            "cost": self.cost,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CausalAction:
+    """Something that then happens by itself; `assumed` when the planner counted on one of several outcomes."""
+
+    feature: str
+    start: Value
+    end: Value
+    because: tuple[str, ...]
+    assumed: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the action as the contract's JSON."""
+        return {
+            "kind": "causal",
+            "feature": self.feature,
+            "from": self.start,
+            "to": self.end,
+            "cost": 0,
+            "because": list(self.because),
+            "assumed": self.assumed,
+        }
+
+
+Action = DirectAction | CausalAction
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Actions up to the next consistent state, and that state."""
+
+    actions: tuple[Action, ...]
+    state: Record
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step as the contract's JSON."""
+        return {"actions": [each.to_dict() for each in self.actions], "state": dict(self.state)}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked: the problem, the norm, the person, and the exceptions that were abduced."""
+
+    problem: str
+    norm: str
+    initial: Record
+    exceptions: tuple[Record, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question's share of the contract's JSON."""
+        return {
+            "problem": self.problem,
+            "norm": self.norm,
+            "initial": dict(self.initial),
+            "exceptions": [dict(each) for each in self.exceptions],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A path of least cost."""
+
+    question: Question
+    cost: float
+    steps: tuple[Step, ...]
+    optimal: bool = True
+    status: ClassVar[Literal["found"]] = "found"
+
+    @property
+    def counterfactual(self) -> Record:
+        """Return the state at the end of the path."""
+        return self.steps[-1].state
+
+    @property
+    def direct_actions(self) -> tuple[DirectAction, ...]:
+        """Return what the person does, in order."""
+        return tuple(a for s in self.steps for a in s.actions if isinstance(a, DirectAction))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as the contract's JSON."""
+        return {
+            "status": self.status,
+            **self.question.to_dict(),
+            "cost": self.cost,
+            "optimal": self.optimal,
+            "counterfactual": dict(self.counterfactual),
+            "steps": [step.to_dict() for step in self.steps],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Already:
+    """The goal holds at the start: there is nothing to do."""
+
+    question: Question
+    cost: ClassVar[float] = 0
+    steps: ClassVar[tuple[Step, ...]] = ()
+    status: ClassVar[Literal["already"]] = "already"
+
+    @property
+    def counterfactual(self) -> Record:
+        """Return the state at the start, which is the end too."""
+        return self.question.initial
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as the contract's JSON."""
+        return {
+            "status": self.status,
+            **self.question.to_dict(),
+            "cost": 0,
+            "optimal": True,
+            "counterfactual": dict(self.counterfactual),
+            "steps": [],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A restriction of the person that stands in the way: `sex` is `fixed`."""
+
+    feature: str
+    restriction: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the blocker as JSON."""
+        return {"feature": self.feature, "restriction": self.restriction}
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """No path exists, which was proved; lifting the blockers, a smallest such set, would open one."""
+
+    question: Question
+    blockers: tuple[Blocker, ...] = ()
+    opened: Found | None = None
+    cost: ClassVar[None] = None
+    steps: ClassVar[tuple[Step, ...]] = ()
+    counterfactual: ClassVar[None] = None
+    status: ClassVar[Literal["infeasible"]] = "infeasible"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON: `opened` is the path that lifting the blockers would open."""
+        return {
+            "status": self.status,
+            **self.question.to_dict(),
+            "cost": None,
+            "counterfactual": None,
+            "steps": [],
+            "blockers": [blocker.to_dict() for blocker in self.blockers],
+            "opened": self.opened.to_dict() if self.opened else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GaveUp:
+    """The caller's limit was reached: no path is cheaper than `bound`; `best` is the best found so far."""
+
+    question: Question
+    bound: float
+    best: Found | None = None
+    status: ClassVar[Literal["gave_up"]] = "gave_up"
+
+    @property
+    def cost(self) -> float | None:
+        """Return the cost of the best path found so far."""
+        return self.best.cost if self.best else None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Return the best path found so far."""
+        return self.best.steps if self.best else ()
+
+    @property
+    def counterfactual(self) -> Record | None:
+        """Return the end of the best path found so far."""
+        return self.best.counterfactual if self.best else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON."""
+        end = self.counterfactual
+        return {
+            "status": self.status,
+            **self.question.to_dict(),
+            "cost": self.cost,
+            "optimal": False,
+            "bound": self.bound,
+            "counterfactual": None if end is None else dict(end),
+            "steps": [step.to_dict() for step in self.steps],
+        }
+
+
+Plan = Found | Already | Infeasible | GaveUp

@@ -1,0 +1,86 @@
+"""The question and the answer: a person's state in, a plan out (contract §2 and §3)."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from p2c.domain.spec import Exceptions
+from p2c.errors import Fault, RowError
+from p2c.plan.answer import ask, found, question_of, rule_texts, tell
+from p2c.plan.atlas import best_route
+from p2c.plan.dynamics import Dynamics
+from p2c.plan.outcome import Already, GaveUp, Infeasible
+from p2c.plan.person import place_person
+from p2c.plan.search import LimitReached, Limits, search
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.plan.atlas import Entry
+    from p2c.plan.outcome import Plan
+    from p2c.plan.person import Person
+    from p2c.plan.space import Space
+
+
+def find_plan(
+    space: Space,
+    state: Mapping[str, Value],
+    *,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+) -> Plan:
+    """Return the path of least cost from a state to the goal, or what was proved instead."""
+    person = place_person(space, state)
+    if time_limit is None and node_limit is None and space.is_small:
+        entry = space.atlas.entry(person)
+        if entry is not None and entry.routes is not None:
+            return _from_atlas(person, entry)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    return search_plan(Dynamics(person), Limits(node_limit, deadline))
+
+
+def _from_atlas(person: Person, entry: Entry) -> Plan:
+    refuse_if_strict(entry.dynamics)
+    question = question_of(person, entry.exceptions)
+    if entry.already:
+        return Already(question)
+    if not entry.routes:
+        return Infeasible(question)
+    effort, route = best_route(person, entry.routes)
+    return tell(person, question, route.moves, breaks=route.breaks, effort=effort)
+
+
+def search_plan(dynamics: Dynamics, limits: Limits) -> Plan:
+    """Return the same for one person alone, by search."""
+    refuse_if_strict(dynamics)
+    question = ask(dynamics)
+    if dynamics.judge(dynamics.person.places).goal:
+        return Already(question)
+    try:
+        arrival = next(
+            search(dynamics, relevant=dynamics.person.space.relevant, limits=limits), None
+        )
+    except LimitReached as reached:
+        best = found(dynamics, question, reached.best) if reached.best else None
+        return GaveUp(question, dynamics.person.cost(reached.effort, actions=0), best)
+    return Infeasible(question) if arrival is None else found(dynamics, question, arrival)
+
+
+def refuse_if_strict(dynamics: Dynamics) -> None:
+    """Raise if the problem is strict and the person breaks a law or a constraint at the start."""
+    space = dynamics.person.space
+    if space.theory.exceptions is not Exceptions.STRICT:
+        return
+    faults = []
+    for index, fired in dynamics.excused.items():
+        name = space.axes[index].feature.name
+        headed = dynamics.headed(index, dynamics.person.places[index])
+        rules = rule_texts(space, fired or headed)
+        value = dynamics.person.values[index]
+        faults.append(Fault(name, f"the value {value!r} breaks the causal rule {' '.join(rules)}"))
+    for bit, _ in dynamics.excused_constraints:
+        faults.append(Fault("", f"the row breaks the constraint {rule_texts(space, bit)[0]}"))
+    if faults:
+        raise RowError(faults)

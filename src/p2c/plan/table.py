@@ -1,0 +1,273 @@
+"""Many people at once: a table in, a table out, in row order.
+
+Rows are placed a column at a time, sorted into the classes of the atlas, and every route of a class is priced for all
+its people in one stroke. What the atlas does not cover (values off the grid, problems too large for it) is planned row
+by row. A row that does not fit the problem gets the status `invalid` and a message, and never stops the table.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.domain.row import read_row
+from p2c.domain.spec import Minimize, Norm
+from p2c.errors import RowError
+from p2c.plan.atlas import Route, best_route
+from p2c.plan.axis import OFF
+from p2c.plan.encode import ASTRAY, INVALID, decode, encode
+from p2c.plan.outcome import DirectAction, Found
+from p2c.plan.person import place_person
+from p2c.plan.planner import find_plan, refuse_if_strict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from p2c.plan.atlas import Entry
+    from p2c.plan.encode import Column, Whole
+    from p2c.plan.outcome import Plan
+    from p2c.plan.person import Person
+    from p2c.plan.space import Space
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The answers for some rows, a column each; `routes` says what is done, by number."""
+
+    space: Space
+    own: Mapping[str, Column]
+    places: dict[int, Whole]
+    status: Column
+    cost: Column
+    message: Column
+    actions: Column
+    steps: Column
+    details: bool
+    _texts: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of the answer."""
+        ends = {
+            f"end_{axis.feature.name}": decode(
+                axis, self.places[index], self.own[axis.feature.name]
+            )
+            for index, axis in enumerate(self.space.axes)
+        }
+        found = {"status": self.status, "cost": self.cost, **ends}
+        if self.details:
+            found |= {"actions": self.actions, "steps": self.steps}
+        return {**found, "message": self.message}
+
+
+def plan_rows(space: Space, columns: Mapping[str, Column], *, details: bool) -> Batch:
+    """Return the answers for a table given as arrays by feature name."""
+    size = len(next(iter(columns.values())))
+    places = {
+        index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
+    }
+    batch = Batch(
+        space,
+        columns,
+        places,
+        np.full(size, "", dtype=object),
+        np.full(size, np.nan),
+        np.full(size, "", dtype=object),
+        np.full(size, "", dtype=object),
+        np.full(size, "", dtype=object),
+        details,
+    )
+    lowest = np.minimum.reduce([codes for codes in places.values()])
+    alone = lowest <= ASTRAY if space.is_small else np.ones(size, dtype=bool)
+    for entry, rows in _classes(space, batch, np.flatnonzero(~alone)):
+        _answer_class(batch, entry, rows)
+    for row in np.flatnonzero(alone):
+        _answer_alone(batch, int(row))
+    return batch
+
+
+def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | None, Whole]]:
+    """Yield the classes that rows fall into."""
+    telling = space.atlas.telling
+    code = np.zeros(len(rows), dtype=np.int64)
+    for index in telling:
+        axis = space.axes[index]
+        count = axis.size if axis.feature.moves_from is not None else len(axis.regions)
+        code = code * (count + 1) + _regions(batch, index, rows) + 1
+    for group in _groups(code, rows):
+        entry = space.atlas.entry(_person(batch, int(group[0])))
+        anchors = () if entry is None else entry.anchors
+        if not anchors:
+            yield entry, group
+            continue
+        exact = np.zeros(len(group), dtype=np.int64)
+        for index in anchors:
+            _, inverse = np.unique(batch.places[index][group], return_inverse=True)
+            exact = exact * (int(inverse.max()) + 1) + inverse
+        for part in _groups(exact, group):
+            yield space.atlas.entry(_person(batch, int(part[0]))), part
+
+
+def _groups(code: Whole, rows: Whole) -> Iterator[Whole]:
+    if not len(rows):
+        return
+    small = code.astype(np.int32) if int(code.max()) < 2**31 else code
+    order = np.argsort(small, kind="stable")
+    bounds = np.flatnonzero(np.diff(code[order])) + 1
+    yield from np.split(rows[order], bounds)
+
+
+def _regions(batch: Batch, index: int, rows: Whole) -> Whole:
+    axis = batch.space.axes[index]
+    places = batch.places[index][rows]
+    if axis.feature.moves_from is not None:
+        return places
+    if axis.ordered:
+        starts = np.array([region[0] for region in axis.regions[1:]], dtype=np.int64)
+        found = np.searchsorted(starts, places, side="right")
+    else:
+        found = np.array([axis.region(place) for place in range(axis.size)])[places]
+    return np.where(places == OFF, OFF, found)
+
+
+def _row(batch: Batch, row: int) -> dict[str, Any]:
+    return {name: column[row] for name, column in batch.own.items()}
+
+
+def _person(batch: Batch, row: int) -> Person:
+    features = [axis.feature for axis in batch.space.axes]
+    return place_person(batch.space, read_row(features, _row(batch, row)))
+
+
+def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
+    if entry is None or entry.routes is None:
+        for row in rows:
+            _answer_alone(batch, int(row))
+        return
+    try:
+        refuse_if_strict(entry.dynamics)
+    except RowError as error:
+        _mark_invalid(batch, rows, str(error))
+        return
+    if entry.already:
+        batch.status[rows] = "already"
+        batch.cost[rows] = 0.0
+    elif not entry.routes:
+        batch.status[rows] = "infeasible"
+    else:
+        batch.status[rows] = "found"
+        _take_routes(batch, entry.routes, rows)
+
+
+def _take_routes(batch: Batch, routes: tuple[Route, ...], rows: Whole) -> None:
+    """Price every route for all rows, and let each row take its best."""
+    space = batch.space
+    if space.theory.minimize is Minimize.ACTIONS:
+        fewest = min(route.direct for route in routes)
+        routes = tuple(route for route in routes if route.direct == fewest)
+    costs = np.stack([_price(batch, route, rows) for route in routes])
+    least = costs.min(axis=0)
+    chosen = costs.argmin(axis=0)
+    for row in np.flatnonzero((costs <= least * (1 + 1e-9)).sum(axis=0) > 1):
+        # As good as equal in floating point: decide it exactly.
+        _, route = best_route(_person(batch, int(rows[row])), routes)
+        chosen[row] = routes.index(route)
+    least = costs[chosen, np.arange(len(rows))]
+    batch.cost[rows] = np.sqrt(least) if space.theory.norm is Norm.L2 else least
+    for number, route in enumerate(routes):
+        taking = rows[chosen == number]
+        if len(taking):
+            _take(batch, route, taking)
+
+
+def _price(batch: Batch, route: Route, rows: Whole) -> Column:
+    lines, prices = batch.space.measures
+    fixed = (
+        route.effort - prices.per_action * (route.direct - len(route.lengths))
+    ) // prices.per_cost
+    total = np.full(len(rows), fixed / prices.denominator)
+    for index, end in route.lengths:
+        line = lines[index]
+        places = batch.places[index][rows]
+        own = np.array(line.listed)[places] if line.listed else places * line.stride
+        length = np.abs(own - line.position(end)).astype(float)
+        unit = prices.per_unit[index] / prices.denominator
+        total += unit * (length * length if batch.space.theory.norm is Norm.L2 else length)
+    return total
+
+
+def _take(batch: Batch, route: Route, rows: Whole) -> None:
+    space = batch.space
+    for move in route.moves:
+        batch.places[move.axis][rows] = move.end
+    if not batch.details:
+        return
+    known = batch._texts.get(id(route))
+    if known is None:
+        known = batch._texts[id(route)] = _route_texts(space, route)
+    batch.actions[rows], batch.steps[rows] = known
+
+
+def _route_texts(space: Space, route: Route) -> tuple[str, str]:
+    acts = [
+        (
+            move.direct,
+            space.axes[move.axis].feature.name,
+            space.axes[move.axis].feature.domain.value(move.end),
+        )
+        for move in route.moves
+    ]
+    begins = (0, *route.breaks)
+    return _texts([acts[begin:end] for begin, end in zip(begins, route.breaks, strict=False)])
+
+
+def _texts(steps: Sequence[Sequence[tuple[bool, str, Any]]]) -> tuple[str, str]:
+    """Return the direct actions and the steps of a plan as compact JSON."""
+    direct = {name: value for step in steps for is_direct, name, value in step if is_direct}
+    kinds = [
+        [
+            {"kind": "direct" if d else "causal", "feature": name, "to": value}
+            for d, name, value in step
+        ]
+        for step in steps
+    ]
+    return json.dumps(direct, ensure_ascii=False), json.dumps(kinds, ensure_ascii=False)
+
+
+def _answer_alone(batch: Batch, row: int) -> None:
+    space = batch.space
+    try:
+        state = read_row([axis.feature for axis in space.axes], _row(batch, row))
+        plan = find_plan(space, state)
+    except RowError as error:
+        _mark_invalid(batch, np.array([row]), str(error))
+        return
+    batch.status[row] = plan.status
+    if plan.cost is not None:
+        batch.cost[row] = plan.cost
+    _note_end(batch, row, plan)
+
+
+def _note_end(batch: Batch, row: int, plan: Plan) -> None:
+    if not isinstance(plan, Found):
+        return
+    for index, axis in enumerate(batch.space.axes):
+        name = axis.feature.name
+        if plan.counterfactual[name] != plan.question.initial[name]:
+            place = axis.feature.place(plan.counterfactual[name])
+            assert place is not None, "targets lie on the grid"
+            batch.places[index][row] = place
+    steps = [
+        [(isinstance(act, DirectAction), act.feature, act.end) for act in step.actions]
+        for step in plan.steps
+    ]
+    batch.actions[row], batch.steps[row] = _texts(steps)
+
+
+def _mark_invalid(batch: Batch, rows: Whole, message: str) -> None:
+    batch.status[rows] = "invalid"
+    batch.message[rows] = message
+    for index in batch.places:
+        batch.places[index][rows] = INVALID

@@ -1,0 +1,194 @@
+"""Checks a plan against the contract by replaying it, with code that no planner shares.
+
+The verdict lists every fault with its place: `step 2, action 1: credit_score is an effect of its causal rules and is
+never set directly`. That no cheaper path exists is the one thing that a replay cannot tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from p2c.domain.feature import exact
+from p2c.domain.row import read_row
+from p2c.domain.spec import Exceptions, Norm
+from p2c.errors import Fault, PlanError, RowError, RuleError
+from p2c.plan.document import Status, read_document
+from p2c.plan.replay import TOLERANCE, Replay, decimal, rules_differ, same_number
+from p2c.rules.evaluate import in_head
+from p2c.rules.meaning import ConstraintException, FeatureException, abduce, goal_met
+from p2c.rules.parse import parse
+from p2c.rules.render import render_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+    from p2c.plan.document import Document, ExceptionRecord
+    from p2c.rules.meaning import AbducedException
+    from p2c.rules.syntax import Rule
+    from p2c.rules.theory import Theory
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with a plan; it is true where nothing is."""
+
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the plan keeps the contract."""
+        return not self.faults
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults)) if self.faults else "the plan is valid"
+
+
+def check_plan(theory: Theory, document: Mapping[str, Any]) -> Verdict:
+    """Replay a plan given as the contract's JSON; what is no plan at all raises a PlanError."""
+    plan = read_document(document, theory.feature)
+    try:
+        initial = read_row(theory.features, plan.initial)
+    except RowError as error:
+        raise PlanError(f"initial: {error}") from None
+    broken = abduce(theory, initial)
+    strict = theory.exceptions is Exceptions.STRICT
+    replay = Replay(
+        theory,
+        initial,
+        exceptions=() if strict else broken,
+        norm=plan.norm or theory.norm,
+    )
+    replay.compare("initial", plan.initial)
+    for number, step in enumerate(plan.steps, start=1):
+        replay.step(step, number=number, last=number == len(plan.steps))
+    if plan.counterfactual is not None and (plan.steps or plan.status is Status.ALREADY):
+        replay.compare("counterfactual", plan.counterfactual)
+    faults = [
+        *_question_faults(theory, plan),
+        *(_strict_faults(broken) if strict else ()),
+        *_exception_faults(theory, () if strict else broken, plan),
+        *_status_faults(plan, met=goal_met(theory, initial, replay.exceptions)),
+        *replay.faults,
+        *_cost_faults(plan, replay),
+    ]
+    return Verdict(tuple(faults))
+
+
+def _question_faults(theory: Theory, plan: Document) -> Iterator[Fault]:
+    if plan.problem is not None and plan.problem != theory.name:
+        yield Fault("problem", f"expected '{theory.name}', found '{plan.problem}'")
+    if plan.optimal and plan.status is Status.GAVE_UP:
+        yield Fault("optimal", "expected false, for the search gave up")
+
+
+def _status_faults(plan: Document, *, met: bool) -> Iterator[Fault]:
+    status = plan.status
+    if met and status is not Status.ALREADY:
+        yield Fault(
+            "status", f"expected 'already', for the goal holds at the start, not '{status.value}'"
+        )
+    if not met and status is Status.ALREADY:
+        yield Fault("status", "'already' means that the goal holds at the start, and it does not")
+    if status is Status.FOUND and not plan.steps:
+        yield Fault("status", "'found' needs at least one step, and there is none")
+    if status in (Status.ALREADY, Status.INFEASIBLE) and plan.steps:
+        yield Fault("status", f"'{status.value}' has no steps, found {len(plan.steps)}")
+    if status in (Status.FOUND, Status.ALREADY) or plan.steps:
+        for key in ("cost", "counterfactual"):
+            if getattr(plan, key) is None:
+                yield Fault(key, f"'{status.value}' with this path needs one, found null")
+        return
+    for key in ("cost", "counterfactual"):
+        if getattr(plan, key) is not None:
+            yield Fault(key, f"expected null, for '{status.value}' comes without a path here")
+
+
+def _cost_faults(plan: Document, replay: Replay) -> Iterator[Fault]:
+    """Compare the total cost, the squares of it for l2, where no root is rounded then."""
+    if plan.cost is None or not (plan.steps or plan.status is Status.ALREADY):
+        return
+    due, found = total(replay), exact(plan.cost)
+    squared = replay.norm is Norm.L2
+    same = (
+        same_number(found**2, due, tolerance=2 * TOLERANCE) if squared else same_number(found, due)
+    )
+    if not same or found < 0:
+        right = decimal(due).sqrt() if squared else decimal(due)
+        yield Fault(
+            "cost", f"the path costs {right:.10g} in {replay.norm.value}, found {plan.cost}"
+        )
+
+
+def total(replay: Replay) -> Fraction:
+    """Return the cost of the direct actions; for l2 its square, which is exact."""
+    sums = exact(0)
+    for name, efforts in replay.efforts.items():
+        weight = exact(replay.theory.feature[name].weight)
+        match replay.norm:
+            case Norm.L0:
+                sums += weight * len(efforts)
+            case Norm.L1:
+                sums += weight * sum(efforts)
+            case Norm.L2:
+                sums += weight * sum(efforts) ** 2
+    return sums
+
+
+def _strict_faults(broken: tuple[AbducedException, ...]) -> Iterator[Fault]:
+    for each in broken:
+        match each:
+            case FeatureException(feature=name, value=value):
+                what = f"the rules of {name} do not allow {value!r}"
+            case ConstraintException(constraint=clause):
+                what = f"it breaks the constraint {render_rule(clause.rule)}"
+        yield Fault("initial", f"{what}, and exceptions are strict")
+
+
+def _exception_faults(
+    theory: Theory, broken: tuple[AbducedException, ...], plan: Document
+) -> Iterator[Fault]:
+    if plan.exceptions is None:
+        return
+    of_features = {each.feature: each for each in broken if isinstance(each, FeatureException)}
+    of_rules = {each.constraint.rule for each in broken if isinstance(each, ConstraintException)}
+    for record in plan.exceptions:
+        if record.feature in of_features:
+            wrong = _misnamed(theory, of_features[record.feature], record)
+            if wrong:
+                yield Fault("exceptions", f"the rules of {record.feature}: {wrong}")
+        elif record.feature:
+            yield Fault("exceptions", f"{record.feature} breaks no law at the start")
+        elif not (_rules(record) and _rules(record) <= of_rules):
+            yield Fault("exceptions", f"'{record.rules[0]}' is no constraint broken at the start")
+    listed = {record.feature for record in plan.exceptions}
+    for name in of_features:
+        if name not in listed:
+            yield Fault("exceptions", f"{name} breaks its law at the start and is not listed")
+    named = {rule for record in plan.exceptions if not record.feature for rule in _rules(record)}
+    for rule in sorted(of_rules - named, key=render_rule):
+        yield Fault("exceptions", f"'{render_rule(rule)}' is broken at the start and not listed")
+
+
+def _misnamed(theory: Theory, broken: FeatureException, record: ExceptionRecord) -> str:
+    """Say how the rules of an exception are wrong: they are those that fired.
+
+    Where none fired, the list may be empty or name those that would have had to, whose heads have the value.
+    """
+    if broken.fired or not record.rules:
+        return rules_differ(record.rules, (clause.rule for clause in broken.fired))
+    clauses = theory.rules_of[broken.feature]
+    return rules_differ(
+        record.rules, (each.rule for each in clauses if in_head(theory, each, broken.value))
+    )
+
+
+def _rules(record: ExceptionRecord) -> set[Rule]:
+    try:
+        return {rule for text in record.rules for rule in parse(text).rules}
+    except RuleError:
+        return set()

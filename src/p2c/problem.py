@@ -1,0 +1,163 @@
+"""`Problem`: the one object most people need. Each method calls one function of the layer that does the work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p2c.domain.row import read_row
+from p2c.domain.spec import ProblemSpec, load_spec, read_spec
+from p2c.errors import P2CError, suggestion
+from p2c.plan.blockers import find_blockers
+from p2c.plan.frames import plan_frame
+from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.outcome import Infeasible
+from p2c.plan.planner import find_plan
+from p2c.plan.size import measure_space
+from p2c.plan.space import Space
+from p2c.plan.validate import check_plan
+from p2c.rules.bind import build_theory
+from p2c.rules.lint import lint
+from p2c.rules.proof import why
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.row import State
+    from p2c.plan.outcome import Plan
+    from p2c.plan.size import SpaceReport
+    from p2c.plan.validate import Verdict
+    from p2c.rules.lint import Finding
+    from p2c.rules.proof import Proof
+    from p2c.rules.theory import Theory
+
+OVERRIDES = ("goal", "causal", "exceptions", "effects", "norm", "minimize")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Features, rules and a goal, read from a file or a dict (contract §1).
+
+    Keywords of `plan`, `nearest` and `plan_many` such as `norm="l2"` override the problem's keys of the same name.
+    """
+
+    spec: ProblemSpec
+    source: str = ""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Problem:
+        """Read a TOML or JSON file."""
+        problem = cls(load_spec(Path(path)), str(path))
+        problem.theory  # noqa: B018 - faults are reported here, not at the first use
+        return problem
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Problem:
+        """Read a dict of the same shape."""
+        problem = cls(read_spec(data))
+        problem.theory  # noqa: B018
+        return problem
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
+        return self.spec.model_dump(mode="json", exclude_defaults=True)
+
+    @cached_property
+    def theory(self) -> Theory:
+        """Return the rules bound to the features."""
+        return build_theory(self.spec, source=self.source)
+
+    @cached_property
+    def compiled(self) -> Space:
+        """Return the problem compiled for search; the first use pays for it."""
+        return Space(self.theory)
+
+    @cached_property
+    def _variants(self) -> dict[tuple[tuple[str, str], ...], Problem]:
+        return {}
+
+    @property
+    def name(self) -> str:
+        """Return the problem's name."""
+        return self.spec.name
+
+    def with_keys(self, **overrides: Any) -> Problem:
+        """Return the problem with some of its keys replaced; the same object for the same keys."""
+        if not overrides:
+            return self
+        for key in overrides:
+            if key not in OVERRIDES:
+                raise P2CError(f"'{key}' cannot be overridden; {suggestion(key, OVERRIDES)}")
+        marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
+        known = self._variants.get(marks)
+        if known is None:
+            data = {**self.to_dict(), **overrides}
+            data.pop("rules_file", None)
+            known = self._variants[marks] = Problem.from_dict(data)
+        return known
+
+    def read_row(self, row: Mapping[str, Any]) -> State:
+        """Return a person's state from a mapping or a pandas Series."""
+        return read_row(self.theory.features, row)
+
+    def plan(
+        self,
+        row: Mapping[str, Any],
+        *,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        **overrides: Any,
+    ) -> Plan:
+        """Return the path of least cost for a person, with what blocks it where there is none."""
+        problem = self.with_keys(**overrides)
+        state = problem.read_row(row)
+        plan = find_plan(problem.compiled, state, time_limit=time_limit, node_limit=node_limit)
+        if not isinstance(plan, Infeasible):
+            return plan
+        blockers, opened = find_blockers(problem.compiled, state)
+        return Infeasible(plan.question, blockers, opened)
+
+    def nearest(
+        self, row: Mapping[str, Any], k: int = 1, *, distinct: str = "points", **overrides: Any
+    ) -> list[Plan]:
+        """Return the k cheapest distinct end states, each with its best path, cheapest first."""
+        kinds = [each.value for each in Distinct]
+        if distinct not in kinds:
+            raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
+        if not isinstance(k, int) or k < 1:
+            raise P2CError(f"k: expected a whole number above 0, found {k!r}")
+        problem = self.with_keys(**overrides)
+        state = problem.read_row(row)
+        plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
+        return list(islice(plans, k))
+
+    def plan_many(
+        self, frame: Any, *, details: bool = True, progress: bool | None = None, **overrides: Any
+    ) -> Any:
+        """Return a table with the plan of each row of a pandas, polars or other frame, in row order.
+
+        Its columns: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON (left out without
+        `details`), and `message`, which says what is wrong with an `invalid` row.
+        """
+        problem = self.with_keys(**overrides)
+        return plan_frame(problem.compiled, frame, details=details, progress=progress)
+
+    def why(self, row: Mapping[str, Any]) -> Proof:
+        """Return the proof tree behind the decision in a state."""
+        return why(self.theory, self.read_row(row))
+
+    def check(self, plan: Plan | Mapping[str, Any]) -> Verdict:
+        """Replay a plan by the contract, with code that the planner does not share."""
+        document = plan.to_dict() if hasattr(plan, "to_dict") else plan
+        return check_plan(self.theory, document)
+
+    def lint(self) -> tuple[Finding, ...]:
+        """Return what looks wrong with the problem although it can be read."""
+        return lint(self.theory)
+
+    def space(self) -> SpaceReport:
+        """Return the size of the search space, raw and after cutting it at what rules mention."""
+        return measure_space(self.compiled)

@@ -1,0 +1,1 @@
+"""What a reader sees, one renderer a format."""

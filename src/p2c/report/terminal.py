@@ -1,0 +1,85 @@
+"""Plans and sizes on a terminal: colour where there is one, plain text in a pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from p2c.explain.narrate import narrate
+from p2c.explain.sentences import number_words, value_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from rich.console import Console
+
+    from p2c.domain.feature import Value
+    from p2c.plan.outcome import Plan
+    from p2c.plan.size import SpaceReport
+    from p2c.rules.theory import Theory
+
+
+def show_plan(console: Console, theory: Theory, plan: Plan) -> None:
+    """Print a plan: numbered steps, what changes, the cost and what was proved."""
+    story = narrate(theory, plan)
+    for sentence in story.opening:
+        console.print(Text(sentence, style="bold"))
+    number = 0
+    for step in story.steps:
+        for act in step:
+            if act.direct:
+                number += 1
+                console.print(Text.assemble((f"{number}. ", "bold cyan"), act.text))
+                continue
+            console.print(Text(f"   → {act.text}", style="green"))
+            for rule in act.because:
+                console.print(Text(f"     because {rule}", style="dim"))
+    if plan.steps and plan.counterfactual is not None:
+        console.print(_changes(theory, plan.question.initial, plan.counterfactual))
+    for sentence in story.closing:
+        console.print(sentence, markup=False)
+
+
+def _changes(theory: Theory, before: Mapping[str, Any], after: Mapping[str, Any]) -> Table:
+    table = Table("feature", "now", "then", box=None, header_style="dim")
+    for feature in theory.features:
+        name = feature.name
+        if before[name] != after[name]:
+            table.add_row(
+                Text(name),
+                Text(_shown(theory, name, before[name])),
+                Text(_shown(theory, name, after[name])),
+            )
+    return table
+
+
+def _shown(theory: Theory, name: str, value: Value) -> str:
+    return "unknown" if value is None else value_words(theory.feature[name], value)
+
+
+def show_plans(console: Console, theory: Theory, plans: Sequence[Plan]) -> None:
+    """Print several plans as a table, cheapest first."""
+    if not plans:
+        console.print("There is no way from here; this is proved.")
+        return
+    if plans[0].status == "already":
+        show_plan(console, theory, plans[0])
+        return
+    table = Table("", "cost", "what to do", box=None, header_style="dim")
+    for number, plan in enumerate(plans, start=1):
+        acts = [act.text for step in narrate(theory, plan).steps for act in step if act.direct]
+        table.add_row(str(number), number_words(plan.cost or 0.0), Text(" ".join(acts)))
+    console.print(table)
+
+
+def show_space(console: Console, report: SpaceReport) -> None:
+    """Print the size of a search space, feature by feature."""
+    table = Table("feature", "values", "cells", "cut by rules into", box=None, header_style="dim")
+    for each in report.features:
+        cells = ", ".join(each.cells) if len(each.cells) <= 8 else f"{len(each.cells)} cells"
+        table.add_row(Text(each.feature), f"{each.values:,}", str(len(each.cells)), Text(cells))
+    console.print(table)
+    console.print(f"{report.raw:,} states, of which the rules can tell {report.cells:,} apart")

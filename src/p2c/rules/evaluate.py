@@ -1,0 +1,77 @@
+"""What rules say of a state, with no solver: the reference meaning of bodies, decisions and goals.
+
+A missing value makes every comparison with it false, so its negation holds (contract §1).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from p2c.rules.syntax import Comparator
+from p2c.rules.theory import Test
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.rules.theory import Clause, Condition, Decision, Theory
+
+
+def goal_holds(theory: Theory, state: Mapping[str, Value]) -> bool:
+    """Tell whether the goal query succeeds; consistency is asked elsewhere."""
+    return body_holds(theory, theory.goal, state)
+
+
+def body_holds(theory: Theory, body: tuple[Condition, ...], state: Mapping[str, Value]) -> bool:
+    """Tell whether every condition of a body holds."""
+    return all(condition_holds(theory, condition, state) for condition in body)
+
+
+def condition_holds(theory: Theory, condition: Condition, state: Mapping[str, Value]) -> bool:
+    """Tell whether one condition holds, a negated one by failure of what it negates."""
+    if isinstance(condition, Test):
+        plain = passes(theory.feature[condition.feature], state[condition.feature], condition)
+    else:
+        plain = decision_holds(theory, condition.decision, state)
+    return plain is not condition.negated
+
+
+def decision_holds(theory: Theory, decision: Decision, state: Mapping[str, Value]) -> bool:
+    """Tell whether some rule of a decision fires."""
+    return any(clause_fires(theory, clause, state) for clause in theory.rules_for[decision])
+
+
+def clause_fires(theory: Theory, clause: Clause, state: Mapping[str, Value]) -> bool:
+    """Tell whether the body of a rule holds."""
+    return body_holds(theory, clause.body, state)
+
+
+def in_head(theory: Theory, clause: Clause, value: Value) -> bool:
+    """Tell whether a value is in the set that a causal rule's head names; a missing one never is."""
+    return value is not None and all(
+        passes(theory.feature[test.feature], value, test) is not test.negated
+        for test in clause.head
+    )
+
+
+def passes(feature: Feature, value: Value, test: Test) -> bool:
+    """Tell whether a value compares with the constant of a test, before negation."""
+    if value is None:
+        return False
+    if not feature.has_order:
+        same = value == test.constant
+        return same if test.comparator is Comparator.EQ else not same
+    left, right = feature.order(value), feature.order(test.constant)
+    match test.comparator:
+        case Comparator.EQ:
+            return left == right
+        case Comparator.NE:
+            return left != right
+        case Comparator.LT:
+            return left < right
+        case Comparator.LE:
+            return left <= right
+        case Comparator.GT:
+            return left > right
+        case Comparator.GE:
+            return left >= right

@@ -1,0 +1,218 @@
+"""What a state means: which causal rules fire, which values they allow, what then happens by itself (contract §2).
+
+Each function is one definition. They are written to be read and to be trusted, not to be fast: the validator stands on
+them, and every planner is measured against them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Law, distance, exact, permits
+from p2c.rules.evaluate import body_holds, clause_fires, goal_holds, in_head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from fractions import Fraction
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.rules.theory import Clause, Theory
+
+    State = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureException:
+    """A governed feature that breaks its law at the start, kept consistent while nothing about it changes."""
+
+    feature: str
+    value: Value
+    fired: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintException:
+    """A constraint broken at the start, tolerated while every feature that it reads keeps its value."""
+
+    constraint: Clause
+    values: tuple[tuple[str, Value], ...]
+
+
+AbducedException = FeatureException | ConstraintException
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One thing that may happen by itself: a governed feature takes a value."""
+
+    feature: str
+    value: str | int | float
+    because: tuple[Clause, ...]
+    assumed: bool
+
+
+def fired(theory: Theory, feature: str, state: State) -> tuple[Clause, ...]:
+    """Return the causal rules of a feature whose bodies hold (Fired)."""
+    return tuple(c for c in theory.rules_of[feature] if clause_fires(theory, c, state))
+
+
+def unheaded(theory: Theory, feature: str, value: Value) -> bool:
+    """Tell whether a value is in the head of none of the feature's rules."""
+    return not any(in_head(theory, clause, value) for clause in theory.rules_of[feature])
+
+
+def allows(theory: Theory, feature: str, rules: tuple[Clause, ...], value: Value) -> bool:
+    """Tell whether a value is allowed when just these rules of the feature fire (Allowed)."""
+    headed = any(in_head(theory, clause, value) for clause in rules)
+    match theory.feature[feature].law:
+        case Law.IFF:
+            return headed if rules else unheaded(theory, feature, value)
+        case Law.IF:
+            return headed if rules else True
+        case Law.ONLY_IF:
+            return headed or unheaded(theory, feature, value)
+
+
+def broken_constraints(theory: Theory, state: State) -> tuple[Clause, ...]:
+    """Return the constraints whose bodies hold."""
+    return tuple(c for c in theory.constraints if body_holds(theory, c.body, state))
+
+
+def abduce(theory: Theory, initial: State) -> tuple[AbducedException, ...]:
+    """Return an exception for every law and constraint that the initial state breaks."""
+    found: list[AbducedException] = []
+    for name, _ in theory.causes:
+        rules = fired(theory, name, initial)
+        if not allows(theory, name, rules, initial[name]):
+            found.append(FeatureException(name, initial[name], rules))
+    for clause in broken_constraints(theory, initial):
+        names = theory.reads(clause.body)
+        values = tuple((f.name, initial[f.name]) for f in theory.features if f.name in names)
+        found.append(ConstraintException(clause, values))
+    return tuple(found)
+
+
+def violated(
+    theory: Theory, state: State, exceptions: Iterable[AbducedException]
+) -> tuple[str, ...]:
+    """Return the governed features whose value is not allowed and that no exception covers."""
+    excused = {each.feature: each for each in exceptions if isinstance(each, FeatureException)}
+    names = []
+    for name, _ in theory.causes:
+        rules = fired(theory, name, state)
+        if allows(theory, name, rules, state[name]):
+            continue
+        own = excused.get(name)
+        if own is None or state[name] != own.value or rules != own.fired:
+            names.append(name)
+    return tuple(names)
+
+
+def breached(
+    theory: Theory, state: State, exceptions: Iterable[AbducedException]
+) -> tuple[Clause, ...]:
+    """Return the constraints that are broken and that no exception covers."""
+    excused = [
+        each.constraint
+        for each in exceptions
+        if isinstance(each, ConstraintException)
+        and all(state[name] == value for name, value in each.values)
+    ]
+    return tuple(c for c in broken_constraints(theory, state) if c not in excused)
+
+
+def consistent(theory: Theory, state: State, exceptions: tuple[AbducedException, ...]) -> bool:
+    """Tell whether a state obeys every law and constraint, exceptions aside (Definition 2)."""
+    return not violated(theory, state, exceptions) and not breached(theory, state, exceptions)
+
+
+def goal_met(theory: Theory, state: State, exceptions: tuple[AbducedException, ...]) -> bool:
+    """Tell whether a state is a counterfactual: consistent, and the goal query succeeds (Definition 8)."""
+    return goal_holds(theory, state) and consistent(theory, state, exceptions)
+
+
+def may_act(theory: Theory, feature: str, violations: Iterable[str]) -> bool:
+    """Tell whether no other violated feature lies upstream, the feature's own cycle not counted."""
+    return not any(
+        other != feature
+        and other in theory.upstream[feature]
+        and feature not in theory.upstream[other]
+        for other in violations
+    )
+
+
+def triggered_outcomes(
+    theory: Theory, state: State, violations: tuple[str, ...]
+) -> tuple[Outcome, ...]:
+    """Return what may happen by itself in an inconsistent state."""
+    found: list[Outcome] = []
+    for name in violations:
+        if may_act(theory, name, violations):
+            rules = fired(theory, name, state)
+            found += _outcomes(theory, name, state, rules, partial(allows, theory, name, rules))
+    return tuple(found)
+
+
+def supported_outcomes(theory: Theory, state: State) -> tuple[Outcome, ...]:
+    """Return what fired rules support in a consistent state, when effects are `supported`."""
+    found: list[Outcome] = []
+    for name, _ in theory.causes:
+        rules = fired(theory, name, state)
+        for clause in rules:
+            if not in_head(theory, clause, state[name]):
+                found += _outcomes(theory, name, state, rules, partial(in_head, theory, clause))
+    return tuple(found)
+
+
+def _outcomes(
+    theory: Theory,
+    name: str,
+    state: State,
+    rules: tuple[Clause, ...],
+    admits: Callable[[Value], bool],
+) -> list[Outcome]:
+    feature = theory.feature[name]
+    values = nearest_values(feature, state[name], admits, landmarks(theory, feature))
+    return [Outcome(name, value, rules, assumed=len(values) > 1) for value in values]
+
+
+def nearest_values(
+    feature: Feature,
+    start: Value,
+    admits: Callable[[Value], bool],
+    candidates: Iterable[str | int | float],
+) -> list[str | int | float]:
+    """Return the candidates nearest to the start among those admitted and permitted."""
+    near: list[str | int | float] = []
+    best: Fraction | None = None
+    for value in candidates:
+        if not (permits(feature, start, value) and admits(value)):
+            continue
+        far = distance(feature, start, value)
+        if best is None or far < best:
+            best, near = far, []
+        if far == best:
+            near.append(value)
+    return near
+
+
+def landmarks(theory: Theory, feature: Feature) -> list[str | int | float]:
+    """Return the values among which a nearest allowed one always lies, in the domain's order.
+
+    For categories these are all values. For numbers they are the ends of the domain and the grid points next to each
+    constant that a head compares with: between two of those, allowed values end nowhere. A number's own neighbours are
+    not needed, since a violated value lies strictly outside every allowed range.
+    """
+    domain = feature.domain
+    if not feature.kind.is_number:
+        return [domain.value(place) for place in range(domain.size)]
+    places = {0, domain.size - 1}
+    for clause in theory.rules_of[feature.name]:
+        for test in clause.head:
+            assert not isinstance(test.constant, str)
+            constant = exact(test.constant)
+            after, past = domain.first_place_from(constant), domain.first_place_past(constant)
+            places |= {after - 1, after, past, past - 1}
+    return [domain.value(place) for place in sorted(places) if 0 <= place < domain.size]

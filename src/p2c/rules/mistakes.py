@@ -1,0 +1,127 @@
+"""What a syntax error says: what was found, what would be right, and the slip that is behind it if it is a common one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from p2c.errors import RuleError
+
+if TYPE_CHECKING:
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+MISTAKES = {
+    "<=": "write '=<' for at most",
+    "=>": "write '>=' for at least",
+    "==": "write '=' for equal",
+    "!=": "write '\\=' for different",
+    "<>": "write '\\=' for different",
+    "=\\=": "write '\\=' for different",
+    "=:=": "write '=' for equal",
+    "\\+": "write 'not'",
+    "<-": "write ':-' after a head",
+    ":=": "write ':-' after a head",
+    "?-": "a query is the problem's goal, not one of its rules",
+    '"': "write names in single quotes",
+    "&": "write ',' between literals",
+    ";": "write two rules instead of ';'",
+    "|": "write two rules instead of '|'",
+    "#": "write '%' before a comment",
+}
+
+WORDS = {
+    "ATOM": "an atom such as age(X,N)",
+    "TERM": "a term such as X, 5 or 'name'",
+    "COMPARATOR": "a comparison sign such as =<",
+    "IF": "':-'",
+    "NOT": "'not'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "COMMA": "','",
+    "DOT": "'.'",
+    "$END": "the end of the text",
+}
+
+CAPITAL_PREDICATE = re.compile(r"[A-Z_]\w*\s*\(")
+NAME = re.compile(r"(?!not\b)([^\W\dA-Z_]\w*)(?![\w(])")
+LAST_NAME = re.compile(r"(?<!\w)([^\W\dA-Z_]\w*)\s*$")
+
+GROUPS = (
+    (frozenset({"ATOM", "IF", "$END", "COMMA", "DOT"}), "',' or '.'"),
+    (frozenset({"ATOM", "TERM", "NOT"}), "a literal such as age(X,N) or N=<5"),
+    (frozenset({"ATOM", "IF", "$END"}), "a rule such as 'reject(X) :- age(X,N), N<18.'"),
+    (frozenset({"ATOM", "TERM"}), "an atom or a comparison"),
+)
+
+
+def unexpected_token(error: UnexpectedToken, text: str) -> RuleError:
+    """Return the error for a token that stands where the grammar has no place for it."""
+    token = error.token
+    terminals = set(error.accepts or error.expected)
+    expected = _expected(terminals)
+    if token.type == "$END":
+        lines = text.rstrip().split("\n")
+        problem = f"expected {expected}, found the end of the text"
+        return RuleError(problem, line=len(lines), column=len(lines[-1]) + 1, source=text)
+    start = token.start_pos or 0
+    hint = _mistake(text, start) or _name_hint(text, start, terminals)
+    problem = f"expected {expected}, found '{shorten(token.strip())}'{hint}"
+    return RuleError(problem, line=token.line or 1, column=token.column or 1, source=text)
+
+
+def unexpected_characters(error: UnexpectedCharacters, text: str) -> RuleError:
+    """Return the error for a character that starts no token."""
+    offset = error.pos_in_stream or 0
+    found = text[offset]
+    if found == "'":
+        problem = "this quoted name has no closing quote on its line"
+    elif text.startswith("/*", offset):
+        problem = "this comment has no closing '*/'"
+    elif text.startswith(":-", offset):
+        problem = "found ':-', but a goal is the body of a rule, without a head"
+    else:
+        hint = _mistake(text, offset)
+        problem = f"found {found!r}, which has no place in a rule{hint}"
+    return RuleError(problem, line=error.line, column=error.column, source=text)
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """Return text that fits on one line of a message, its line breaks and the like escaped."""
+    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in cut)
+
+
+def _expected(terminals: set[str]) -> str:
+    known = {name for name in terminals if name in WORDS}
+    phrases = []
+    for group, phrase in GROUPS:
+        if group <= known:
+            known -= group
+            phrases.append(phrase)
+    phrases += [WORDS[name] for name in WORDS if name in known]
+    return " or ".join(phrases) or "something else"
+
+
+def _mistake(text: str, offset: int) -> str:
+    """Return the hint for the longest known slip that covers a character."""
+    slips = [
+        wrong
+        for wrong in MISTAKES
+        for start in range(max(offset - len(wrong) + 1, 0), offset + 1)
+        if text.startswith(wrong, start)
+    ]
+    return f" ({MISTAKES[max(slips, key=len)]})" if slips else ""
+
+
+def _name_hint(text: str, offset: int, terminals: set[str]) -> str:
+    """Return what is wrong with a name: a capital without quotes, or an atom without its person."""
+    if CAPITAL_PREDICATE.match(text, offset) or (
+        terminals == {"COMPARATOR"} and text.startswith("(", offset)
+    ):
+        return " (a name with a capital is written in single quotes)"
+    alone = None
+    if terminals == {"COMPARATOR"}:
+        alone = LAST_NAME.search(text, max(text.rfind("\n", 0, offset), offset - 100, 0), offset)
+    elif "IF" in terminals and "COMMA" not in terminals:
+        alone = NAME.match(text, offset)
+    return f" (an atom names the person, as in {shorten(alone[1])}(X))" if alone else ""

@@ -1,0 +1,217 @@
+"""Why the goal holds or fails in a state, as a tree, after the justifications of s(CASP).
+
+A decision that holds rests on each rule that fires, and a rule that fires on all its literals. A decision that fails
+rests on every rule it has, and a rule that does not fire on each literal that fails. A `not` rests on what it negates.
+So every node is explained by those below it alone, and a leaf by the person's own value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from p2c.rules.evaluate import clause_fires, condition_holds, goal_holds
+from p2c.rules.parse import parse_query
+from p2c.rules.render import render_atom, render_body, render_literal, render_rule
+from p2c.rules.syntax import Atom, Comparison, Literal, Not, Variable
+from p2c.rules.theory import Call, Clause, Test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.rules.theory import Condition, Theory
+
+MARKS = {True: "✓", False: "✗"}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The claim that a goal of several literals holds."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The claim that a decision holds, or under `not` that it fails."""
+
+    call: Call
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The claim that a rule fires; rules are numbered from one, as they are written."""
+
+    clause: Clause
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The claim that the person's value passes a test."""
+
+    test: Test
+    value: Value
+    text: str
+
+
+Claim = Query | Decided | Applied | Compared
+
+
+@dataclass(frozen=True, slots=True)
+class ProofNode:
+    """A claim, whether it holds, and the claims that settle it."""
+
+    claim: Claim
+    holds: bool
+    children: tuple[ProofNode, ...] = ()
+
+    def leaves(self) -> Iterator[ProofNode]:
+        """Yield the claims that rest on nothing but the state."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as JSON."""
+        return {
+            **_facts(self.claim),
+            "text": self.claim.text,
+            "holds": self.holds,
+            "because": [child.to_dict() for child in self.children],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The tree behind the goal of a problem in one state."""
+
+    root: ProofNode
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether the goal query succeeds."""
+        return self.root.holds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as JSON."""
+        return self.root.to_dict()
+
+    def to_text(self) -> str:
+        """Return the tree as indented lines: ✓ before what holds, ✗ before what fails."""
+        return "\n".join(_lines(self.root, depth=0))
+
+
+def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
+    """Return the proof that the goal holds in a state, or that it fails."""
+    prover = _Prover(theory, state)
+    literals = parse_query(theory.goal_text)
+    conditions = prover.conditions(theory.goal, person=_person(literals))
+    if len(conditions) == 1:
+        return Proof(conditions[0])
+    holds = goal_holds(theory, state)
+    claim = Query(render_body(literals))
+    return Proof(ProofNode(claim, holds, _telling(conditions, holds=holds)))
+
+
+class _Prover:
+    """Builds the nodes of one theory in one state."""
+
+    def __init__(self, theory: Theory, state: Mapping[str, Value]) -> None:
+        self.theory = theory
+        self.state = state
+
+    def conditions(self, body: tuple[Condition, ...], *, person: str) -> tuple[ProofNode, ...]:
+        return tuple(self._condition(each, person=person) for each in body)
+
+    def _condition(self, condition: Condition, *, person: str) -> ProofNode:
+        holds = condition_holds(self.theory, condition, self.state)
+        if isinstance(condition, Test):
+            value = self.state[condition.feature]
+            return ProofNode(Compared(condition, value, _test_text(condition, person)), holds)
+        literal = condition.literal
+        assert literal is not None
+        claim = Decided(condition, render_literal(literal))
+        if condition.negated:
+            assert isinstance(literal, Not)
+            plain = Call(condition.decision, literal=literal.inner)
+            return ProofNode(claim, holds, (self._condition(plain, person=person),))
+        clauses = self.theory.rules_for[condition.decision]
+        return ProofNode(claim, holds, _telling(map(self._rule, clauses), holds=holds))
+
+    def _rule(self, clause: Clause) -> ProofNode:
+        fires = clause_fires(self.theory, clause, self.state)
+        rule = clause.rule
+        number = self.theory.program.rules.index(rule) + 1
+        parts = (rule.head, *rule.body) if rule.head else rule.body
+        children = self.conditions(clause.body, person=_person(parts))
+        claim = Applied(clause, number, render_rule(rule))
+        return ProofNode(claim, fires, _telling(children, holds=fires))
+
+
+def _telling(nodes: Iterable[ProofNode], *, holds: bool) -> tuple[ProofNode, ...]:
+    """Return the nodes that go the way of the claim above: they alone settle it."""
+    return tuple(node for node in nodes if node.holds is holds)
+
+
+def _person(literals: Iterable[Literal]) -> str:
+    """Return the name of the variable that stands for the person."""
+    for literal in literals:
+        atom = literal.inner if isinstance(literal, Not) else literal
+        if isinstance(atom, Atom) and isinstance(atom.arguments[0], Variable):
+            return atom.arguments[0].name
+    return "X"
+
+
+def _test_text(test: Test, person: str) -> str:
+    """Write a test as in its rule; before a comparison stands the literal that its variable is from."""
+    literal = test.literal
+    assert literal is not None
+    inner = literal.inner if isinstance(literal, Not) else literal
+    if not isinstance(inner, Comparison):
+        return render_literal(literal)
+    side = inner.left if isinstance(inner.left, Variable) else inner.right
+    source = render_atom(Atom(test.feature, (Variable(person), side)))
+    return f"{source}, {render_literal(literal)}"
+
+
+def _facts(claim: Claim) -> dict[str, Any]:
+    match claim:
+        case Query():
+            return {"kind": "goal"}
+        case Decided(call):
+            decision = call.decision
+            return {
+                "kind": "decision",
+                "decision": decision.predicate,
+                "arguments": list(decision.arguments),
+                "negated": call.negated,
+            }
+        case Applied(_, number):
+            return {"kind": "rule", "rule": number}
+        case Compared(test, value):
+            return {
+                "kind": "test",
+                "feature": test.feature,
+                "value": value,
+                "comparator": test.comparator.value,
+                "constant": test.constant,
+                "negated": test.negated,
+            }
+
+
+def _lines(node: ProofNode, *, depth: int) -> Iterator[str]:
+    start = f"{'  ' * depth}{MARKS[node.holds]} "
+    match node.claim:
+        case Applied(_, number, text):
+            yield f"{start}rule {number}: {text}"
+        case Compared(test, value, text):
+            yield f"{start}{text}: {test.feature} is {'unknown' if value is None else value}"
+        case Query(text) | Decided(_, text):
+            yield f"{start}{text}"
+    for child in node.children:
+        yield from _lines(child, depth=depth + 1)

@@ -1,0 +1,142 @@
+"""A problem's rules bound to its features: decisions, causes, constraints and the goal, ready to be evaluated.
+
+Binding is where rule text meets the features: every name is looked up, every constant checked against its domain,
+every variable traced to the feature that it reads. What comes out has no variables left: a body is a list of tests on
+features and calls of decisions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
+
+if TYPE_CHECKING:
+    from p2c.domain.feature import Feature
+    from p2c.rules.syntax import Comparator, Literal, Program, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision predicate with its constants: `reject_loan(X)`, `label(X,'good')`."""
+
+    predicate: str
+    arguments: tuple[str | int | float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A comparison of one feature with a constant; `negated` is negation as failure."""
+
+    feature: str
+    comparator: Comparator
+    constant: str | int | float
+    negated: bool = False
+    literal: Literal | None = field(default=None, compare=False, repr=False)
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A decision used in a body, plain or under `not`."""
+
+    decision: Decision
+    negated: bool = False
+    literal: Literal | None = field(default=None, compare=False, repr=False)
+
+
+Condition = Test | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A rule bound to the features; for a causal rule, `head` holds the tests that its head's values pass."""
+
+    rule: Rule
+    body: tuple[Condition, ...]
+    head: tuple[Test, ...] = ()
+
+
+@dataclass(frozen=True)
+class Theory:
+    """All that gives a state its meaning (contract §1 and §2)."""
+
+    name: str
+    features: tuple[Feature, ...]
+    program: Program
+    decisions: tuple[tuple[Decision, tuple[Clause, ...]], ...]
+    causes: tuple[tuple[str, tuple[Clause, ...]], ...]
+    constraints: tuple[Clause, ...]
+    goal: tuple[Condition, ...]
+    goal_text: str
+    exceptions: Exceptions = Exceptions.ABDUCE
+    effects: Effects = Effects.TRIGGERED
+    norm: Norm = Norm.L1
+    minimize: Minimize = Minimize.COST
+
+    @cached_property
+    def feature(self) -> dict[str, Feature]:
+        """Return the features by name, in the problem's order."""
+        return {feature.name: feature for feature in self.features}
+
+    @cached_property
+    def rules_for(self) -> dict[Decision, tuple[Clause, ...]]:
+        """Return the rules that define each decision."""
+        return dict(self.decisions)
+
+    @cached_property
+    def rules_of(self) -> dict[str, tuple[Clause, ...]]:
+        """Return the causal rules of each governed feature."""
+        return dict(self.causes)
+
+    @cached_property
+    def parents(self) -> dict[str, frozenset[str]]:
+        """Return the features that each governed feature's rules read, also through decisions."""
+        return {
+            name: frozenset().union(*(self.reads(clause.body) for clause in clauses))
+            for name, clauses in self.causes
+        }
+
+    @cached_property
+    def upstream(self) -> dict[str, frozenset[str]]:
+        """Return the features from which causal arrows lead to each feature, directly or not."""
+        above: dict[str, frozenset[str]] = {}
+        for feature in self.features:
+            seen: set[str] = set()
+            waiting = list(self.parents.get(feature.name, ()))
+            while waiting:
+                name = waiting.pop()
+                if name not in seen:
+                    seen.add(name)
+                    waiting += self.parents.get(name, ())
+            above[feature.name] = frozenset(seen)
+        return above
+
+    def reads(self, body: tuple[Condition, ...]) -> frozenset[str]:
+        """Return the features that a body reads, also through decisions."""
+        found: set[str] = set()
+        for condition in body:
+            if isinstance(condition, Test):
+                found.add(condition.feature)
+            else:
+                found |= self._decision_reads[condition.decision]
+        return frozenset(found)
+
+    @cached_property
+    def _decision_reads(self) -> dict[Decision, frozenset[str]]:
+        # Decisions stand in `decisions` after those that they call.
+        found: dict[Decision, frozenset[str]] = {}
+        for decision, clauses in self.decisions:
+            names: set[str] = set()
+            for clause in clauses:
+                for condition in clause.body:
+                    match condition:
+                        case Test(feature=name):
+                            names.add(name)
+                        case Call(decision=called):
+                            names |= found[called]
+            found[decision] = frozenset(names)
+        return found

@@ -1,0 +1,635 @@
+"""The slow planner: the meaning of a problem word for word, by trying every value of every feature.
+
+It is what the other engines are measured by, so it shares nothing with them but the data of a `Theory`: tests, laws,
+exceptions, effects and costs are read anew here, in exact fractions. Values are handled by their place in the domain; a
+missing or off-grid value of the person stands one place past the end, where nothing can move to.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from heapq import heappop, heappush
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from p2c.domain.feature import Action, Feature, Grid, Kind, Law, Points, Value
+from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
+from p2c.rules.render import render_rule
+from p2c.rules.syntax import Comparator
+from p2c.rules.theory import Call, Clause, Condition, Decision, Test, Theory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+Places = tuple[int, ...]
+"""A state: for each feature the place of its value."""
+
+DIRECT = {Action.FREE, Action.UP, Action.DOWN}
+
+
+class Act(NamedTuple):
+    """One action; compared by the feature's place and the value's place, as ties are."""
+
+    feature: int
+    place: int
+
+
+class Node(NamedTuple):
+    """All that the future depends on: the state, what may no longer be done, and how far each feature went."""
+
+    state: Places
+    left: tuple[int, ...]
+    spent: tuple[int, ...]
+
+
+class EndState(NamedTuple):
+    """A reachable goal state with its best path, as a plan in the contract's shape."""
+
+    cost: float
+    state: dict[str, Value]
+    path: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class OraclePlan:
+    """The answer; `measure` is the exact cost, of which `l2` takes the root."""
+
+    status: str
+    measure: Fraction | None
+    cost: float | None
+    document: dict[str, Any]
+
+    @property
+    def acts(self) -> list[tuple[str, str, Value]]:
+        """Return the actions in order: kind, feature and new value."""
+        return [
+            (act["kind"], act["feature"], act["to"])
+            for step in self.document["steps"]
+            for act in step["actions"]
+        ]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rules say of a state; `violated` and `breached` leave out what an exception covers."""
+
+    fired: dict[int, frozenset[int]]
+    violated: frozenset[int]
+    breached: frozenset[int]
+    goal: bool
+
+    @property
+    def consistent(self) -> bool:
+        return not self.violated and not self.breached
+
+
+def best_plan(theory: Theory, initial: Mapping[str, Value]) -> OraclePlan | None:
+    """Return the best plan, or None where `strict` refuses the row."""
+    world = World(theory, initial)
+    if world.refused:
+        return None
+    for path in best_paths(world):
+        cost = world.cost_of(path.measure)
+        status = "found" if path.acts else "already"
+        return OraclePlan(status, path.measure, cost, world.document(path))
+    return OraclePlan("infeasible", None, None, world.infeasible())
+
+
+def all_end_states(
+    theory: Theory, initial: Mapping[str, Value], *, limit: int | None = None
+) -> list[EndState]:
+    """Return every reachable goal state, or the first few, with its best path, best first."""
+    world = World(theory, initial)
+    if world.refused:
+        return []
+    return [
+        EndState(world.cost_of(path.measure), world.named(path.states[-1]), world.document(path))
+        for path in islice(best_paths(world), limit)
+    ]
+
+
+@dataclass(frozen=True)
+class Path:
+    """A sequence of actions, which of them are direct, and the states that they lead through."""
+
+    measure: Fraction
+    acts: tuple[Act, ...]
+    direct: tuple[bool, ...]
+    states: tuple[Places, ...]
+
+
+Key = tuple[int, int, int, tuple[Act, ...], tuple[bool, ...]]
+"""The contract's order: cost, direct actions, actions, their sequence; last, causal kinds after direct ones."""
+
+
+def best_paths(world: World) -> Iterator[Path]:
+    """Yield the best path to each goal state by uniform-cost search, best first."""
+    start = Node(world.initial, (0,) * len(world.features), (0,) * len(world.features))
+    first: Key = (0, 0, 0, (), ())
+    best: dict[Node, Key] = {start: first}
+    ended: set[Places] = set()
+    settled: dict[tuple[Places, tuple[int, ...]], list[tuple[int, ...]]] = {}
+    heap = [(first, start)]
+    while heap:
+        key, node = heappop(heap)
+        # Having gone less far for no more is at least as good ever after; without this the search would not end.
+        rivals = settled.setdefault((node.state, node.left), [])
+        if any(all(map(int.__le__, rival, node.spent)) for rival in rivals):
+            continue
+        rivals.append(node.spent)
+        if world.is_goal(node.state):
+            if node.state not in ended:
+                ended.add(node.state)
+                yield world.replayed(key)
+            continue
+        for act, direct, price, following in world.successors(node):
+            longer = world.extended(key, act, direct=direct, price=price)
+            if following not in best or longer < best[following]:
+                best[following] = longer
+                heappush(heap, (longer, following))
+
+
+class World:
+    """One person's question, with every value counted out."""
+
+    def __init__(self, theory: Theory, initial: Mapping[str, Value]) -> None:
+        self.theory = theory
+        self.features = theory.features
+        self.index = {feature.name: place for place, feature in enumerate(theory.features)}
+        self.domains = [domain_values(feature) for feature in theory.features]
+        self.values: list[list[Value]] = [list(domain) for domain in self.domains]
+        self.initial = tuple(
+            self._place(f, initial[each.name]) for f, each in enumerate(self.features)
+        )
+        self.decisions = dict(theory.decisions)
+        self._tables: dict[int, tuple[bool, ...]] = {}
+        self.causes = {self.index[name]: clauses for name, clauses in theory.causes}
+        self.heads = {f: [self._head(f, each) for each in self.causes[f]] for f in self.causes}
+        self.unheaded = {
+            f: frozenset(range(len(self.values[f]))) - frozenset().union(*heads)
+            for f, heads in self.heads.items()
+        }
+        self.permitted = [self._permitted(f) for f in range(len(self.features))]
+        self._facts: dict[Places, Facts] = {}
+        self._effects: dict[Places, dict[Act, bool]] = {}
+        self.excused: frozenset[int] = frozenset()
+        self.excused_constraints: frozenset[int] = frozenset()
+        at_start = self.facts(self.initial)
+        self.excused, self.excused_constraints = at_start.violated, at_start.breached
+        self._facts.clear()
+
+    @property
+    def refused(self) -> bool:
+        """Tell whether the person breaks a rule at the start where that is not forgiven."""
+        strict = self.theory.exceptions is Exceptions.STRICT
+        return strict and bool(self.excused or self.excused_constraints)
+
+    def _place(self, f: int, value: Value) -> int:
+        for place, each in enumerate(self.domains[f]):
+            if value is not None and same(each, value):
+                return place
+        self.values[f].append(value)
+        return len(self.domains[f])
+
+    # What a body says of a state.
+
+    def holds(self, condition: Condition, state: Places) -> bool:
+        """Tell whether a test or a call succeeds."""
+        if isinstance(condition, Test):
+            return self._table(condition)[state[self.index[condition.feature]]]
+        return self._decided(condition.decision, state) != condition.negated
+
+    def _decided(self, decision: Decision, state: Places) -> bool:
+        return any(self.all_hold(clause.body, state) for clause in self.decisions[decision])
+
+    def all_hold(self, body: Iterable[Condition], state: Places) -> bool:
+        """Tell whether a body or a query succeeds."""
+        return all(self.holds(condition, state) for condition in body)
+
+    def _table(self, test: Test) -> tuple[bool, ...]:
+        key = id(test)
+        if key not in self._tables:
+            f = self.index[test.feature]
+            self._tables[key] = tuple(
+                compares(self.features[f], value, test) != test.negated for value in self.values[f]
+            )
+        return self._tables[key]
+
+    def _head(self, f: int, clause: Clause) -> frozenset[int]:
+        """Return the values that a causal rule's head names; a missing one is in no head."""
+        return frozenset(
+            place
+            for place, value in enumerate(self.values[f])
+            if value is not None and all(self._table(test)[place] for test in clause.head)
+        )
+
+    # What the laws say of a state.
+
+    def facts(self, state: Places) -> Facts:
+        """Return what the rules say of a state."""
+        if state not in self._facts:
+            fired = {f: self._fired(f, state) for f in self.causes}
+            violated = frozenset(
+                f
+                for f in self.causes
+                if state[f] not in self.allowed(f, fired[f])
+                and not self._excepted(f, fired[f], state)
+            )
+            breached = frozenset(
+                c
+                for c, clause in enumerate(self.theory.constraints)
+                if self.all_hold(clause.body, state) and not self._constraint_excepted(c, state)
+            )
+            goal = self.all_hold(self.theory.goal, state)
+            self._facts[state] = Facts(fired, violated, breached, goal)
+        return self._facts[state]
+
+    def _fired(self, f: int, state: Places) -> frozenset[int]:
+        return frozenset(
+            r for r, clause in enumerate(self.causes[f]) if self.all_hold(clause.body, state)
+        )
+
+    def allowed(self, f: int, fired: frozenset[int]) -> frozenset[int]:
+        """Return Allowed(f,s), the table of the contract."""
+        union = frozenset[int]().union(*(self.heads[f][r] for r in fired))
+        match self.features[f].law:
+            case Law.IFF:
+                return union if fired else self.unheaded[f]
+            case Law.IF:
+                return union if fired else frozenset(range(len(self.values[f])))
+            case Law.ONLY_IF:
+                return union | self.unheaded[f]
+
+    def _excepted(self, f: int, fired: frozenset[int], state: Places) -> bool:
+        return (
+            f in self.excused and state[f] == self.initial[f] and fired == self._fired_at_start[f]
+        )
+
+    @cached_property
+    def _fired_at_start(self) -> dict[int, frozenset[int]]:
+        return {f: self._fired(f, self.initial) for f in self.causes}
+
+    def _constraint_excepted(self, c: int, state: Places) -> bool:
+        if c not in self.excused_constraints:
+            return False
+        read = self._read(self.theory.constraints[c].body)
+        return all(state[f] == self.initial[f] for f in read)
+
+    def _read(self, body: Iterable[Condition]) -> frozenset[int]:
+        """Return the features that a body reads, also through decisions."""
+        found: set[int] = set()
+        for condition in body:
+            match condition:
+                case Test(feature=name):
+                    found.add(self.index[name])
+                case Call(decision=decision):
+                    for clause in self.decisions[decision]:
+                        found |= self._read(clause.body)
+        return frozenset(found)
+
+    def is_goal(self, state: Places) -> bool:
+        """Tell whether a path ends here."""
+        facts = self.facts(state)
+        return facts.goal and facts.consistent
+
+    # What may happen in a state.
+
+    def _permitted(self, f: int) -> list[tuple[int, ...]]:
+        feature, targets = self.features[f], range(len(self.domains[f]))
+        return [
+            tuple(
+                target
+                for target in targets
+                if target != place and goes(feature, value, self.domains[f][target])
+            )
+            for place, value in enumerate(self.values[f])
+        ]
+
+    @cached_property
+    def hidden_by(self) -> dict[int, frozenset[int]]:
+        """Return for each governed feature those upstream of it and not in a cycle with it."""
+        parents = {
+            f: frozenset[int]().union(*(self._read(clause.body) for clause in clauses))
+            for f, clauses in self.causes.items()
+        }
+        above = {f: frozenset(parents[f]) for f in parents}
+        for _ in self.features:
+            above = {f: up.union(*(above[g] for g in up if g in above)) for f, up in above.items()}
+        return {
+            f: frozenset(g for g in up if g != f and f not in above.get(g, ()))
+            for f, up in above.items()
+        }
+
+    def effects(self, state: Places) -> dict[Act, bool]:
+        """Return the causal actions of a state, and whether each counts on one of several outcomes."""
+        if state not in self._effects:
+            facts = self.facts(state)
+            if not facts.consistent:
+                found = self._triggered(state, facts)
+            elif self.theory.effects is Effects.SUPPORTED:
+                found = self._supported(state, facts)
+            else:
+                found = {}
+            self._effects[state] = found
+        return self._effects[state]
+
+    def _triggered(self, state: Places, facts: Facts) -> dict[Act, bool]:
+        found = {}
+        for f in facts.violated:
+            if not self.hidden_by[f] & facts.violated:
+                nearest = self.nearest(f, state[f], self.allowed(f, facts.fired[f]))
+                found.update({Act(f, place): len(nearest) > 1 for place in nearest})
+        return found
+
+    def _supported(self, state: Places, facts: Facts) -> dict[Act, bool]:
+        found: dict[Act, bool] = {}
+        for f, fired in facts.fired.items():
+            for head in (self.heads[f][r] for r in fired):
+                if state[f] in head:
+                    continue
+                nearest = self.nearest(f, state[f], head)
+                for place in nearest:
+                    # Certain if any of the fired rules alone leaves no choice.
+                    act = Act(f, place)
+                    found[act] = found.get(act, True) and len(nearest) > 1
+        return found
+
+    def nearest(self, f: int, place: int, wanted: frozenset[int]) -> list[int]:
+        """Return the nearest wanted values that the feature's action and moves permit."""
+        reachable = [target for target in self.permitted[f][place] if target in wanted]
+        far = self._steps[f][place]
+        least = min((far[target] for target in reachable), default=None)
+        return [target for target in reachable if far[target] == least]
+
+    def choices(self, state: Places, left: tuple[int, ...]) -> Iterator[Act]:
+        """Yield the direct actions that are still open."""
+        for f, feature in enumerate(self.features):
+            if feature.action not in DIRECT or (left[f] and feature.moves is None):
+                continue
+            for target in self.permitted[f][state[f]]:
+                if feature.moves is None or not left[f] >> target & 1:
+                    yield Act(f, target)
+
+    def successors(self, node: Node) -> Iterator[tuple[Act, bool, int, Node]]:
+        """Yield what may happen next: the action, whether it is direct, its price, and what follows."""
+        effects = self.effects(node.state)
+        for act in effects:
+            yield act, False, 0, node._replace(state=changed(node.state, act))
+        if effects and not self.facts(node.state).consistent:
+            return
+        for act in self.choices(node.state, node.left):
+            f, place = act.feature, node.state[act.feature]
+            moves = self.features[f].moves is not None
+            price, spent = self._priced(node, act)
+            yield (
+                act,
+                True,
+                price,
+                Node(
+                    changed(node.state, act),
+                    replaced(node.left, f, node.left[f] | (1 << place if moves else 1)),
+                    spent,
+                ),
+            )
+
+    # What it costs.
+
+    @cached_property
+    def _steps(self) -> list[list[list[Fraction]]]:
+        return [
+            [[distance(each, start, end) for end in self.domains[f]] for start in self.values[f]]
+            for f, each in enumerate(self.features)
+        ]
+
+    @cached_property
+    def _whole(self) -> tuple[int, int]:
+        """Return what makes every weight, and every distance, a whole number."""
+        far = [each for f in self._steps for row in f for each in row]
+        return (
+            math.lcm(*(number(each.weight).denominator for each in self.features)),
+            math.lcm(*(each.denominator for each in far)),
+        )
+
+    @cached_property
+    def _weights(self) -> list[int]:
+        return [int(number(each.weight) * self._whole[0]) for each in self.features]
+
+    @cached_property
+    def _lengths(self) -> list[list[list[int]]]:
+        unit = self._whole[1]
+        return [[[int(each * unit) for each in row] for row in f] for f in self._steps]
+
+    def _priced(self, node: Node, act: Act) -> tuple[int, tuple[int, ...]]:
+        f = act.feature
+        far = self._lengths[f][node.state[f]][act.place]
+        match self.theory.norm:
+            case Norm.L0:
+                return self._weights[f], node.spent
+            case Norm.L1:
+                return self._weights[f] * far, node.spent
+            case Norm.L2:
+                before = node.spent[f]
+                price = self._weights[f] * ((before + far) ** 2 - before**2)
+                again = self.features[f].moves is not None
+                return price, replaced(node.spent, f, before + far) if again else node.spent
+
+    def extended(self, key: Key, act: Act, *, direct: bool, price: int) -> Key:
+        """Return the key of a path that is one action longer."""
+        one, two, acts, sequence, kinds = key
+        first, second = (int(direct), price) if self._counts_first else (price, int(direct))
+        return one + first, two + second, acts + 1, (*sequence, act), (*kinds, not direct)
+
+    @property
+    def _counts_first(self) -> bool:
+        return self.theory.minimize is Minimize.ACTIONS
+
+    def replayed(self, key: Key) -> Path:
+        """Return the path behind a key."""
+        states = [self.initial]
+        for act in key[3]:
+            states.append(changed(states[-1], act))
+        weight, length = self._whole
+        unit = {Norm.L0: weight, Norm.L1: weight * length, Norm.L2: weight * length**2}
+        measure = Fraction(key[1] if self._counts_first else key[0], unit[self.theory.norm])
+        return Path(measure, key[3], tuple(not causal for causal in key[4]), tuple(states))
+
+    def cost_of(self, measure: Fraction) -> float:
+        """Return a cost as a float; `l2` is the root of its measure."""
+        return math.sqrt(measure) if self.theory.norm is Norm.L2 else float(measure)
+
+    # What it looks like from outside.
+
+    def named(self, state: Places) -> dict[str, Value]:
+        """Return a state as a row."""
+        return {each.name: self.values[f][state[f]] for f, each in enumerate(self.features)}
+
+    def document(self, path: Path) -> dict[str, Any]:
+        """Return a path as the contract's JSON."""
+        return {
+            "status": "found" if path.acts else "already",
+            **self._question(),
+            "cost": self.cost_of(path.measure),
+            "optimal": True,
+            "counterfactual": self.named(path.states[-1]),
+            "steps": self._written(path),
+        }
+
+    def infeasible(self) -> dict[str, Any]:
+        """Return the answer that there is no path."""
+        nothing: dict[str, Any] = {"cost": None, "counterfactual": None, "steps": []}
+        return {"status": "infeasible", **self._question(), **nothing, "blockers": []}
+
+    def _question(self) -> dict[str, Any]:
+        return {
+            "problem": self.theory.name,
+            "norm": self.theory.norm.value,
+            "initial": self.named(self.initial),
+            "exceptions": self._exceptions(),
+        }
+
+    def _exceptions(self) -> list[dict[str, Any]]:
+        features = [
+            {"feature": self.features[f].name, "rules": self._broken_rules(f)}
+            for f in sorted(self.excused)
+        ]
+        constraints = [
+            {"constraint": render_rule(self.theory.constraints[c].rule)}
+            for c in sorted(self.excused_constraints)
+        ]
+        return [*features, *constraints]
+
+    def _broken_rules(self, f: int) -> list[str]:
+        """Return the rules that fired in vain, or those that would have had to."""
+        fired = self._fired_at_start[f]
+        return self._texts(
+            f, fired or [r for r, h in enumerate(self.heads[f]) if self.initial[f] in h]
+        )
+
+    def _texts(self, f: int, rules: Iterable[int]) -> list[str]:
+        return [render_rule(self.causes[f][r].rule) for r in sorted(rules)]
+
+    def _written(self, path: Path) -> list[dict[str, Any]]:
+        steps: list[dict[str, Any]] = []
+        actions: list[dict[str, Any]] = []
+        for act, direct, before, after in zip(
+            path.acts, path.direct, path.states, path.states[1:], strict=False
+        ):
+            actions.append(self._action(act, before, direct=direct))
+            if self.facts(after).consistent:
+                steps.append({"actions": actions, "state": self.named(after)})
+                actions = []
+        return steps
+
+    def _action(self, act: Act, before: Places, *, direct: bool) -> dict[str, Any]:
+        f, place = act
+        feature = self.features[f]
+        change = {
+            "feature": feature.name,
+            "from": self.values[f][before[f]],
+            "to": self.values[f][place],
+        }
+        if direct:
+            far = Fraction(1) if self.theory.norm is Norm.L0 else self._steps[f][before[f]][place]
+            return {"kind": "direct", **change, "cost": float(number(feature.weight) * far)}
+        because = self._texts(f, self.facts(before).fired[f])
+        assumed = self.effects(before)[act]
+        return {"kind": "causal", **change, "cost": 0, "because": because, "assumed": assumed}
+
+
+def changed(state: Places, act: Act) -> Places:
+    """Return the state after an action."""
+    return replaced(state, act.feature, act.place)
+
+
+def replaced(items: tuple[int, ...], place: int, item: int) -> tuple[int, ...]:
+    """Return a tuple with one item changed."""
+    return (*items[:place], item, *items[place + 1 :])
+
+
+@cache
+def number(value: int | float) -> Fraction:
+    """Return what the decimal text of a number denotes."""
+    return Fraction(repr(value))
+
+
+def same(one: str | int | float, other: str | int | float) -> bool:
+    """Tell whether two values are one; 2 and 2.0 are."""
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return number(one) == number(other)
+
+
+def domain_values(feature: Feature) -> list[str | int | float]:
+    """Return every admissible value in its order."""
+    match feature.domain:
+        case Points(values=values):
+            return list(values)
+        case Grid(start=start, stop=stop, step=step):
+            found: list[str | int | float] = []
+            each = number(start)
+            while each <= number(stop):
+                found.append(int(each) if feature.kind is Kind.INT else float(each))
+                each += number(step)
+            return found
+
+
+def rank(feature: Feature, value: str | int | float) -> Fraction:
+    """Return where a value stands: a number by itself, an ordinal by its place among the values."""
+    if feature.kind in (Kind.INT, Kind.FLOAT):
+        assert not isinstance(value, str)
+        return number(value)
+    return Fraction(next(i for i, each in enumerate(domain_values(feature)) if same(each, value)))
+
+
+def compares(feature: Feature, value: Value, test: Test) -> bool:
+    """Tell whether a comparison holds, its negation aside; never with a missing value."""
+    if value is None:
+        return False
+    if test.comparator is Comparator.EQ:
+        return same(value, test.constant)
+    if test.comparator is Comparator.NE:
+        return not same(value, test.constant)
+    one, other = rank(feature, value), rank(feature, test.constant)
+    match test.comparator:
+        case Comparator.LT:
+            return one < other
+        case Comparator.LE:
+            return one <= other
+        case Comparator.GT:
+            return one > other
+        case _:
+            return one >= other
+
+
+def goes(feature: Feature, start: Value, end: str | int | float) -> bool:
+    """Tell whether a feature may go from one value to another, whoever changes it."""
+    if feature.action is Action.FIXED:
+        return False
+    if start is None:
+        return True
+    if feature.moves is not None:
+        ends = [end for begin, ends in feature.moves if same(begin, start) for end in ends]
+        if not any(same(end, each) for each in ends):
+            return False
+    if feature.action is Action.UP:
+        return rank(feature, end) > rank(feature, start)
+    if feature.action is Action.DOWN:
+        return rank(feature, end) < rank(feature, start)
+    return True
+
+
+def distance(feature: Feature, start: Value, end: str | int | float) -> Fraction:
+    """Return how far a change goes."""
+    if start is None:
+        return Fraction(1)
+    if feature.kind is Kind.CATEGORY:
+        return Fraction(0 if same(start, end) else 1)
+    apart = abs(rank(feature, end) - rank(feature, start))
+    if feature.kind is Kind.ORDINAL:
+        return apart / (max(len(domain_values(feature)) - 1, 1))
+    if feature.scale is not None:
+        return apart / number(feature.scale)
+    return apart / ((number(feature.maximum) - number(feature.minimum)) or 1)
