@@ -5,7 +5,9 @@ Exit codes: 0 found or already there, 1 no way (or gave up, or faults found), 2 
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from enum import Enum
 from pathlib import Path
@@ -15,8 +17,9 @@ import typer
 from rich.console import Console
 
 from p2c import datasets
+from p2c.cli_learn import learning
 from p2c.domain.files import read_rows
-from p2c.domain.spec import Effects, Minimize, Norm
+from p2c.domain.spec import Effects, Minimize, Norm, unreadable
 from p2c.errors import P2CError, RuleError
 from p2c.explain.sentences import explain_proof, to_text
 from p2c.plan.nearest import Distinct
@@ -30,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.add_typer(learning)
 out = Console(highlight=False, soft_wrap=True)
 
 ProblemFile = Annotated[Path, typer.Argument(help="The problem, a TOML or JSON file.")]
@@ -47,13 +51,51 @@ MinimizeOption = Annotated[Minimize | None, typer.Option(help="What comes first.
 
 def main() -> None:
     """Run the command line; bad input is one line on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # where ✓ has no code, the rest is still read
     try:
-        app()
+        code = app(standalone_mode=False)
     except P2CError as error:
-        print(error, file=sys.stderr)  # noqa: T201
+        _complain("; ".join(str(error).splitlines()))
         if isinstance(error, RuleError) and sys.stderr.isatty():
-            print(error.snippet, file=sys.stderr)  # noqa: T201
-        sys.exit(2)
+            _complain(error.snippet)
+        code = 2
+    except typer.Abort:
+        code = 1
+    except OSError as error:
+        _complain(f"the output cannot be written: {unreadable(error)}")
+        _forget_output()
+        code = 2
+    except Exception as error:
+        code = _usage_code(error)
+    sys.exit(code)
+
+
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+def _usage_code(error: Exception) -> int:
+    """Say in one line how the command line was misused; what is no such error is raised again."""
+    # Typer has its own copy of click in some versions, so the class cannot be named.
+    if not hasattr(error, "format_message"):
+        raise error
+    context = getattr(error, "ctx", None)
+    start = f"{context.command_path}: " if context and not _is_help(error) else ""
+    _complain(f"{start}{error.format_message()}")
+    return 2
+
+
+def _is_help(error: Exception) -> bool:
+    return type(error).__name__ == "NoArgsIsHelpError"
+
+
+def _forget_output() -> None:
+    """Drop what could not be written, so that the end of the program does not try again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @app.command()
@@ -66,6 +108,7 @@ def plan(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
+    engine: Annotated[str, typer.Option(help="Who answers: native or clingo.")] = "native",
     all_norms: Annotated[bool, typer.Option(help="Plan under each of l0, l1 and l2.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
     node_limit: Annotated[int | None, typer.Option(min=0, help="States; then give up.")] = None,
@@ -77,6 +120,7 @@ def plan(
     plans = [
         loaded.plan(
             person,
+            engine=engine,
             time_limit=time_limit,
             node_limit=node_limit,
             **_given(norm=each, effects=effects, minimize=minimize),
@@ -212,9 +256,11 @@ def _person(problem: Problem, path: Path, number: int) -> dict[str, Any]:
 
 def _document(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise P2CError(f"{path}: cannot be read: {error.strerror}") from None
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
+    try:
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise P2CError(f"{path}: not JSON: {error}") from None
     if not isinstance(document, dict):
@@ -225,7 +271,7 @@ def _document(path: Path) -> dict[str, Any]:
 def _write_new(path: Path, content: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.read_text(encoding="utf-8") != content:
+        if path.exists() and path.read_bytes().decode(errors="replace") != content:
             raise P2CError(
                 f"{path}: exists and differs; it is left as it is, choose another folder with --to"
             )
@@ -236,4 +282,9 @@ def _write_new(path: Path, content: str) -> None:
 
 
 def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=2, ensure_ascii=False))  # noqa: T201
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(data, indent=2)
+    print(text)  # noqa: T201

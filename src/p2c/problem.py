@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
-from p2c.errors import P2CError, suggestion
+from p2c.engines import ENGINES
+from p2c.errors import EngineError, P2CError, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.frames import plan_frame
 from p2c.plan.nearest import Distinct, nearest_plans
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.row import State
+    from p2c.engines.protocol import Engine
     from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
@@ -107,6 +109,7 @@ class Problem:
         self,
         row: Mapping[str, Any],
         *,
+        engine: str = "native",
         time_limit: float | None = None,
         node_limit: int | None = None,
         **overrides: Any,
@@ -114,7 +117,12 @@ class Problem:
         """Return the path of least cost for a person, with what blocks it where there is none."""
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
-        plan = find_plan(problem.compiled, state, time_limit=time_limit, node_limit=node_limit)
+        if engine == "native":
+            plan = find_plan(problem.compiled, state, time_limit=time_limit, node_limit=node_limit)
+        else:
+            plan = _second_opinion(engine, node_limit).plan(
+                problem.compiled, state, time_limit=time_limit
+            )
         if not isinstance(plan, Infeasible):
             return plan
         blockers, opened = find_blockers(problem.compiled, state)
@@ -161,3 +169,11 @@ class Problem:
     def space(self) -> SpaceReport:
         """Return the size of the search space, raw and after cutting it at what rules mention."""
         return measure_space(self.compiled)
+
+
+def _second_opinion(name: str, node_limit: int | None) -> Engine:
+    if name not in ENGINES:
+        raise EngineError(f"no engine '{name}'; {suggestion(name, ENGINES)}")
+    if node_limit is not None:
+        raise EngineError(f"the engine '{name}' takes a time limit, not a limit of nodes")
+    return ENGINES[name]

@@ -48,6 +48,11 @@ def narrate(theory: Theory, plan: Plan, *, phrases: Phrases = ENGLISH) -> Story:
             return teller.gave_up(plan)
 
 
+def rounded(cost: float, *, digits: int = 6) -> float:
+    """Return a cost with as many digits as people want to read."""
+    return float(f"{cost:.{digits}g}")
+
+
 class _Teller:
     """Puts plans into one language."""
 
@@ -60,7 +65,7 @@ class _Teller:
 
     def found(self, plan: Found) -> Story:
         effort = self.phrases.effort.format(
-            cost=number_words(plan.cost, self.phrases), norm=plan.question.norm.upper()
+            cost=number_words(rounded(plan.cost), self.phrases), norm=plan.question.norm.upper()
         )
         closing = [self.sentence(effort)]
         if plan.optimal:
@@ -102,7 +107,7 @@ class _Teller:
         return opening, self.sentence(self.phrases.lift.format(restrictions=restrictions))
 
     def gave_up(self, plan: GaveUp) -> Story:
-        bound = number_words(plan.bound, self.phrases)
+        bound = number_words(rounded(plan.bound), self.phrases)
         opening = self.sentence(self.phrases.gave_up.format(bound=bound))
         if plan.best is None:
             return Story((opening, self.sentence(self.phrases.nothing_found)), (), ())

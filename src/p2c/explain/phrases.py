@@ -34,6 +34,8 @@ class Phrases:
     applies: str
     applies_not: str
     always: str
+    left_out: str
+    """What stands for reasons too deep or too many to be told."""
     decision: str
     decision_with: str
     exception: str
@@ -91,6 +93,7 @@ ENGLISH = Phrases(
     applies="{decision} applies to you",
     applies_not="{decision} does not apply to you",
     always="this is so for everybody",
+    left_out="the reasons behind this are left out here",
     decision="“{name}”",
     decision_with="“{name}: {arguments}”",
     exception="exception {number}",

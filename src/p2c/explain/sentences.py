@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from p2c.explain.phrases import ENGLISH
-from p2c.rules.proof import Applied, Compared, Decided, Query
+from p2c.rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query
 from p2c.rules.syntax import Comparator
 
 if TYPE_CHECKING:
@@ -72,14 +72,24 @@ class _Speaker:
         parts = root.children if isinstance(root.claim, Query) else (root,)
         frame = self.phrases.goal_met if root.holds else self.phrases.goal_missed
         yield Sentence(self.sentence(frame.replace("{reason}", self.clauses(parts))))
-        yield from self.reasons(parts, depth=1)
+        yield from self.reasons(parts)
 
-    def reasons(self, nodes: Iterable[ProofNode], *, depth: int) -> Iterator[Sentence]:
-        """Yield what explains the decisions among some nodes: a sentence for each of their rules."""
-        for node in nodes:
-            for rule in _plain(node).children:
-                yield Sentence(self.sentence(self.clauses(rule.children)), depth)
-                yield from self.reasons(rule.children, depth=depth + 1)
+    def reasons(self, nodes: Iterable[ProofNode]) -> Iterator[Sentence]:
+        """Yield what explains the decisions among some nodes: a sentence for each of their rules, and its own below.
+
+        Decisions nest to any depth; past `DEEPEST` levels or `MOST` sentences, the rest is said to be left out.
+        """
+        waiting = [(rule, 1) for rule in _rules(nodes)][::-1]
+        told = 0
+        while waiting:
+            rule, depth = waiting.pop()
+            told += 1
+            yield Sentence(self.sentence(self.clauses(rule.children)), depth)
+            below = [(each, depth + 1) for each in _rules(rule.children)]
+            if below and (depth >= DEEPEST or told >= MOST):
+                yield Sentence(self.sentence(self.phrases.left_out), depth + 1)
+            else:
+                waiting += reversed(below)
 
     def clauses(self, nodes: tuple[ProofNode, ...]) -> str:
         told = dict.fromkeys(self.clause(node) for node in nodes)
@@ -103,6 +113,11 @@ class _Speaker:
 
     def sentence(self, clause: str) -> str:
         return f"{clause[:1].upper()}{clause[1:]}{self.phrases.full_stop}"
+
+
+def _rules(nodes: Iterable[ProofNode]) -> list[ProofNode]:
+    """Return the rules behind the decisions among some nodes."""
+    return [rule for node in nodes for rule in _plain(node).children]
 
 
 def _plain(node: ProofNode) -> ProofNode:

@@ -17,7 +17,7 @@ from p2c.domain.spec import Effects
 from p2c.plan.axis import OFF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from p2c.plan.person import Person, Places
     from p2c.plan.space import Governed
@@ -37,6 +37,8 @@ class Verdict(NamedTuple):
     goal: bool
     fired: int
     violated: tuple[Governed, ...]
+    breached: int
+    """The constraints that are broken and not excused."""
 
 
 class Effect(NamedTuple):
@@ -56,6 +58,8 @@ class Dynamics:
 
     person: Person
     variety: Variety = Variety.PLANS
+    only: Mapping[int, int] | None = None
+    """Where just one target of each feature is of interest, that target."""
 
     @cached_property
     def _off(self) -> dict[int, tuple[int, int]]:
@@ -69,21 +73,26 @@ class Dynamics:
 
     def base(self, places: Places) -> int:
         """Return the rules whose tests on features all pass."""
-        space = self.person.space
         mask = -1
         for index, place in enumerate(places):
-            if place == OFF:
-                mask &= self._off[index][0]
-            else:
-                mask &= space.body_masks[index][space.axes[index].cell(place)]
+            mask &= self._masks(index, place)[0]
         return mask
+
+    def _masks(self, index: int, place: int) -> tuple[int, int]:
+        """Return the body and head masks of a place."""
+        if place == OFF:
+            return self._off[index]
+        known = self.person.space.masks[index]
+        found = known.get(place)
+        if found is None:
+            space = self.person.space
+            cell = space.axes[index].cell(place)
+            found = known[place] = space.body_masks[index][cell], space.head_masks[index][cell]
+        return found
 
     def headed(self, index: int, place: int) -> int:
         """Return the causal rules whose heads hold the value at a place."""
-        if place == OFF:
-            return self._off[index][1]
-        space = self.person.space
-        return space.head_masks[index][space.axes[index].cell(place)]
+        return self._masks(index, place)[1]
 
     @cached_property
     def excused(self) -> dict[int, int]:
@@ -109,8 +118,18 @@ class Dynamics:
         reads = [names for _, names in self.excused_constraints]
         return frozenset(self.excused).union(*reads)
 
+    @cached_property
+    def _verdicts(self) -> dict[Places, Verdict]:
+        return {}
+
     def judge(self, places: Places) -> Verdict:
-        """Tell what a state is."""
+        """Tell what a state is; remembered for the next time."""
+        known = self._verdicts.get(places)
+        if known is None:
+            known = self._verdicts[places] = self._judge(places)
+        return known
+
+    def _judge(self, places: Places) -> Verdict:
         space = self.person.space
         fired, goal = space.truth(self.base(places))
         violated = tuple(
@@ -119,8 +138,9 @@ class Dynamics:
             if not each.allows(fired & each.rules, self.headed(each.index, places[each.index]))
             and not self._is_excused(each, places, fired)
         )
-        consistent = not violated and not self._breaches(places, fired)
-        return Verdict(consistent, consistent and goal, fired, violated)
+        breached = self._breached(places, fired)
+        consistent = not violated and not breached
+        return Verdict(consistent, consistent and goal, fired, violated, breached)
 
     def _is_excused(self, governed: Governed, places: Places, fired: int) -> bool:
         index = governed.index
@@ -130,15 +150,15 @@ class Dynamics:
             and fired & governed.rules == self.excused[index]
         )
 
-    def _breaches(self, places: Places, fired: int) -> bool:
+    def _breached(self, places: Places, fired: int) -> int:
         broken = fired & self.person.space.constraints
         if not broken:
-            return False
+            return 0
         own = self.person.places
         for bit, reads in self.excused_constraints:
             if broken & bit and all(places[index] == own[index] for index in reads):
                 broken &= ~bit
-        return bool(broken)
+        return broken
 
     def effects(self, places: Places, verdict: Verdict) -> list[Effect]:
         """Return what may happen by itself: violated features act, or fired rules where that is enough."""
@@ -252,6 +272,9 @@ class Dynamics:
 
     def targets(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the places that a direct action may choose, each with the set of places it stands for."""
+        if self.only is not None:
+            yield self.only[index], (self.only[index],)
+            return
         axis = self.person.space.axes[index]
         missing = self.person.missing(index, start)
         if axis.feature.moves_from is not None:

@@ -11,7 +11,7 @@ from p2c.domain.row import read_value
 from p2c.plan.axis import OFF
 
 if TYPE_CHECKING:
-    from p2c.domain.feature import Feature
+    from p2c.domain.feature import Feature, Value
     from p2c.plan.axis import Axis
 
     Whole = np.ndarray[Any, np.dtype[np.int64]]
@@ -21,6 +21,10 @@ ASTRAY = -2
 """The code of a value off the grid: admissible, but to be looked at on its own."""
 INVALID = -3
 """The code of a value that does not fit the feature."""
+WIDEST = 2**62
+"""From how many places on a feature is too wide for arrays of whole numbers: its rows are looked at one by one."""
+TRUTHS = frozenset({bool, np.bool_})
+"""Types whose values equal 0 and 1, but stand for no number and no category."""
 
 
 def encode(axis: Axis, column: Column) -> Whole:
@@ -28,7 +32,9 @@ def encode(axis: Axis, column: Column) -> Whole:
     feature = axis.feature
     grid = feature.domain
     whole = feature.kind is Kind.INT and isinstance(grid, Grid)
-    if whole and column.dtype.kind in "iu":
+    if max(axis.size, abs(feature.minimum), abs(feature.maximum)) >= WIDEST:
+        return np.full(len(column), ASTRAY, dtype=object)
+    if whole and column.dtype.kind in "iu" and np.can_cast(column.dtype, np.int64):
         return _whole_places(feature, column.astype(np.int64))
     if whole and column.dtype.kind == "f":
         known = np.isfinite(column) & (column == np.floor(column)) & (np.abs(column) < 2**53)
@@ -38,6 +44,8 @@ def encode(axis: Axis, column: Column) -> Whole:
     try:
         codes = {raw: _code(axis, raw) for raw in set(values)}
     except TypeError:  # something that cannot be hashed, and so is no value
+        codes = {}
+    if not codes or not TRUTHS.isdisjoint(map(type, values)):
         return np.array([_code(axis, raw) for raw in values], dtype=np.int64)
     return np.fromiter(map(codes.__getitem__, values), dtype=np.int64, count=len(values))
 
@@ -63,7 +71,10 @@ def _whole_places(feature: Feature, numbers: Whole) -> Whole:
 
 
 def decode(axis: Axis, places: Whole, own: Column) -> Column:
-    """Return the values at some places; where there is no place, the own value."""
+    """Return the values at some places; where there is no place, the own value if it is one.
+
+    Whole numbers stay whole: where some are missing, they are objects in a column with None.
+    """
     domain = axis.feature.domain
     astray = places < 0
     if axis.feature.kind is Kind.INT and isinstance(domain, Grid) and not astray.any():
@@ -76,5 +87,12 @@ def decode(axis: Axis, places: Whole, own: Column) -> Column:
             [domain.value(int(place)) for place in np.where(astray, 0, places)], object
         )
     for row in np.flatnonzero(astray):
-        values[row] = own[row]
-    return values
+        values[row] = _own(axis, own[row])
+    return values.astype(float) if axis.feature.kind is Kind.FLOAT else values
+
+
+def _own(axis: Axis, raw: Any) -> Value:
+    try:
+        return read_value(axis.feature, raw)
+    except ValueError:
+        return None

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import NarwhalsError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from p2c.errors import Fault, RowError, suggestion
+from p2c.domain.feature import Kind
+from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.plan.encode import WIDEST
 from p2c.plan.table import plan_rows
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ def plan_frame(
     space: Space, frame: Any, *, details: bool = True, progress: bool | None = None
 ) -> Any:
     """Return a frame of the same kind and row order: status, cost, end state, actions, steps and message."""
-    table = nw.from_native(frame, eager_only=True)
+    table = _table(frame)
     names = [axis.feature.name for axis in space.axes]
     absent = [name for name in names if name not in table.columns]
     if absent:
@@ -41,15 +44,43 @@ def plan_frame(
         for columns in _chunks(table, names, progress=progress)
     ]
     whole = {key: _joined([chunk[key] for chunk in chunks]) for key in chunks[0]}
-    answer = nw.from_dict(whole, backend=table.implementation)
-    index = nw.maybe_get_index(table)
-    return nw.to_native(
-        answer if index is None else nw.maybe_set_index(answer, index=_series(index))
-    )
+    if table.implementation.is_pandas_like():
+        native = nw.to_native(nw.from_dict(whole, backend=table.implementation))
+        native.index = nw.maybe_get_index(table)
+        return native
+    types = {key: _type(key, space) for key in whole}
+    plain = {key: _plain(column, text=types[key] == nw.String) for key, column in whole.items()}
+    return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
 
 
-def _series(index: Any) -> Any:
-    return nw.from_native(index.to_series().reset_index(drop=True), series_only=True)
+def _type(key: str, space: Space) -> nw.dtypes.DType:
+    """Return the type of a column of the answer; values of several types, or too large for theirs, become text."""
+    feature = space.theory.feature.get(key.removeprefix("end_"))
+    if feature is None:
+        return nw.Float64() if key == "cost" else nw.String()
+    if feature.kind is Kind.FLOAT:
+        return nw.Float64()
+    if feature.kind is Kind.INT:
+        wide = max(abs(feature.minimum), abs(feature.maximum)) >= WIDEST
+        return nw.String() if wide else nw.Int64()
+    whole = all(isinstance(value, int) for value in feature.places)
+    return nw.Int64() if whole else nw.String()
+
+
+def _plain(column: Column, *, text: bool) -> list[Any]:
+    """Return a column as a list with None for what is missing."""
+    known = (None if value is None or value != value else value for value in column.tolist())
+    return [str(value) if text and value is not None else value for value in known]
+
+
+def _table(frame: Any) -> nw.DataFrame[Any]:
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except (TypeError, NarwhalsError) as error:
+        reason = " ".join(str(error).split())
+        raise P2CError(
+            f"expected a pandas, polars or pyarrow table, found a {type(frame).__name__}: {reason}"
+        ) from None
 
 
 def _chunks(

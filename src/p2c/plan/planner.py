@@ -13,6 +13,7 @@ from p2c.plan.dynamics import Dynamics
 from p2c.plan.outcome import Already, GaveUp, Infeasible
 from p2c.plan.person import place_person
 from p2c.plan.search import LimitReached, Limits, search
+from p2c.plan.selection import best_selection, selects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,9 @@ def find_plan(
         if entry is not None and entry.routes is not None:
             return _from_atlas(person, entry)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    return search_plan(Dynamics(person), Limits(node_limit, deadline))
+    limits = Limits(node_limit, deadline)
+    large = not space.is_small and selects(space)
+    return search_plan(Dynamics(person), limits, choose_first=large)
 
 
 def _from_atlas(person: Person, entry: Entry) -> Plan:
@@ -52,16 +55,18 @@ def _from_atlas(person: Person, entry: Entry) -> Plan:
     return tell(person, question, route.moves, breaks=route.breaks, effort=effort)
 
 
-def search_plan(dynamics: Dynamics, limits: Limits) -> Plan:
-    """Return the same for one person alone, by search."""
+def search_plan(dynamics: Dynamics, limits: Limits, *, choose_first: bool = False) -> Plan:
+    """Return the same for one person alone, state by state or with the set of direct actions chosen first."""
     refuse_if_strict(dynamics)
     question = ask(dynamics)
     if dynamics.judge(dynamics.person.places).goal:
         return Already(question)
     try:
-        arrival = next(
-            search(dynamics, relevant=dynamics.person.space.relevant, limits=limits), None
-        )
+        if choose_first:
+            arrival = best_selection(dynamics, limits)
+        else:
+            relevant = dynamics.person.space.relevant
+            arrival = next(search(dynamics, relevant=relevant, limits=limits), None)
     except LimitReached as reached:
         best = found(dynamics, question, reached.best) if reached.best else None
         return GaveUp(question, dynamics.person.cost(reached.effort, actions=0), best)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Value
     from p2c.plan.person import Line, Prices
-    from p2c.rules.theory import Theory
+    from p2c.rules.theory import Decision, Theory
 
 
 SMALL = 20_000
@@ -126,6 +126,11 @@ class Space:
             for axis in self.axes
         )
 
+    @cached_property
+    def masks(self) -> tuple[dict[int, tuple[int, int]], ...]:
+        """Return, for each feature, the body and head masks of places that were asked for before."""
+        return tuple({} for _ in self.axes)
+
     def off_masks(self, index: int, value: Value) -> tuple[int, int]:
         """Return the body mask and the head mask of a value that has no place."""
         axis = self.axes[index]
@@ -206,6 +211,38 @@ class Space:
     def constraints(self) -> int:
         """Return the bits of all constraints."""
         return sum(bit for bit, _ in self.constraint_bits)
+
+    @cached_property
+    def bits_for(self) -> dict[Decision, tuple[tuple[int, Clause], ...]]:
+        """Return the rules of each decision with their bits."""
+        first = 0
+        found = {}
+        for decision, clauses in self.theory.decisions:
+            found[decision] = tuple(
+                (1 << bit, clause) for bit, clause in enumerate(clauses, start=first)
+            )
+            first += len(clauses)
+        return found
+
+    @cached_property
+    def decision_bits(self) -> int:
+        """Return the bits of all rules of decisions that some causal rule calls, directly or not."""
+        waiting = [
+            condition.decision
+            for _, clauses in self.theory.causes
+            for clause in clauses
+            for condition in clause.body
+            if isinstance(condition, Call)
+        ]
+        bits = 0
+        seen = set(waiting)
+        while waiting:
+            for bit, clause in self.bits_for[waiting.pop()]:
+                bits |= bit
+                fresh = {c.decision for c in clause.body if isinstance(c, Call)} - seen
+                seen |= fresh
+                waiting += fresh
+        return bits
 
     @cached_property
     def _layers(self) -> tuple[tuple[int, int, int], ...]:

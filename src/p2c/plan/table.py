@@ -18,7 +18,7 @@ from p2c.domain.spec import Minimize, Norm
 from p2c.errors import RowError
 from p2c.plan.atlas import Route, best_route
 from p2c.plan.axis import OFF
-from p2c.plan.encode import ASTRAY, INVALID, decode, encode
+from p2c.plan.encode import ASTRAY, INVALID, WIDEST, decode, encode
 from p2c.plan.outcome import DirectAction, Found
 from p2c.plan.person import place_person
 from p2c.plan.planner import find_plan, refuse_if_strict
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from p2c.plan.atlas import Entry
+    from p2c.plan.axis import Axis
     from p2c.plan.encode import Column, Whole
     from p2c.plan.outcome import Plan
     from p2c.plan.person import Person
@@ -79,7 +80,7 @@ def plan_rows(space: Space, columns: Mapping[str, Column], *, details: bool) -> 
         np.full(size, "", dtype=object),
         details,
     )
-    lowest = np.minimum.reduce([codes for codes in places.values()])
+    lowest = np.minimum.reduce(list(places.values()))
     alone = lowest <= ASTRAY if space.is_small else np.ones(size, dtype=bool)
     for entry, rows in _classes(space, batch, np.flatnonzero(~alone)):
         _answer_class(batch, entry, rows)
@@ -90,29 +91,47 @@ def plan_rows(space: Space, columns: Mapping[str, Column], *, details: bool) -> 
 
 def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | None, Whole]]:
     """Yield the classes that rows fall into."""
-    telling = space.atlas.telling
-    code = np.zeros(len(rows), dtype=np.int64)
-    for index in telling:
-        axis = space.axes[index]
-        count = axis.size if axis.feature.moves_from is not None else len(axis.regions)
-        code = code * (count + 1) + _regions(batch, index, rows) + 1
+    if not len(rows):
+        return
+    code = _combined(
+        [
+            (_regions(batch, index, rows) + 1, _count(space.axes[index]))
+            for index in space.atlas.telling
+        ],
+        rows,
+    )
     for group in _groups(code, rows):
         entry = space.atlas.entry(_person(batch, int(group[0])))
         anchors = () if entry is None else entry.anchors
         if not anchors:
             yield entry, group
             continue
-        exact = np.zeros(len(group), dtype=np.int64)
-        for index in anchors:
-            _, inverse = np.unique(batch.places[index][group], return_inverse=True)
-            exact = exact * (int(inverse.max()) + 1) + inverse
+        exact = _combined([_ranked(batch.places[index][group]) for index in anchors], group)
         for part in _groups(exact, group):
             yield space.atlas.entry(_person(batch, int(part[0]))), part
 
 
+def _combined(parts: Sequence[tuple[Whole, int]], rows: Whole) -> Whole:
+    """Return one code for each combination of codes, given with the number that each stays below."""
+    code, span = np.zeros(len(rows), dtype=np.int64), 1
+    for each, count in parts:
+        if span * count >= WIDEST:
+            code, span = _ranked(code)
+        code, span = code * count + each, span * count
+    return code
+
+
+def _ranked(code: Whole) -> tuple[Whole, int]:
+    found, ranks = np.unique(code, return_inverse=True)
+    return ranks, len(found)
+
+
+def _count(axis: Axis) -> int:
+    """Return how many codes a telling feature has: one for each region, and one for a missing value."""
+    return 1 + (axis.size if axis.feature.moves_from is not None else len(axis.regions))
+
+
 def _groups(code: Whole, rows: Whole) -> Iterator[Whole]:
-    if not len(rows):
-        return
     small = code.astype(np.int32) if int(code.max()) < 2**31 else code
     order = np.argsort(small, kind="stable")
     bounds = np.flatnonzero(np.diff(code[order])) + 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from p2c.explain.narrate import narrate
+from p2c.explain.narrate import narrate, rounded
 from p2c.explain.sentences import number_words, value_words
 
 if TYPE_CHECKING:
@@ -43,8 +43,14 @@ def show_plan(console: Console, theory: Theory, plan: Plan) -> None:
         console.print(sentence, markup=False)
 
 
+def _table(*headers: str) -> Table:
+    """Return a table that breaks what is too wide for it and leaves nothing out."""
+    columns = (Column(header, overflow="fold") for header in headers)
+    return Table(*columns, box=None, header_style="dim")
+
+
 def _changes(theory: Theory, before: Mapping[str, Any], after: Mapping[str, Any]) -> Table:
-    table = Table("feature", "now", "then", box=None, header_style="dim")
+    table = _table("feature", "now", "then")
     for feature in theory.features:
         name = feature.name
         if before[name] != after[name]:
@@ -68,16 +74,16 @@ def show_plans(console: Console, theory: Theory, plans: Sequence[Plan]) -> None:
     if plans[0].status == "already":
         show_plan(console, theory, plans[0])
         return
-    table = Table("", "cost", "what to do", box=None, header_style="dim")
+    table = _table("", "cost", "what to do")
     for number, plan in enumerate(plans, start=1):
         acts = [act.text for step in narrate(theory, plan).steps for act in step if act.direct]
-        table.add_row(str(number), number_words(plan.cost or 0.0), Text(" ".join(acts)))
+        table.add_row(str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts)))
     console.print(table)
 
 
 def show_space(console: Console, report: SpaceReport) -> None:
     """Print the size of a search space, feature by feature."""
-    table = Table("feature", "values", "cells", "cut by rules into", box=None, header_style="dim")
+    table = _table("feature", "values", "cells", "cut by rules into")
     for each in report.features:
         cells = ", ".join(each.cells) if len(each.cells) <= 8 else f"{len(each.cells)} cells"
         table.add_row(Text(each.feature), f"{each.values:,}", str(len(each.cells)), Text(cells))

@@ -11,10 +11,13 @@ from p2c.rules.syntax import Comparator
 from p2c.rules.theory import Test
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Feature, Value
     from p2c.rules.theory import Clause, Condition, Decision, Theory
+
+    Known = dict[Decision, bool]
+    """The decisions of one state that are settled already."""
 
 
 def goal_holds(theory: Theory, state: Mapping[str, Value]) -> bool:
@@ -22,28 +25,63 @@ def goal_holds(theory: Theory, state: Mapping[str, Value]) -> bool:
     return body_holds(theory, theory.goal, state)
 
 
-def body_holds(theory: Theory, body: tuple[Condition, ...], state: Mapping[str, Value]) -> bool:
-    """Tell whether every condition of a body holds."""
-    return all(condition_holds(theory, condition, state) for condition in body)
+def body_holds(
+    theory: Theory,
+    body: tuple[Condition, ...],
+    state: Mapping[str, Value],
+    known: Known | None = None,
+) -> bool:
+    """Tell whether every condition of a body holds; `known` is kept from one question about a state to the next."""
+    return all(condition_holds(theory, condition, state, known) for condition in body)
 
 
-def condition_holds(theory: Theory, condition: Condition, state: Mapping[str, Value]) -> bool:
+def condition_holds(
+    theory: Theory, condition: Condition, state: Mapping[str, Value], known: Known | None = None
+) -> bool:
     """Tell whether one condition holds, a negated one by failure of what it negates."""
     if isinstance(condition, Test):
         plain = passes(theory.feature[condition.feature], state[condition.feature], condition)
     else:
-        plain = decision_holds(theory, condition.decision, state)
+        plain = decision_holds(theory, condition.decision, state, known)
     return plain is not condition.negated
 
 
-def decision_holds(theory: Theory, decision: Decision, state: Mapping[str, Value]) -> bool:
-    """Tell whether some rule of a decision fires."""
-    return any(clause_fires(theory, clause, state) for clause in theory.rules_for[decision])
+def decision_holds(
+    theory: Theory, decision: Decision, state: Mapping[str, Value], known: Known | None = None
+) -> bool:
+    """Tell whether some rule of a decision fires, with a stack of its own, for decisions nest to any depth."""
+    known = {} if known is None else known
+    stack = [] if decision in known else [_settling(theory, decision, state, known)]
+    while stack:
+        needed = next(stack[-1], None)
+        if needed is None:
+            stack.pop()
+        else:
+            stack.append(_settling(theory, needed, state, known))
+    return known[decision]
 
 
-def clause_fires(theory: Theory, clause: Clause, state: Mapping[str, Value]) -> bool:
+def _settling(
+    theory: Theory, decision: Decision, state: Mapping[str, Value], known: Known
+) -> Iterator[Decision]:
+    """Yield each decision that has to be known first, and then make this one known."""
+    for clause in theory.rules_for[decision]:
+        for condition in clause.body:
+            if not isinstance(condition, Test) and condition.decision not in known:
+                yield condition.decision
+            if not condition_holds(theory, condition, state, known):
+                break
+        else:
+            known[decision] = True
+            return
+    known[decision] = False
+
+
+def clause_fires(
+    theory: Theory, clause: Clause, state: Mapping[str, Value], known: Known | None = None
+) -> bool:
     """Tell whether the body of a rule holds."""
-    return body_holds(theory, clause.body, state)
+    return body_holds(theory, clause.body, state, known)
 
 
 def in_head(theory: Theory, clause: Clause, value: Value) -> bool:

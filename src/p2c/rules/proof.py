@@ -3,6 +3,9 @@
 A decision that holds rests on each rule that fires, and a rule that fires on all its literals. A decision that fails
 rests on every rule it has, and a rule that does not fire on each literal that fails. A `not` rests on what it negates.
 So every node is explained by those below it alone, and a leaf by the person's own value.
+
+Decisions nest to any depth, so nothing here recurses. Text and JSON stop at `DEEPEST` levels and `MOST` claims and say so;
+the tree itself is whole, and what is reached twice is one node in it.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from p2c.rules.evaluate import clause_fires, condition_holds, goal_holds
+from p2c.rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
 from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_body, render_literal, render_rule
 from p2c.rules.syntax import Atom, Comparison, Literal, Not, Variable
@@ -20,9 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Value
-    from p2c.rules.theory import Condition, Theory
+    from p2c.rules.syntax import Rule
+    from p2c.rules.theory import Condition, Decision, Theory
 
 MARKS = {True: "✓", False: "✗"}
+DEEPEST = 100
+"""How many levels of a tree are written; JSON readers give up at a few hundred."""
+MOST = 20_000
+"""After how many claims of a tree the reasons of the others are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +78,48 @@ class ProofNode:
     children: tuple[ProofNode, ...] = ()
 
     def leaves(self) -> Iterator[ProofNode]:
-        """Yield the claims that rest on nothing but the state."""
-        if not self.children:
-            yield self
-        for child in self.children:
-            yield from child.leaves()
+        """Yield the claims that rest on nothing but the state, each once."""
+        seen = {id(self)}
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            if not node.children:
+                yield node
+            fresh = [child for child in node.children if id(child) not in seen]
+            seen.update(map(id, fresh))
+            waiting += reversed(fresh)
+
+    def shown(self) -> Iterator[tuple[ProofNode, int, bool]]:
+        """Yield the claims in the order of reading, each with its depth and whether its reasons are left out."""
+        waiting = [(self, 0)]
+        count = 0
+        while waiting:
+            node, depth = waiting.pop()
+            count += 1
+            cut = bool(node.children) and (depth >= DEEPEST or count > MOST)
+            yield node, depth, cut
+            if not cut:
+                waiting += [(child, depth + 1) for child in reversed(node.children)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tree as JSON."""
-        return {
-            **_facts(self.claim),
-            "text": self.claim.text,
-            "holds": self.holds,
-            "because": [child.to_dict() for child in self.children],
-        }
+        """Return the tree as JSON; a claim whose reasons are left out has `"cut": true`."""
+        root: dict[str, Any] = {}
+        above: list[list[dict[str, Any]]] = []
+        for node, depth, cut in self.shown():
+            because: list[dict[str, Any]] = []
+            record = {
+                **_facts(node.claim),
+                "text": node.claim.text,
+                "holds": node.holds,
+                "because": because,
+                **({"cut": True} if cut else {}),
+            }
+            if depth:
+                above[depth - 1].append(record)
+            else:
+                root = record
+            above[depth:] = [because]
+        return root
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +139,16 @@ class Proof:
 
     def to_text(self) -> str:
         """Return the tree as indented lines: ✓ before what holds, ✗ before what fails."""
-        return "\n".join(_lines(self.root, depth=0))
+        return "\n".join(
+            line for node, depth, cut in self.root.shown() for line in _lines(node, depth, cut=cut)
+        )
 
 
 def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
     """Return the proof that the goal holds in a state, or that it fails."""
     prover = _Prover(theory, state)
     literals = parse_query(theory.goal_text)
+    prover.settle(theory.goal)
     conditions = prover.conditions(theory.goal, person=_person(literals))
     if len(conditions) == 1:
         return Proof(conditions[0])
@@ -119,38 +158,59 @@ def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
 
 
 class _Prover:
-    """Builds the nodes of one theory in one state."""
+    """Builds the nodes of one theory in one state, those of a decision after those of the decisions that it calls."""
 
     def __init__(self, theory: Theory, state: Mapping[str, Value]) -> None:
         self.theory = theory
         self.state = state
+        self.known: dict[Decision, bool] = {}
+        self.rules: dict[Decision, tuple[ProofNode, ...]] = {}
+        self.numbers: dict[Rule, int] = {}
+        for number, rule in enumerate(theory.program.rules, start=1):
+            self.numbers.setdefault(rule, number)
+
+    def settle(self, body: tuple[Condition, ...]) -> None:
+        """Build the rules of every decision that a body calls, directly or not."""
+        waiting = _calls(body)
+        called = set(waiting)
+        while waiting:
+            for clause in self.theory.rules_for[waiting.pop()]:
+                fresh = [each for each in _calls(clause.body) if each not in called]
+                called.update(fresh)
+                waiting += fresh
+        for decision, clauses in self.theory.decisions:
+            if decision in called:
+                holds = decision_holds(self.theory, decision, self.state, self.known)
+                self.rules[decision] = _telling(map(self._rule, clauses), holds=holds)
 
     def conditions(self, body: tuple[Condition, ...], *, person: str) -> tuple[ProofNode, ...]:
         return tuple(self._condition(each, person=person) for each in body)
 
     def _condition(self, condition: Condition, *, person: str) -> ProofNode:
-        holds = condition_holds(self.theory, condition, self.state)
+        holds = condition_holds(self.theory, condition, self.state, self.known)
         if isinstance(condition, Test):
             value = self.state[condition.feature]
             return ProofNode(Compared(condition, value, _test_text(condition, person)), holds)
         literal = condition.literal
         assert literal is not None
         claim = Decided(condition, render_literal(literal))
-        if condition.negated:
-            assert isinstance(literal, Not)
-            plain = Call(condition.decision, literal=literal.inner)
-            return ProofNode(claim, holds, (self._condition(plain, person=person),))
-        clauses = self.theory.rules_for[condition.decision]
-        return ProofNode(claim, holds, _telling(map(self._rule, clauses), holds=holds))
+        if not condition.negated:
+            return ProofNode(claim, holds, self.rules[condition.decision])
+        assert isinstance(literal, Not)
+        plain = Call(condition.decision, literal=literal.inner)
+        return ProofNode(claim, holds, (self._condition(plain, person=person),))
 
     def _rule(self, clause: Clause) -> ProofNode:
-        fires = clause_fires(self.theory, clause, self.state)
+        fires = clause_fires(self.theory, clause, self.state, self.known)
         rule = clause.rule
-        number = self.theory.program.rules.index(rule) + 1
         parts = (rule.head, *rule.body) if rule.head else rule.body
         children = self.conditions(clause.body, person=_person(parts))
-        claim = Applied(clause, number, render_rule(rule))
+        claim = Applied(clause, self.numbers[rule], render_rule(rule))
         return ProofNode(claim, fires, _telling(children, holds=fires))
+
+
+def _calls(body: tuple[Condition, ...]) -> list[Decision]:
+    return [each.decision for each in body if isinstance(each, Call)]
 
 
 def _telling(nodes: Iterable[ProofNode], *, holds: bool) -> tuple[ProofNode, ...]:
@@ -204,7 +264,7 @@ def _facts(claim: Claim) -> dict[str, Any]:
             }
 
 
-def _lines(node: ProofNode, *, depth: int) -> Iterator[str]:
+def _lines(node: ProofNode, depth: int, *, cut: bool) -> Iterator[str]:
     start = f"{'  ' * depth}{MARKS[node.holds]} "
     match node.claim:
         case Applied(_, number, text):
@@ -213,5 +273,5 @@ def _lines(node: ProofNode, *, depth: int) -> Iterator[str]:
             yield f"{start}{text}: {test.feature} is {'unknown' if value is None else value}"
         case Query(text) | Decided(_, text):
             yield f"{start}{text}"
-    for child in node.children:
-        yield from _lines(child, depth=depth + 1)
+    if cut:
+        yield f"{'  ' * (depth + 1)}… what this rests on is left out"

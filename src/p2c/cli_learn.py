@@ -1,0 +1,236 @@
+"""The commands that learn: decision rules from a table, candidates for causal rules, and their review.
+
+Exit codes: 0 done, 1 rules are left to answer, 2 bad input.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from p2c.domain.toml import problem_to_toml
+from p2c.errors import MissingExtra, P2CError
+from p2c.problem import Problem
+
+learning = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+out = Console(highlight=False, soft_wrap=True)
+
+
+class ScaleName(Enum):
+    """What a numeric difference is divided by."""
+
+    RANGE = "range"
+    STD = "std"
+    MAD = "mad"
+
+
+Table = Annotated[Path, typer.Argument(help="The data, a CSV file with a line of names.")]
+ReviewFile = Annotated[Path, typer.Argument(help="The review, as `p2c causal` writes it.")]
+Ignored = Annotated[
+    list[str] | None, typer.Option("--ignore", help="A column to leave out; repeat it for more.")
+]
+Ratio = Annotated[float, typer.Option(min=0, help="FOLD-SE: negatives for one positive in a rule.")]
+Tail = Annotated[
+    float, typer.Option(min=0, max=0.99, help="FOLD-SE: the least share of rows for a rule.")
+]
+
+
+@learning.command()
+def learn(
+    data: Table,
+    *,
+    target: Annotated[str, typer.Option(help="The column that the rules decide.")],
+    positive: Annotated[str | None, typer.Option(help="The class that the rules define.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where to write the rules.")
+    ] = None,
+    problem: Annotated[
+        Path | None, typer.Option(help="Where to write a problem around the rules, a TOML file.")
+    ] = None,
+    wanted: Annotated[
+        str | None, typer.Option(help="The class that the problem's goal asks for.")
+    ] = None,
+    scale: Annotated[
+        ScaleName, typer.Option(help="What numeric differences are divided by.")
+    ] = ScaleName.RANGE,
+    held_out: Annotated[
+        float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")
+    ] = 0.2,
+    seed: Annotated[int, typer.Option(min=0, help="Which rows those are.")] = 0,
+    ignore: Ignored = None,
+    ratio: Ratio = 0.5,
+    tail: Tail = 0.005,
+) -> None:
+    """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
+    _need_learning()
+    from p2c.learn.decision import describe_problem, learn_decision
+    from p2c.learn.files import find_column, read_frame
+    from p2c.report.candidates import show_learned
+
+    frame = read_frame(data, without=ignore or ())
+    column = find_column(frame, target, source=str(data))
+    learned = learn_decision(
+        frame, column, positive=positive, held_out=held_out, seed=seed, ratio=ratio, tail=tail
+    )
+    show_learned(out, learned)
+    if output is not None:
+        _write_new(output, f"{learned.text}\n")
+    if problem is not None:
+        described = describe_problem(
+            learned,
+            frame.drop(columns=column),
+            name=problem.stem,
+            wanted=wanted,
+            scale=scale.value,
+        )
+        Problem.from_dict(described)
+        _write_new(problem, problem_to_toml(described))
+
+
+@learning.command()
+def causal(
+    data: Table,
+    *,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The review file, a new one or one in use.")
+    ],
+    target: Annotated[
+        list[str] | None,
+        typer.Option(help="An effect to explain; repeat it for more. All by default."),
+    ] = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that may be a cause; repeat it for more. All by default."),
+    ] = None,
+    ignore: Ignored = None,
+    bins: Annotated[int, typer.Option(min=2, help="Into how many ranges numbers are cut.")] = 4,
+    cuts: Annotated[
+        Path | None, typer.Option(help="A file of rules; numbers are cut where they are there.")
+    ] = None,
+    complements: Annotated[
+        bool, typer.Option(help="Explain 'any value but this one' too.")
+    ] = False,
+    ratio: Ratio = 0.5,
+    tail: Tail = 0.005,
+) -> None:
+    """Learn candidates for causal rules from a table and put them into a review file."""
+    _need_learning()
+    from p2c.learn.causal import learn_causal_rules
+    from p2c.learn.domains import domain_from_frame
+    from p2c.learn.files import read_frame
+    from p2c.learn.graph import causal_graph, render_graph
+    from p2c.learn.review import write_review
+    from p2c.report.candidates import show_candidates, show_progress
+
+    frame = read_frame(data, without=ignore or ())
+    places = _cuts(cuts, frame) if cuts else None
+    found = learn_causal_rules(
+        frame,
+        feature,
+        targets=target,
+        bins=bins,
+        cuts=places,
+        complements=complements,
+        ratio=ratio,
+        tail=tail,
+    )
+    show_candidates(out, found)
+    out.print(f"\n{render_graph(causal_graph(found))}", markup=False)
+    written = write_review(output, found, features=domain_from_frame(frame))
+    show_progress(out, written)
+    out.print(f"none of them is used before it is approved: p2c review {output}", markup=False)
+
+
+@learning.command()
+def review(
+    file: ReviewFile,
+    *,
+    by: Annotated[str | None, typer.Option(help="Who answers.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The data, to measure edited rules on.")] = None,
+    log: Annotated[bool, typer.Option("--log", help="Only show the answers given so far.")] = False,
+) -> None:
+    """Walk an expert through the rules that are left to answer; every answer is saved at once."""
+    _need_learning()
+    from p2c.cli_interview import interview
+    from p2c.learn.files import read_frame
+    from p2c.learn.review import read_review
+    from p2c.report.candidates import show_progress, show_review
+
+    opened = read_review(file)
+    show = show_review if log or opened.torn else show_progress
+    show(out, opened)
+    if not log and opened.pending():
+        frame = read_frame(data) if data else None
+        try:
+            name = by or typer.prompt("your name")
+            interview(opened, by=name, console=out, frame=frame)
+        except (typer.Abort, KeyboardInterrupt):
+            out.print("\nstopped; every answer so far is saved")
+        show_progress(out, opened)
+    raise typer.Exit(1 if opened.pending() else 0)
+
+
+@learning.command()
+def adopt(
+    problem: Annotated[Path, typer.Argument(help="The problem, a TOML or JSON file.")],
+    file: ReviewFile,
+    *,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="Where to write the problem with the rules, a TOML file."
+        ),
+    ],
+) -> None:
+    """Add the approved causal rules to a problem; a rule without an answer is an error."""
+    _need_learning()
+    from p2c.learn.adopt import with_causal_rules
+    from p2c.learn.review import read_review
+
+    merged = with_causal_rules(Problem.load(problem).to_dict(), read_review(file))
+    _write_new(output, problem_to_toml(merged))
+
+
+def _need_learning() -> None:
+    """Refuse with the command that installs what is missing."""
+    for package, module in (("pandas", "pandas"), ("scikit-learn", "sklearn")):
+        try:
+            __import__(module)
+        except ImportError as error:
+            raise MissingExtra(package, extra="learn") from error
+
+
+def _cuts(path: Path, frame: object) -> dict[str, list[float]]:
+    import pandas as pd
+
+    from p2c.learn.domains import tidy_frame
+    from p2c.learn.heads import cuts_of
+    from p2c.rules.parse import parse
+
+    assert isinstance(frame, pd.DataFrame)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise P2CError(f"{path}: cannot be read: {error}") from None
+    return cuts_of(parse(text), tidy_frame(frame))
+
+
+def _write_new(path: Path, content: str) -> None:
+    """Write a file unless it would replace another one."""
+    try:
+        if path.exists() and path.read_text(encoding="utf-8") != content:
+            raise P2CError(f"{path}: exists and differs; it is left as it is, choose another name")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise P2CError(f"{path}: cannot be written: {error.strerror}") from None
+    out.print(str(path), markup=False)

@@ -1,0 +1,168 @@
+"""A model as a question: rows in, accepted or not out, whatever the model is and whatever it calls its classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from p2c.errors import P2CError
+from p2c.learn.view import as_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Mask = NDArray[np.bool_]
+Scores = NDArray[np.float64]
+
+FLOOR = 1e-4
+"""Probabilities are kept this far from 0 and 1, so that their logarithms are finite."""
+
+SAMPLE = 1_000
+"""On so many rows it is tried whether a model decides by its probabilities, so that one question answers both."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the model said of some rows: accepted or not and, where it tells, how near to it each row is.
+
+    A score is a difference of log probabilities, 0 at the border.
+    """
+
+    accepted: Mask
+    scores: Scores | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that can be asked: `desired` is the class to reach, `other` what everything else is called."""
+
+    answer: Callable[[Any], Answers]
+    desired: Any
+    other: Any
+    scored: bool = False
+    """Whether its answers come with scores."""
+
+
+def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | None = None) -> Model:
+    """Return a model that can be asked: an estimator or pipeline with `predict`, or a callable on tables.
+
+    `desired` is one of the model's classes; where there are two and none is named, the second, as scikit-learn counts.
+    With a `threshold` a row is accepted when the probability of the desired class is at least that high; what a
+    callable returns is then taken for that probability.
+    """
+    shape = _shaper(model, X)
+    if threshold is not None and not hasattr(model, "predict"):
+        return _scored(lambda rows: np.asarray(model(shape(rows)), dtype=float), desired, threshold)
+    ask = model.predict if hasattr(model, "predict") else model
+    if not callable(ask):
+        raise P2CError(
+            f"expected a model with predict() or a function, found a {type(model).__name__}"
+        )
+    classes = getattr(model, "classes_", None)
+    labels = np.asarray(ask(shape(as_frame(X)))).ravel() if classes is None else classes
+    wanted, other = choose_classes(labels, desired)
+    chances = getattr(model, "predict_proba", None)
+    if classes is None or chances is None:
+        if threshold is not None:
+            raise P2CError("a threshold needs a model with predict_proba()")
+        return Model(lambda rows: Answers(equals(ask(shape(rows)), wanted)), wanted, other)
+    place = [same(each, wanted) for each in classes].index(True)
+
+    def full(rows: Any) -> Answers:
+        table = shape(rows)
+        shares = np.asarray(chances(table), dtype=float)
+        scores = _margin(shares, place, threshold)
+        if threshold is not None:
+            return Answers(shares[:, place] >= threshold, scores)
+        return Answers(equals(ask(table), wanted), scores)
+
+    def quick(rows: Any) -> Answers:
+        scores = _margin(np.asarray(chances(shape(rows)), dtype=float), place, threshold)
+        accepted = scores >= 0
+        if accepted.any():
+            accepted[accepted] = equals(ask(shape(rows[accepted])), wanted)
+        return Answers(accepted, scores)
+
+    tried = full(as_frame(X).head(SAMPLE))
+    in_step = tried.scores is not None and bool(((tried.scores > 0) == tried.accepted).all())
+    return Model(quick if threshold is None and in_step else full, wanted, other, scored=True)
+
+
+def choose_classes(labels: Any, desired: Any) -> tuple[Any, Any]:
+    """Return the class to reach and the name of what is not it."""
+    classes = distinct(labels)
+    if desired is None:
+        if len(classes) != 2:
+            shown = ", ".join(repr(plain(each)) for each in classes)
+            raise P2CError(f"desired: which class is to be reached? The classes are {shown}")
+        return plain(classes[1]), plain(classes[0])
+    matching = [each for each in classes if same(each, desired)]
+    if not matching:
+        shown = ", ".join(repr(plain(each)) for each in classes)
+        raise P2CError(f"desired: {desired!r} is not a class; the classes are {shown}")
+    others = [plain(each) for each in classes if not same(each, desired)]
+    return plain(matching[0]), others[0] if len(others) == 1 else f"not {plain(matching[0])}"
+
+
+def distinct(labels: Any) -> list[Any]:
+    """Return the distinct labels, in order where they have one."""
+    found = list(pd.unique(pd.Series(np.asarray(labels).ravel())))
+    try:
+        return sorted(found)
+    except TypeError:
+        return sorted(found, key=str)
+
+
+def equals(labels: Any, wanted: Any) -> Mask:
+    """Tell for each label whether it is the wanted one."""
+    places, known = pd.factorize(np.asarray(labels).ravel())
+    # The place of a missing label is -1, where it finds the last entry.
+    return np.array([*(same(each, wanted) for each in known), False], dtype=bool)[places]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two labels are the same, whether numpy or Python wrote them, as value or as text."""
+    left, right = plain(one), plain(other)
+    return bool(left == right) or str(left) == str(right)
+
+
+def plain(label: Any) -> Any:
+    """Return a label as a Python value."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _scored(chance: Callable[[Any], Scores], desired: Any, threshold: float) -> Model:
+    def answer(rows: Any) -> Answers:
+        shares = chance(rows)
+        shares = shares[:, -1] if shares.ndim == 2 else shares
+        return Answers(shares >= threshold, _margin(shares[:, None], 0, threshold))
+
+    wanted = True if desired is None else desired
+    other = False if desired is None else f"not {wanted}"
+    return Model(answer, wanted, other, scored=True)
+
+
+def _margin(shares: Scores, place: int, threshold: float | None) -> Scores:
+    """Return how far each row is above the border, in log odds."""
+    clipped = np.clip(shares, FLOOR, 1 - FLOOR)
+    own = clipped[:, place]
+    if threshold is not None or shares.shape[1] < 2:
+        level = min(max(0.5 if threshold is None else threshold, FLOOR), 1 - FLOOR)
+        return np.asarray(np.log(own / (1 - own)) - np.log(level / (1 - level)))
+    rival = np.delete(clipped, place, axis=1).max(axis=1)
+    return np.asarray(np.log(own) - np.log(rival))
+
+
+def _shaper(model: Any, X: Any) -> Callable[[Any], Any]:
+    """Return what turns a frame into what the model was trained on: named columns, or an array."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        return lambda frame: frame[list(names)]
+    array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
+    if array or hasattr(model, "n_features_in_"):
+        return lambda frame: frame.to_numpy()
+    return lambda frame: frame

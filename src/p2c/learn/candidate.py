@@ -1,0 +1,102 @@
+"""A causal rule that data suggest, with the evidence for and against it: a question to an expert, not yet a rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Law
+
+if TYPE_CHECKING:
+    from p2c.domain.feature import Value
+
+CONVINCING = 0.9
+"""The share of rows, nine in ten, from which on a direction of a rule is suggested as a law."""
+HALVED = 0.5
+"""What part of the misses of a blind guess may be left, for nine in ten is no feat where nearly every row has the head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A row of the data, counted from 1, with the values that matter to a rule."""
+
+    row: int
+    values: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the rows say of a rule.
+
+    Of `rows`, the body holds in `support`, the head in `heads`, both in `hits`. In `covered` rows the body of this rule
+    or of another candidate with the same head holds, in `explained` of these the head does. `examples` are the first
+    rows with the body and without the head.
+    """
+
+    rows: int
+    support: int
+    heads: int
+    hits: int
+    covered: int
+    explained: int
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def precision(self) -> float:
+        """Return P(head|body)."""
+        return self.hits / max(self.support, 1)
+
+    @property
+    def recall(self) -> float:
+        """Return P(body|head)."""
+        return self.hits / max(self.heads, 1)
+
+    @property
+    def recall_together(self) -> float:
+        """Return P(some body|head), over all candidates with the same head."""
+        return self.explained / max(self.heads, 1)
+
+    @property
+    def base(self) -> float:
+        """Return P(head), what a rule has to beat."""
+        return self.heads / max(self.rows, 1)
+
+    @property
+    def counterexamples(self) -> int:
+        """Return how many rows have the body without the head."""
+        return self.support - self.hits
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One proposed rule: `rule` is its text with its exceptions, one rule a line; `causes` is what it reads.
+
+    `law` is what the evidence suggests, None where neither direction convinces and an expert has to say.
+    """
+
+    id: str
+    feature: str
+    rule: str
+    causes: tuple[str, ...]
+    evidence: Evidence
+    law: Law | None
+
+
+def suggest_law(evidence: Evidence) -> Law | None:
+    """Return the law whose every direction convinces, the strongest first.
+
+    Where the body holds, so does the head (`if`): P(head|body). Where the head holds, so does a body (`only_if`):
+    P(some body|head). Both: `iff`. A direction convinces from nine rows in ten on, where it also errs at most half as
+    often as a guess that knows P(head), or P(some body), alone.
+    """
+    sufficient = _convinces(evidence.precision, evidence.base)
+    necessary = _convinces(evidence.recall_together, evidence.covered / max(evidence.rows, 1))
+    if sufficient and necessary:
+        return Law.IFF
+    if sufficient:
+        return Law.IF
+    return Law.ONLY_IF if necessary else None
+
+
+def _convinces(share: float, blind: float) -> bool:
+    return share >= CONVINCING and 1 - share <= HALVED * (1 - blind)

@@ -1,0 +1,111 @@
+"""Columns laid out for counting: how many of some rows have each value, for all features in one pass.
+
+The columns that have few distinct values lie side by side in one grid, each wide one in a grid of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from p2c.learn.columns import Column, Rows
+
+Counts = NDArray[np.intp]
+
+NARROW = 4_096
+BLOCK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Columns side by side: a row of `slots` holds, for each column, the place of its value in the order of trial.
+
+    Column c owns the slots from `starts[c]` on, of which those before `ends_of_numbers[c]` are numbers.
+    """
+
+    features: tuple[str, ...]
+    ranks: tuple[int, ...]
+    columns: tuple[Column, ...]
+    slots: NDArray[Any]
+    starts: NDArray[np.intp]
+    ends_of_numbers: NDArray[np.intp]
+    owners: NDArray[np.intp]
+
+    @property
+    def size(self) -> int:
+        """Return the number of slots."""
+        return len(self.owners)
+
+    def tally(self, rows: Rows) -> Counts:
+        """Count how many of the rows have each value."""
+        step = max(BLOCK, self.size)
+        counts = np.bincount(self.slots[rows[:step]].ravel(), minlength=self.size)
+        for start in range(step, len(rows), step):
+            block = self.slots[rows[start : start + step]]
+            counts += np.bincount(block.ravel(), minlength=self.size)
+        return counts
+
+
+class Examples:
+    """Rows of one side, positive or negative, that remember their counts."""
+
+    def __init__(self, grids: Sequence[Grid], rows: Rows) -> None:
+        self.grids = grids
+        self.rows = rows
+        self._tallies: dict[int, Counts] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def keep(self, mask: NDArray[np.bool_]) -> Examples:
+        """Return the examples where the mask holds."""
+        return Examples(self.grids, self.rows[mask])
+
+    def tally(self, place: int) -> Counts:
+        """Return the counts of one grid; those of a wide column are too large to be kept."""
+        if place in self._tallies:
+            return self._tallies[place]
+        counts = self.grids[place].tally(self.rows)
+        if len(counts) <= BLOCK:
+            self._tallies[place] = counts
+        return counts
+
+
+def trial_order(columns: Mapping[str, Column]) -> list[str]:
+    """Put the features with strings first, then the others, each group as the data has them."""
+    return sorted(columns, key=lambda feature: not columns[feature].strings)
+
+
+def build_grids(columns: Mapping[str, Column]) -> list[Grid]:
+    """Lay the columns out in grids, in the order of trial."""
+    order = trial_order(columns)
+    narrow = [rank for rank, feature in enumerate(order) if columns[feature].size <= NARROW]
+    wide = [rank for rank, feature in enumerate(order) if columns[feature].size > NARROW]
+    groups = [narrow, *([rank] for rank in wide)]
+    return [_build_grid(columns, order, group) for group in groups if group]
+
+
+def _build_grid(columns: Mapping[str, Column], order: Sequence[str], ranks: Sequence[int]) -> Grid:
+    features = tuple(order[rank] for rank in ranks)
+    members = tuple(columns[feature] for feature in features)
+    starts = np.array([0, *accumulate(column.size for column in members)], dtype=np.intp)
+    if len(members) == 1:
+        slots = members[0].codes.reshape(-1, 1)
+    else:
+        kind = np.min_scalar_type(int(starts[-1]))
+        slots = np.empty((len(members[0].codes), len(members)), dtype=kind)
+        for place, column in enumerate(members):
+            slots[:, place] = column.codes
+            slots[:, place] += kind.type(starts[place])
+    owners = np.repeat(np.arange(len(members)), np.diff(starts))
+    if len(members) == 1:
+        owners = np.broadcast_to(np.intp(0), members[0].size)
+    ends = starts[:-1] + np.array([len(column.numbers) for column in members], dtype=np.intp)
+    return Grid(features, tuple(ranks), members, slots, starts[:-1], ends, owners)

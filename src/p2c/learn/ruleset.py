@@ -1,0 +1,172 @@
+"""Rules that decide: those of one outcome, the other where none holds, from wherever they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.learn.absent import spell_out_missing
+from p2c.learn.domains import domain_from_frame
+from p2c.learn.foldse import FoldSE
+from p2c.learn.literals import Literal, Relation, Rule
+from p2c.learn.measure import all_literals, features_read, first_rule
+from p2c.learn.simplify import simplify
+from p2c.learn.table import encode_table
+from p2c.learn.text import to_program
+from p2c.rules.render import render, render_literal, render_rule
+from p2c.rules.syntax import Atom, Constant, Not, Program, Variable
+from p2c.rules.syntax import Rule as TextRule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from p2c.learn.ask import Mask
+    from p2c.learn.domains import FeatureKeys
+    from p2c.learn.view import View
+
+PERSON = Variable("X")
+LEAST_SHARE = 0.25
+"""Where one outcome is so rare that no rule tells it apart, its rows are repeated up to this share."""
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """Rules of the outcome called `label`; `accepting` tells whether that is the desired one, `other` names the rest."""
+
+    rules: tuple[Rule, ...]
+    label: str
+    other: str
+    accepting: bool
+    keys: Mapping[str, FeatureKeys] = field(default_factory=dict, compare=False, repr=False)
+    """The features of the problem, by which to say that a value is missing."""
+    target: str = "label"
+
+    def accepts(self, table: pd.DataFrame) -> Mask:
+        """Tell for each row of features whether the rules accept it."""
+        return np.asarray((self.places(table) < len(self.rules)) == self.accepting)
+
+    def places(self, table: pd.DataFrame) -> NDArray[np.intp]:
+        """Return for each row the place of the first rule that holds, past the last where none does."""
+        needed = features_read(self.rules)
+        columns = encode_table(table, [str(name) for name in table.columns], needed=needed)
+        return first_rule(self.rules, columns, len(table))
+
+    def program(self) -> Program:
+        """Return the rules as text has them; without any, the other outcome is a fact."""
+        if not self.rules:
+            head = Atom(self.target, (PERSON, Constant(self.other)))
+            return Program((TextRule(head, ()),))
+        program = to_program(self.rules, target=self.target, decimals=None)
+        return spell_out_missing(program, self.keys)
+
+    def text(self) -> str:
+        """Return the rules as text."""
+        return render(self.program())
+
+    def goal(self) -> str:
+        """Return the query that succeeds where a row is accepted."""
+        label = self.label if self.rules else self.other
+        atom = Atom(self.target, (PERSON, Constant(label)))
+        holds = self.accepting == bool(self.rules)
+        return render_literal(atom if holds else Not(atom))
+
+    def rule_texts(self) -> tuple[str, ...]:
+        """Return the text of each rule, exceptions aside."""
+        return tuple(render_rule(rule) for rule in self.program().rules[: len(self.rules)])
+
+
+def learn_ruleset(
+    table: pd.DataFrame, accepted: Mask, *, desired: str, other: str, seed: int = 0
+) -> Ruleset:
+    """Learn rules of either outcome with FOLD-SE and keep those that tell the two apart best."""
+    if accepted.all():
+        return Ruleset((), other, desired, accepting=False)
+    if not accepted.any():
+        return Ruleset((), desired, other, accepting=True)
+    sides = [_side(table, accepted, accepting, desired, other) for accepting in (False, True)]
+    if not any(each.rules for each in sides):
+        rows = _balanced(accepted, seed)
+        repeated = table.iloc[rows]
+        sides = [
+            _side(repeated, accepted[rows], accepting, desired, other, tail=0.0)
+            for accepting in (False, True)
+        ]
+    return max(sides, key=lambda each: _balance(each.accepts(table), accepted))
+
+
+def _side(
+    table: pd.DataFrame,
+    accepted: Mask,
+    accepting: bool,
+    desired: str,
+    other: str,
+    *,
+    tail: float = 0.005,
+) -> Ruleset:
+    learner = FoldSE(tail=tail, positive="rule")
+    learner.fit(table, np.where(accepted == accepting, "rule", "rest"))
+    label, rest = (desired, other) if accepting else (other, desired)
+    rules = tuple(replace(rule, label=label) for rule in learner.rules_)
+    return Ruleset(rules, label, rest, accepting, domain_from_frame(table))
+
+
+def _balance(found: Mask, wanted: Mask) -> float:
+    """Return the mean of the shares of both outcomes that were found right."""
+    return float(np.mean([(found == wanted)[wanted == side].mean() for side in (False, True)]))
+
+
+def _balanced(accepted: Mask, seed: int) -> NDArray[np.intp]:
+    rare = accepted if accepted.mean() < 0.5 else ~accepted
+    few, many = np.flatnonzero(rare), np.flatnonzero(~rare)
+    count = max(int(LEAST_SHARE / (1 - LEAST_SHARE) * len(many)), len(few))
+    drawn = (
+        np.random.default_rng(seed).choice(few, count - len(few)) if count > len(few) else few[:0]
+    )
+    return np.sort(np.concatenate([few, drawn, many]))
+
+
+def read_foldse(
+    model: FoldSE, view: View, table: pd.DataFrame, *, desired: Any, other: Any
+) -> Ruleset | None:
+    """Return the rules of a fitted FOLD-SE model for one class, or None where a column mixes numbers and texts.
+
+    Of several classes, the rules are read in order: a rule holds unless one of another class stands above it.
+    """
+    numbers = {each.feature: each.is_number for each in view.columns}
+    named = [_renamed(rule, view) for rule in model.rules_]
+    if not all(_fits(each, numbers) for rule in named for each in all_literals(rule)):
+        return None
+    keys = domain_from_frame(table)
+    if len(model.classes_) <= 2:
+        accepting = model.default_ != desired
+        label, rest = (desired, other) if accepting else (other, desired)
+        rules = tuple(replace(rule, label=str(label)) for rule in named)
+        return Ruleset(rules, str(label), str(rest), accepting, keys)
+    found = []
+    for place, rule in enumerate(named):
+        if rule.label == desired:
+            above = _others(named[:place], desired)
+            found.append(Rule(rule.literals, (*rule.exceptions, *above), str(desired)))
+    if model.default_ == desired:
+        found.append(Rule((), _others(named, desired), str(desired)))
+    return Ruleset(tuple(map(simplify, found)), str(desired), str(other), True, keys)
+
+
+def _others(rules: Iterable[Rule], desired: Any) -> tuple[Rule, ...]:
+    return tuple(replace(rule, label=None) for rule in rules if rule.label != desired)
+
+
+def _renamed(rule: Rule, view: View) -> Rule:
+    literals = tuple(replace(each, feature=view.feature(each.feature)) for each in rule.literals)
+    return Rule(literals, tuple(_renamed(each, view) for each in rule.exceptions), rule.label)
+
+
+def _fits(literal: Literal, numbers: Mapping[str, bool]) -> bool:
+    if literal.relation is Relation.EQUAL:
+        return not numbers[literal.feature] or literal.value == ""
+    return numbers[literal.feature]

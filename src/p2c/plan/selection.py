@@ -1,0 +1,410 @@
+"""Large problems: choose the set of direct actions first, then the order in which they are done.
+
+A plan is a set of direct actions, at most one a feature, and an order. Sets are tried best first. Where all orders of a
+set end short of the goal, each end has a reason: a rule that must stop firing, a test that must pass, a feature that is
+violated. Any larger set that reaches the goal contains an action on something that the reason depends on, since what
+lies outside of it and upstream cannot touch it; so only those actions are branched on (goal-directed, as s(CASP) is).
+Reasons that share no action add up to a bound on what is still needed.
+
+This needs costs that do not depend on the order, and effects that only follow from changes: features are either set or
+governed, never both, none that is set has `moves`, and effects are `triggered`. Other problems are searched state by
+state.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.domain.spec import Effects
+from p2c.plan.search import Arrival, LimitReached, Limits, search
+from p2c.rules.theory import Test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.plan.dynamics import Dynamics, Verdict
+    from p2c.plan.person import Places
+    from p2c.plan.space import Space
+    from p2c.rules.theory import Clause, Condition
+
+TIES = 64
+"""How many sets of equal effort are compared by their best sequences."""
+
+
+def selects(space: Space) -> bool:
+    """Tell whether sets can be chosen before orders in a problem."""
+    return space.theory.effects is Effects.TRIGGERED and not any(
+        space.axes[index].feature.governed or space.axes[index].feature.moves_from is not None
+        for index in space.relevant
+    )
+
+
+class Option(NamedTuple):
+    """A direct action from the person's own value."""
+
+    effort: int
+    axis: int
+    end: int
+
+
+class Choice(NamedTuple):
+    """A set of options by number, those that this branch leaves to others, and a bound on what comes of it."""
+
+    effort: int
+    chosen: tuple[int, ...]
+    barred: int
+
+
+def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
+    """Return the best path, or None, which proves that there is none."""
+    selection = Selection(dynamics)
+    queue: list[tuple[int, bool, Choice]] = [(0, False, Choice(0, (), 0))]
+    best: Arrival | None = None
+    ties = expanded = 0
+    while queue and (best is None or (queue[0][0] <= best.effort and ties < TIES)):
+        bound, bounded, choice = heapq.heappop(queue)
+        reasons = selection.reasons(choice)
+        if reasons is None:
+            arrival = selection.ordered(choice)
+            if arrival is not None:
+                ties += 1
+                best = arrival if best is None else min(best, arrival, key=_rank)
+                continue
+            reasons = [selection.open(choice)]
+        if limits.reached(expanded):
+            raise LimitReached(bound, best)
+        expanded += 1
+        if not reasons or not all(reasons):
+            continue
+        apart = selection.disjoint(reasons)
+        need = choice.effort + sum(selection.least(mask) for mask in apart)
+        if need > bound and not bounded:
+            heapq.heappush(queue, (need, True, choice))
+            continue
+        for following in selection.branches(choice, apart):
+            heapq.heappush(queue, (max(bound, following[0]), False, following[1]))
+    return best
+
+
+def _rank(arrival: Arrival) -> tuple[int, int, list[tuple[int, int]]]:
+    moves = arrival.moves
+    return arrival.effort, len(moves), [(move.axis, move.end) for move in moves]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The options of one person, and what sets of them lead to."""
+
+    dynamics: Dynamics
+
+    @property
+    def space(self) -> Space:
+        """Return the space that the person is in."""
+        return self.dynamics.person.space
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """Return all direct actions, cheapest first; a set of them is a bit mask by number."""
+        person = self.dynamics.person
+        return tuple(
+            sorted(
+                Option(person.effort(index, person.places[index], end), index, end)
+                for index in self.space.relevant
+                for end, _ in self.dynamics.targets(index, person.places[index])
+            )
+        )
+
+    @cached_property
+    def by_axis(self) -> dict[int, int]:
+        """Return the options on each feature."""
+        found: dict[int, int] = {}
+        for number, option in enumerate(self.options):
+            found[option.axis] = found.get(option.axis, 0) | 1 << number
+        return found
+
+    @cached_property
+    def stirring(self) -> frozenset[int]:
+        """Return the features that can set off effects or break constraints; all others commute with everything."""
+        theory = self.space.theory
+        names = {
+            name
+            for upstream in (theory.upstream[name] for name, _ in theory.causes)
+            for name in upstream
+        }
+        for clause in theory.constraints:
+            for name in theory.reads(clause.body):
+                names |= {name, *theory.upstream[name]}
+        return frozenset(self.space.index[name] for name in names)
+
+    def ends(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
+        """Return the states in which doing all chosen options can end, over all orders and outcomes."""
+        stirring = tuple(n for n in chosen if self.options[n].axis in self.stirring)
+        known = self._rests(stirring)
+        calm = [self.options[n] for n in chosen if self.options[n].axis not in self.stirring]
+        return tuple(_with(places, calm) for places in known) if calm else known
+
+    @cached_property
+    def _known_rests(self) -> dict[tuple[int, ...], tuple[Places, ...]]:
+        return {(): (self.dynamics.person.places,)}
+
+    def _rests(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
+        """Return the states at rest after these options: each of them last, after all orders of the others."""
+        known = self._known_rests.get(chosen)
+        if known is None:
+            found: dict[Places, None] = {}
+            for position, number in enumerate(chosen):
+                for before in self._rests(chosen[:position] + chosen[position + 1 :]):
+                    found |= dict.fromkeys(self._settled(_with(before, [self.options[number]])))
+            known = self._known_rests[chosen] = tuple(found)
+        return known
+
+    @cached_property
+    def _known_settled(self) -> dict[Places, tuple[Places, ...]]:
+        return {}
+
+    def _settled(self, places: Places) -> tuple[Places, ...]:
+        """Return the states in which effects come to rest, all outcomes considered."""
+        known = self._known_settled.get(places)
+        if known is None:
+            rests = []
+            waiting = [places]
+            after: dict[Places, list[Places]] = {places: []}
+            while waiting:
+                state = waiting.pop()
+                effects = self.dynamics.effects(state, self.dynamics.judge(state))
+                if not effects:
+                    rests.append(state)
+                for effect in effects:
+                    following = _with(state, [Option(0, effect.axis, effect.place)])
+                    after[state].append(following)
+                    if following not in after:
+                        after[following] = []
+                        waiting.append(following)
+            known = self._known_settled[places] = tuple(rests)
+            if self._has_cycles and _goes_round(after):
+                self._restless.append(places)
+        return known
+
+    @cached_property
+    def _restless(self) -> list[Places]:
+        """Return states from which effects may go round without end; empty but for odd cycles of causal rules."""
+        return []
+
+    def _only(self, chosen: tuple[int, ...]) -> Dynamics:
+        ends = {self.options[number].axis: self.options[number].end for number in chosen}
+        return replace(self.dynamics, only=ends)
+
+    def ordered(self, choice: Choice) -> Arrival | None:
+        """Return the best order of a set that can reach the goal by using all of it, if there is one."""
+        dynamics = self._only(choice.chosen)
+        axes = sorted(self.options[number].axis for number in choice.chosen)
+        for arrival in search(dynamics, relevant=axes, limits=Limits()):
+            if arrival.direct == len(choice.chosen):
+                return arrival
+        return None
+
+    def open(self, choice: Choice) -> int:
+        """Return the options that a choice has left."""
+        mask = (1 << len(self.options)) - 1 & ~choice.barred
+        for number in choice.chosen:
+            mask &= ~self.by_axis[self.options[number].axis]
+        return mask
+
+    def reasons(self, choice: Choice) -> list[int] | None:
+        """Return, for each reason why a set falls short, the open options that may remedy it; None at the goal.
+
+        A single end gives all its reasons. Several ends, as the order decides, give one in common: to remedy one of
+        the ends. An empty reason cannot be remedied.
+        """
+        left = self.open(choice)
+        ends = self.ends(choice.chosen)
+        if not ends:
+            return [left & self._stirring_options]
+        found = []
+        for places in ends:
+            verdict = self.dynamics.judge(places)
+            if verdict.goal:
+                return None
+            found.append([mask & left for mask in self._remedies(places, verdict)])
+        if len(found) == 1:
+            return found[0]
+        together = 0
+        for masks in found:
+            if all(masks):
+                together |= min(masks, key=int.bit_count)
+        return [together]
+
+    @cached_property
+    def _stirring_options(self) -> int:
+        return sum(mask for axis, mask in self.by_axis.items() if axis in self.stirring)
+
+    def _remedies(self, places: Places, verdict: Verdict) -> Iterator[int]:
+        """Yield what may remedy each thing that keeps an end from the goal."""
+        for governed in verdict.violated:
+            yield self._upstream_options(governed.index)
+        for bit, reads in self.space.constraint_bits:
+            if verdict.breached & bit:
+                yield self._reading_options(reads)
+        for condition in self.space.theory.goal:
+            yield from self._goal_remedies(condition, places, verdict.fired)
+
+    def _goal_remedies(self, condition: Condition, places: Places, fired: int) -> Iterator[int]:
+        if isinstance(condition, Test):
+            if not self._passes(condition, places):
+                yield self._mending(condition)
+            return
+        rules = self.space.bits_for[condition.decision]
+        if condition.negated:
+            for bit, clause in rules:
+                if fired & bit:
+                    yield self._silencing(bit, clause)
+        elif not any(fired & bit for bit, _ in rules):
+            mask = 0
+            for _, clause in rules:
+                mask |= self._enabling(clause, places)
+            yield mask
+
+    @cached_property
+    def _silent(self) -> dict[int, int]:
+        return {}
+
+    def _silencing(self, bit: int, clause: Clause) -> int:
+        """Return the options that may stop a rule from firing."""
+        known = self._silent.get(bit)
+        if known is None or self._restless:
+            known = 0
+            for condition in clause.body:
+                if not isinstance(condition, Test):
+                    known |= self._reading_options(self._reads((condition,)))
+                    continue
+                index = self.space.index[condition.feature]
+                if self.space.axes[index].feature.governed:
+                    known |= self._upstream_options(index)
+                for number in _numbers(self.by_axis.get(index, 0)):
+                    if not self._body_mask(index, self.options[number].end) & bit:
+                        known |= 1 << number
+            self._silent[bit] = known
+        return known
+
+    def _enabling(self, clause: Clause, places: Places) -> int:
+        """Return the options that may mend the first test for which a rule does not fire."""
+        for condition in clause.body:
+            if isinstance(condition, Test) and not self._passes(condition, places):
+                return self._mending(condition)
+        return self._reading_options(self._reads(clause.body))
+
+    def _mending(self, test: Test) -> int:
+        """Return the options that may make a test pass."""
+        index = self.space.index[test.feature]
+        axis = self.space.axes[index]
+        if axis.feature.governed:
+            return self._upstream_options(index)
+        numbers = _numbers(self.by_axis.get(index, 0))
+        return sum(1 << n for n in numbers if axis.passes(test, self.options[n].end))
+
+    def _reads(self, body: tuple[Condition, ...]) -> frozenset[int]:
+        return frozenset(self.space.index[name] for name in self.space.theory.reads(body))
+
+    def _passes(self, test: Test, places: Places) -> bool:
+        index = self.space.index[test.feature]
+        if places[index] < 0:
+            return self.space.axes[index].off_passes(test, self.dynamics.person.values[index])
+        return self.space.axes[index].passes(test, places[index])
+
+    def _reading_options(self, reads: frozenset[int]) -> int:
+        mask = 0
+        for index in reads:
+            mask |= self.by_axis.get(index, 0) | self._upstream_options(index)
+        return mask
+
+    @cached_property
+    def _upstream(self) -> dict[int, int]:
+        return {}
+
+    def _upstream_options(self, index: int) -> int:
+        """Return the options on what lies upstream of a governed feature that its rules can notice."""
+        if self._restless:
+            # What goes round downstream may keep a person from acting: then nothing that stirs can be left out.
+            return self._stirring_options
+        known = self._upstream.get(index)
+        if known is None:
+            known = self._upstream[index] = self._find_upstream(index)
+        return known
+
+    def _find_upstream(self, index: int) -> int:
+        space = self.space
+        name = space.axes[index].feature.name
+        above = {name, *space.theory.upstream[name]}
+        rules = sum(
+            each.rules for each in space.governed if space.axes[each.index].feature.name in above
+        )
+        rules |= space.decision_bits
+        mask = 0
+        for axis_name in above:
+            axis = space.index[axis_name]
+            own = self._body_mask(axis, self.dynamics.person.places[axis])
+            for number in _numbers(self.by_axis.get(axis, 0)):
+                if (own ^ self._body_mask(axis, self.options[number].end)) & rules:
+                    mask |= 1 << number
+        return mask
+
+    @cached_property
+    def _has_cycles(self) -> bool:
+        upstream = self.space.theory.upstream
+        return any(name in above for name, above in upstream.items())
+
+    def _body_mask(self, index: int, place: int) -> int:
+        if place < 0:
+            return self.space.off_masks(index, self.dynamics.person.values[index])[0]
+        return self.space.body_masks[index][self.space.axes[index].cell(place)]
+
+    def least(self, mask: int) -> int:
+        """Return the effort of the cheapest option of a set."""
+        return self.options[(mask & -mask).bit_length() - 1].effort
+
+    def disjoint(self, reasons: list[int]) -> list[int]:
+        """Return reasons that share no option, dear and narrow ones first, so that their efforts add up."""
+        taken = 0
+        found = []
+        for mask in sorted(reasons, key=lambda mask: (-self.least(mask), mask.bit_count())):
+            if not mask & taken:
+                taken |= mask
+                found.append(mask)
+        return found
+
+    def branches(self, choice: Choice, apart: list[int]) -> Iterator[tuple[int, Choice]]:
+        """Yield the ways to remedy the narrowest reason, each leaving to the others what they try."""
+        branch = min(apart, key=int.bit_count)
+        barred = choice.barred
+        for number in _numbers(branch):
+            effort = choice.effort + self.options[number].effort
+            rest = sum(self.least(mask) for mask in apart if not mask >> number & 1)
+            chosen = tuple(sorted((*choice.chosen, number)))
+            yield effort + rest, Choice(effort, chosen, barred)
+            barred |= 1 << number
+
+
+def _goes_round(after: dict[Places, list[Places]]) -> bool:
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError:
+        return True
+    return False
+
+
+def _with(places: Places, options: list[Option]) -> Places:
+    changed = list(places)
+    for option in options:
+        changed[option.axis] = option.end
+    return tuple(changed)
+
+
+def _numbers(mask: int) -> Iterator[int]:
+    while mask:
+        bit = mask & -mask
+        yield bit.bit_length() - 1
+        mask ^= bit

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import p2c
+from p2c.cli_learn import learning
+from p2c.datasets import load_frame
+from p2c.errors import MissingExtra, P2CError, ReviewError
+from p2c.learn.review import read_review
+from p2c.rules import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+START = "from p2c.cli_learn import learning; learning()"
+APPROVE = "approve\n\nseen in practice\n"
+HUSBAND = "marital_status(X,'Married-civ-spouse') :- relationship(X,'Husband')."
+
+
+@pytest.fixture(scope="module")
+def adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    names = ["age", "education_num", "marital_status", "relationship", "sex", "capital_gain"]
+    path = tmp_path_factory.mktemp("data") / "adult.csv"
+    load_frame("adult")[[*names, "label"]].head(4000).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def review(adult: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "review.jsonl"
+    causes = ("--feature", "relationship", "--feature", "age")
+    found = run("causal", adult, "--target", "marital_status", *causes, "-o", path)
+    assert found.exit_code == 0
+    assert HUSBAND in found.output
+    assert "3 left" in found.output
+    return path
+
+
+def run(*arguments: object, typed: str = "") -> Result:
+    return CliRunner().invoke(
+        learning, [str(each) for each in arguments], input=typed, catch_exceptions=False
+    )
+
+
+def test_the_commands_can_be_mounted_beside_others() -> None:
+    app = typer.Typer()
+    app.command("other")(lambda: None)
+    app.add_typer(learning)
+    shown = CliRunner().invoke(app, ["--help"])
+    for name in ("learn", "causal", "review", "adopt", "other"):
+        assert name in shown.output
+
+
+def test_learning_prints_the_rules_and_how_they_fare_on_rows_not_seen(adult: Path) -> None:
+    shown = run("learn", adult, "--target", "label", "--positive", "<=50K")
+    assert shown.exit_code == 0
+    assert "label(X,'<=50K') :- not marital_status(X,'Married-civ-spouse')" in shown.output
+    assert "held out      800 " in shown.output
+    assert "where none holds, the class is '>50K'" in shown.output
+
+
+def test_a_learned_problem_can_be_planned(adult: Path, tmp_path: Path) -> None:
+    rules, problem = tmp_path / "rules.lp", tmp_path / "adult.toml"
+    wanted = ("--positive", "<=50K", "--wanted", ">50K", "--scale", "std")
+    shown = run("learn", adult, "--target", "label", *wanted, "-o", rules, "--problem", problem)
+    assert shown.exit_code == 0
+    loaded = p2c.Problem.load(problem)
+    assert loaded.spec.goal == "not label(X,'<=50K')"
+    assert parse(rules.read_text(encoding="utf-8")) == parse(loaded.spec.rules or "")
+    rows = load_frame("adult")[list(loaded.theory.feature)].head(20).to_dict("records")
+    plans = [loaded.plan({str(name): row[name] for name in row}) for row in rows]
+    assert {plan.status for plan in plans} <= {"found", "already"}
+
+
+def test_several_classes_are_one_against_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "cars.csv"
+    load_frame("cars").to_csv(path, index=False)
+    with pytest.raises(P2CError, match="--positive; known: 'acc', 'good', 'unacc', 'vgood'"):
+        run("learn", path, "--target", "label")
+    shown = run("learn", path, "--target", "label", "--positive", "unacc")
+    assert "the class is 'not unacc'" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "not CSV"),
+        ("a,label\n", "found no rows"),
+        ("a,label\n1,x\n2,\n", "1 rows have no class"),
+        ("a,label\n1,x\n2,x\n", "expected two classes"),
+        ("a,lable\n1,x\n2,y\n", "no column 'label'; did you mean 'lable'"),
+        ("a,label\n1,x\n2,y\n3,y,4\n", "not CSV"),
+        ("ab1,label\n1,x\n2,y\n1,x\n2,y\n", "name of an exception"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_one_line_that_says_why(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(P2CError, match=message) as refused:
+        run("learn", path, "--target", "label")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_file_is_an_error_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(P2CError, match="cannot be read"):
+        run("causal", tmp_path / "none.csv", "-o", tmp_path / "r.jsonl")
+    with pytest.raises(ReviewError, match="cannot be read"):
+        run("review", tmp_path / "none.jsonl")
+
+
+def test_a_file_of_another_is_not_replaced(adult: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.lp"
+    rules.write_text("mine\n", encoding="utf-8")
+    with pytest.raises(P2CError, match="exists and differs"):
+        run("learn", adult, "--target", "label", "-o", rules)
+    assert rules.read_text(encoding="utf-8") == "mine\n"
+
+
+def test_numbers_are_cut_where_the_decision_rules_cut_them(adult: Path, tmp_path: Path) -> None:
+    rules, path = tmp_path / "rules.lp", tmp_path / "review.jsonl"
+    rules.write_text("rich(X) :- age(X,N), not(N=<29.0).\n", encoding="utf-8")
+    run("causal", adult, "--target", "age", "--ignore", "label", "--cuts", rules, "-o", path)
+    texts = [each.rule for each in read_review(path).candidates.values()]
+    assert texts
+    assert all("N<30." in text or "N>=30." in text for text in texts)
+
+
+def test_an_expert_is_shown_the_evidence_and_every_answer_is_kept(review: Path) -> None:
+    answers = f"{APPROVE}{APPROVE}reject\ntoo rough\n"
+    shown = run("review", review, "--by", "Expert", typed=answers)
+    assert shown.exit_code == 0
+    assert "1 of 3" in shown.output
+    assert "P(head|body)" in shown.output
+    assert "counterexamples" in shown.output
+    assert "3 of 3 rules answered, 0 left" in shown.output
+    verdicts = [each.verdict.value for each in read_review(review).answers]
+    assert verdicts == ["approved", "approved", "rejected"]
+
+
+def test_the_counterexamples_are_shown_with_their_rows(review: Path) -> None:
+    shown = run("review", review, "--by", "Expert", typed="skip\nskip\nquit\n")
+    assert shown.exit_code == 1
+    assert "Married-AF-spouse" in shown.output
+    assert read_review(review).answers == []
+
+
+def test_the_end_of_the_input_stops_the_interview_and_keeps_the_answers(review: Path) -> None:
+    shown = run("review", review, "--by", "Expert", typed=f"{APPROVE}approve\n")
+    assert shown.exit_code == 1
+    assert "every answer so far is saved" in shown.output
+    assert len(read_review(review).answers) == 1
+
+
+def test_an_interview_goes_on_where_it_stopped(review: Path) -> None:
+    run("review", review, "--by", "Expert", typed=APPROVE)
+    shown = run("review", review, typed=f"Other\n{APPROVE}r\nrough\n")
+    assert "1 of 2" in shown.output
+    assert [each.by for each in read_review(review).answers] == ["Expert", "Other", "Other"]
+
+
+def test_ctrl_c_stops_the_interview_and_keeps_the_answers(
+    review: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = iter(["approve", "iff", "seen in practice"])
+
+    def prompt(*_: object, **__: object) -> str:
+        try:
+            return next(words)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("p2c.cli_interview.typer.prompt", prompt)
+    shown = run("review", review, "--by", "Expert")
+    assert shown.exit_code == 1
+    assert "1 of 3 rules answered, 2 left" in shown.output
+    assert len(read_review(review).answers) == 1
+
+
+def test_a_contradiction_is_refused_on_the_spot_with_the_reason(review: Path) -> None:
+    against = "marital_status(X,'Divorced') :- age(X,N), N>40."
+    typed = f"{APPROVE}edit\n{against}\niff\nolder\nskip\nskip\n"
+    shown = run("review", review, "--by", "Expert", typed=typed)
+    assert "refused: " in shown.output
+    assert "both fire where age is 41 and relationship is 'Husband'" in shown.output
+    assert len(read_review(review).answers) == 1
+
+
+def test_an_edited_rule_is_checked_and_measured(review: Path, adult: Path) -> None:
+    wrong = "edit\nmarital_status(X,'Maried') :- relationship(X,'Husband').\n"
+    right = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=18.\niff\nadults only\nquit\n"
+    shown = run("review", review, "--by", "Expert", "--data", adult, typed=wrong + right)
+    assert "'Maried' is not a value of marital_status" in shown.output
+    (answer,) = read_review(review).answers
+    assert answer.verdict.value == "edited"
+    assert answer.evidence is not None
+    assert answer.evidence.precision > 0.99
+    assert answer.direction == "age, relationship -> marital_status"
+
+
+def test_the_log_shows_every_answer_without_a_question(review: Path) -> None:
+    run("review", review, "--by", "Expert", typed="reject\nchance\nquit\n")
+    shown = run("review", review, "--log")
+    assert shown.exit_code == 1
+    assert "chance" in shown.output
+    assert "verdict (" not in shown.output
+
+
+def test_a_review_killed_in_the_middle_keeps_its_answers_and_goes_on(review: Path) -> None:
+    command = [sys.executable, "-c", START, "review", str(review), "--by", "Expert"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        assert process.stdin is not None
+        process.stdin.write(f"{APPROVE}approve\n".encode())
+        process.stdin.flush()
+        deadline = time.monotonic() + 25
+        while not read_review(review).answers and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    with review.open("ab") as file:
+        file.write(b'{"record": "answer", "rule": "marit')
+    killed = read_review(review)
+    assert len(killed.answers) == 1
+    shown = run("review", review, "--by", "Expert", typed=f"{APPROVE}reject\nrough\n")
+    assert shown.exit_code == 0
+    assert "was cut short while it was written and is passed over" in shown.output
+    assert len(read_review(review).answers) == 3
+
+
+def test_a_problem_adopts_what_was_approved_and_nothing_before(
+    review: Path, adult: Path, tmp_path: Path
+) -> None:
+    problem, adopted = tmp_path / "adult.toml", tmp_path / "causal.toml"
+    run("learn", adult, "--target", "label", "--positive", "<=50K", "--problem", problem)
+    with pytest.raises(ReviewError, match="3 rules are not reviewed: marital_status-"):
+        run("adopt", problem, review, "-o", adopted)
+    run("review", review, "--by", "Expert", typed=f"{APPROVE}{APPROVE}reject\nrough\n")
+    assert run("adopt", problem, review, "-o", adopted).exit_code == 0
+    written = tomllib.loads(adopted.read_text(encoding="utf-8"))
+    assert written["features"]["marital_status"]["causal"] == "iff"
+    assert HUSBAND in (p2c.Problem.load(adopted).spec.rules or "").splitlines()
+    assert "by Expert" in written["rules"]
+
+
+@pytest.mark.parametrize(("module", "package"), [("pandas", "pandas"), ("sklearn", "scikit-learn")])
+def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=rf"'{package}'.*pip install 'p2c\[learn\]'"):
+        run("review", tmp_path / "review.jsonl")
+
+
+def test_every_line_of_a_review_is_json(review: Path) -> None:
+    for line in review.read_text(encoding="utf-8").splitlines():
+        assert json.loads(line)["record"] in {"header", "feature", "candidate"}
