@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.domain.feature import Action
 from p2c.domain.spec import Effects
 from p2c.plan.axis import OFF
+from p2c.plan.masks import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -62,37 +63,27 @@ class Dynamics:
     """Where just one target of each feature is of interest, that target."""
 
     @cached_property
-    def _off(self) -> dict[int, tuple[int, int]]:
-        """Return the body and head masks of the person's values that have no place."""
+    def _tables(self) -> tuple[Mapping[int, tuple[int, int]], ...]:
+        """Return, for each feature, the body and head masks of a place; the person's own one may have none."""
         person = self.person
-        return {
-            index: person.space.off_masks(index, person.values[index])
-            for index, place in enumerate(person.places)
-            if place == OFF
-        }
+        tables: list[Mapping[int, tuple[int, int]]] = list(person.space.masks)
+        for index, place in enumerate(person.places):
+            if place == OFF:
+                shared = person.space.masks[index]
+                own = person.space.off_masks(index, person.values[index])
+                tables[index] = Remembered(shared.__getitem__, {OFF: own})
+        return tuple(tables)
 
     def base(self, places: Places) -> int:
         """Return the rules whose tests on features all pass."""
         mask = -1
-        for index, place in enumerate(places):
-            mask &= self._masks(index, place)[0]
+        for table, place in zip(self._tables, places, strict=True):
+            mask &= table[place][0]
         return mask
-
-    def _masks(self, index: int, place: int) -> tuple[int, int]:
-        """Return the body and head masks of a place."""
-        if place == OFF:
-            return self._off[index]
-        known = self.person.space.masks[index]
-        found = known.get(place)
-        if found is None:
-            space = self.person.space
-            cell = space.axes[index].cell(place)
-            found = known[place] = space.body_masks[index][cell], space.head_masks[index][cell]
-        return found
 
     def headed(self, index: int, place: int) -> int:
         """Return the causal rules whose heads hold the value at a place."""
-        return self._masks(index, place)[1]
+        return self._tables[index][place][1]
 
     @cached_property
     def excused(self) -> dict[int, int]:
@@ -131,16 +122,18 @@ class Dynamics:
 
     def _judge(self, places: Places) -> Verdict:
         space = self.person.space
+        tables = self._tables
         fired, goal = space.truth(self.base(places))
-        violated = tuple(
-            each
-            for each in space.governed
-            if not each.allows(fired & each.rules, self.headed(each.index, places[each.index]))
-            and not self._is_excused(each, places, fired)
-        )
-        breached = self._breached(places, fired)
+        violated = []
+        for each in space.governed:
+            index = each.index
+            if each.allows(fired & each.rules, tables[index][places[index]][1]):
+                continue
+            if not self._is_excused(each, places, fired):
+                violated.append(each)
+        breached = self._breached(places, fired) if fired & space.constraints else 0
         consistent = not violated and not breached
-        return Verdict(consistent, consistent and goal, fired, violated, breached)
+        return Verdict(consistent, consistent and goal, fired, tuple(violated), breached)
 
     def _is_excused(self, governed: Governed, places: Places, fired: int) -> bool:
         index = governed.index
@@ -152,8 +145,6 @@ class Dynamics:
 
     def _breached(self, places: Places, fired: int) -> int:
         broken = fired & self.person.space.constraints
-        if not broken:
-            return 0
         own = self.person.places
         for bit, reads in self.excused_constraints:
             if broken & bit and all(places[index] == own[index] for index in reads):

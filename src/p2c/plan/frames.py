@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +56,9 @@ def plan_frame(
 
 def _type(key: str, space: Space) -> nw.dtypes.DType:
     """Return the type of a column of the answer; values of several types, or too large for theirs, become text."""
-    feature = space.theory.feature.get(key.removeprefix("end_"))
-    if feature is None:
+    if not key.startswith("end_"):
         return nw.Float64() if key == "cost" else nw.String()
+    feature = space.theory.feature[key.removeprefix("end_")]
     if feature.kind is Kind.FLOAT:
         return nw.Float64()
     if feature.kind is Kind.INT:
@@ -69,8 +70,10 @@ def _type(key: str, space: Space) -> nw.dtypes.DType:
 
 def _plain(column: Column, *, text: bool) -> list[Any]:
     """Return a column as a list with None for what is missing."""
-    known = (None if value is None or value != value else value for value in column.tolist())
-    return [str(value) if text and value is not None else value for value in known]
+    values = [
+        None if isinstance(each, float) and math.isnan(each) else each for each in column.tolist()
+    ]
+    return [str(each) if text and each is not None else each for each in values]
 
 
 def _table(frame: Any) -> nw.DataFrame[Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from p2c.domain.spec import Exceptions
+from p2c.domain.spec import Exceptions, Minimize
 from p2c.errors import Fault, RowError
 from p2c.plan.answer import ask, found, question_of, rule_texts, tell
 from p2c.plan.atlas import best_route
@@ -69,8 +70,19 @@ def search_plan(dynamics: Dynamics, limits: Limits, *, choose_first: bool = Fals
             arrival = next(search(dynamics, relevant=relevant, limits=limits), None)
     except LimitReached as reached:
         best = found(dynamics, question, reached.best) if reached.best else None
-        return GaveUp(question, dynamics.person.cost(reached.effort, actions=0), best)
+        return GaveUp(
+            question,
+            _bound(dynamics.person, reached.effort),
+            best and replace(best, optimal=False),
+        )
     return Infeasible(question) if arrival is None else found(dynamics, question, arrival)
+
+
+def _bound(person: Person, effort: int) -> float:
+    """Return what no path costs less than; where the number of actions comes first, that is not known."""
+    if person.space.theory.minimize is Minimize.ACTIONS:
+        return 0.0
+    return person.cost(effort, actions=0)
 
 
 def refuse_if_strict(dynamics: Dynamics) -> None:

@@ -171,7 +171,7 @@ class Selection:
         known = self._known_settled.get(places)
         if known is None:
             rests = []
-            waiting = [places]
+            waiting, met_again = [places], False
             after: dict[Places, list[Places]] = {places: []}
             while waiting:
                 state = waiting.pop()
@@ -181,11 +181,13 @@ class Selection:
                 for effect in effects:
                     following = _with(state, [Option(0, effect.axis, effect.place)])
                     after[state].append(following)
-                    if following not in after:
+                    if following in after:
+                        met_again = True
+                    else:
                         after[following] = []
                         waiting.append(following)
             known = self._known_settled[places] = tuple(rests)
-            if self._has_cycles and _goes_round(after):
+            if met_again and _goes_round(after):
                 self._restless.append(places)
         return known
 
@@ -351,11 +353,6 @@ class Selection:
                 if (own ^ self._body_mask(axis, self.options[number].end)) & rules:
                     mask |= 1 << number
         return mask
-
-    @cached_property
-    def _has_cycles(self) -> bool:
-        upstream = self.space.theory.upstream
-        return any(name in above for name, above in upstream.items())
 
     def _body_mask(self, index: int, place: int) -> int:
         if place < 0:

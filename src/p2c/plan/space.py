@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Law
 from p2c.plan.atlas import Atlas
 from p2c.plan.axis import Axis
+from p2c.plan.masks import Remembered
 from p2c.plan.person import measure
 from p2c.rules.render import render_rule
 from p2c.rules.syntax import Rule
@@ -51,13 +52,11 @@ class Governed:
 
     def allows(self, fired: int, headed: int) -> bool:
         """Tell whether a value is allowed, from the rules that fire and those whose heads hold the value."""
-        match self.law:
-            case Law.IFF:
-                return bool(fired & headed) if fired else not headed
-            case Law.IF:
-                return bool(fired & headed) if fired else True
-            case Law.ONLY_IF:
-                return bool(fired & headed) or not headed
+        if fired & headed:
+            return True
+        if not headed and (not fired or self.law is Law.ONLY_IF):
+            return True
+        return not fired and self.law is Law.IF
 
 
 @dataclass(frozen=True)
@@ -127,9 +126,13 @@ class Space:
         )
 
     @cached_property
-    def masks(self) -> tuple[dict[int, tuple[int, int]], ...]:
-        """Return, for each feature, the body and head masks of places that were asked for before."""
-        return tuple({} for _ in self.axes)
+    def masks(self) -> tuple[Remembered, ...]:
+        """Return, for each feature, the body and head masks of a place."""
+        return tuple(Remembered(partial(self._masks, index), {}) for index in range(len(self.axes)))
+
+    def _masks(self, index: int, place: int) -> tuple[int, int]:
+        cell = self.axes[index].cell(place)
+        return self.body_masks[index][cell], self.head_masks[index][cell]
 
     def off_masks(self, index: int, value: Value) -> tuple[int, int]:
         """Return the body mask and the head mask of a value that has no place."""
