@@ -20,11 +20,11 @@ from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
-from tests.learn.reference import Reference
 
 from p2c.datasets import load_frame
 from p2c.learn import FoldSE
 from p2c.learn.text import count_literals
+from tests.learn.reference import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

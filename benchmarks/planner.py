@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ from p2c.engines import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from p2c.plan.outcome import Plan
 
 SIZES = ((30, 100, 40), (60, 400, 100), (100, 800, 150))
 
@@ -97,7 +100,7 @@ def warm(count: int, *, engines: list[str]) -> None:
     for name in datasets.names():
         rows = refused(name, count)
         problem = embedded(name)
-        spans = [timed(lambda row, e=engine, p=problem: p.plan(row, engine=e), rows) for engine in engines]  # type: ignore[misc]
+        spans = [timed(partial(_ask, problem, engine, None), rows) for engine in engines]
         ratio = f"{spans[1].median / spans[0].median:.1f}×" if len(spans) > 1 else ""
         print(f"| {name} | {len(rows)} | {' | '.join(map(str, spans))} | {ratio} |")
 
@@ -141,8 +144,8 @@ def large(count: int, *, engines: list[str], limit: float) -> None:
         document, rows = synthetic(*size, seed=1)
         problem = Problem.from_dict(document)
         spans = [
-            timed(lambda row, e=e: problem.plan(row, engine=e, time_limit=limit), rows[:count], rounds=1)  # type: ignore[misc]
-            for e in engines
+            timed(partial(_ask, problem, engine, limit), rows[:count], rounds=1)
+            for engine in engines
         ]
         ratio = f"{spans[1].median / spans[0].median:.1f}×" if len(spans) > 1 else ""
         print(f"| {' / '.join(map(str, size))} | {' | '.join(map(str, spans))} | {ratio} |")
@@ -170,9 +173,13 @@ def growth() -> dict[str, list[tuple[int, float]]]:
     return curves
 
 
+def _ask(problem: Problem, engine: str, limit: float | None, row: Any) -> Plan:
+    return problem.plan(row, engine=engine, time_limit=limit)
+
+
 def _median(document: dict[str, Any], rows: list[Any]) -> float:
     problem = Problem.from_dict(document)
-    return timed(lambda row: problem.plan(row, time_limit=5), rows[:10], rounds=1).median
+    return timed(partial(_ask, problem, "native", 5.0), rows[:10], rounds=1).median
 
 
 def plot(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:

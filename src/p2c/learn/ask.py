@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from p2c.learn.view import as_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Shares = Callable[[Any], Any]
+    Shaper = Callable[[Any], Any]
+    Margin = Callable[["Scores"], "Scores"]
 
 Mask = NDArray[np.bool_]
 Scores = NDArray[np.float64]
@@ -71,25 +76,49 @@ def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | No
             raise P2CError("a threshold needs a model with predict_proba()")
         return Model(lambda rows: Answers(equals(ask(shape(rows)), wanted)), wanted, other)
     place = [same(each, wanted) for each in classes].index(True)
+    margin = partial(_margin, place=place, threshold=threshold)
+    answer = _by_share(chances, shape, margin, place, threshold)
+    if threshold is None:
+        sample = as_frame(X).head(SAMPLE)
+        answer = _by_label(chances, ask, shape, margin, wanted=wanted, sample=sample)
+    return Model(answer, wanted, other, scored=True)
+
+
+def _by_share(
+    chances: Shares, shape: Shaper, margin: Margin, place: int, threshold: float | None
+) -> Callable[[Any], Answers]:
+    """Return the answers of a model that accepts from a probability on."""
+
+    def answer(rows: Any) -> Answers:
+        shares = np.asarray(chances(shape(rows)), dtype=float)
+        return Answers(shares[:, place] >= (threshold or 0.0), margin(shares))
+
+    return answer
+
+
+def _by_label(
+    chances: Shares, ask: Shares, shape: Shaper, margin: Margin, *, wanted: Any, sample: Any
+) -> Callable[[Any], Answers]:
+    """Return the answers of a model that names a class, asked for it only where its probabilities do not rule it out.
+
+    Where on a sample the two do not go together, it is asked for both everywhere.
+    """
 
     def full(rows: Any) -> Answers:
         table = shape(rows)
-        shares = np.asarray(chances(table), dtype=float)
-        scores = _margin(shares, place, threshold)
-        if threshold is not None:
-            return Answers(shares[:, place] >= threshold, scores)
+        scores = margin(np.asarray(chances(table), dtype=float))
         return Answers(equals(ask(table), wanted), scores)
 
     def quick(rows: Any) -> Answers:
-        scores = _margin(np.asarray(chances(shape(rows)), dtype=float), place, threshold)
+        scores = margin(np.asarray(chances(shape(rows)), dtype=float))
         accepted = scores >= 0
         if accepted.any():
             accepted[accepted] = equals(ask(shape(rows[accepted])), wanted)
         return Answers(accepted, scores)
 
-    tried = full(as_frame(X).head(SAMPLE))
-    in_step = tried.scores is not None and bool(((tried.scores > 0) == tried.accepted).all())
-    return Model(quick if threshold is None and in_step else full, wanted, other, scored=True)
+    tried = full(sample)
+    in_step = tried.scores is not None and ((tried.scores > 0) == tried.accepted).all()
+    return quick if in_step else full
 
 
 def choose_classes(labels: Any, desired: Any) -> tuple[Any, Any]:
@@ -139,14 +168,14 @@ def _scored(chance: Callable[[Any], Scores], desired: Any, threshold: float) -> 
     def answer(rows: Any) -> Answers:
         shares = chance(rows)
         shares = shares[:, -1] if shares.ndim == 2 else shares
-        return Answers(shares >= threshold, _margin(shares[:, None], 0, threshold))
+        return Answers(shares >= threshold, _margin(shares[:, None], place=0, threshold=threshold))
 
     wanted = True if desired is None else desired
     other = False if desired is None else f"not {wanted}"
     return Model(answer, wanted, other, scored=True)
 
 
-def _margin(shares: Scores, place: int, threshold: float | None) -> Scores:
+def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:
     """Return how far each row is above the border, in log odds."""
     clipped = np.clip(shares, FLOOR, 1 - FLOOR)
     own = clipped[:, place]

@@ -2,7 +2,8 @@
 
 A record is on the disk before `append` returns. Where a process is killed while it writes, the last line is torn: it
 is no JSON object, and the next record follows the one before it, so readers pass it over and say so. A line that was
-changed or taken out later breaks the chain and is an error; only lines cut off at the end leave no trace.
+changed or taken out later breaks the chain and is an error; only at the very end does it leave no trace, which is why
+review files belong under version control.
 """
 
 from __future__ import annotations

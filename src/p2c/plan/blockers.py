@@ -1,18 +1,25 @@
 """Why there is no path: a smallest set of the person's restrictions whose lifting would open one.
 
-A restriction is lifted by planning again in a theory without it. Sets are tried in the order of their size, so the
-first that opens a path is a smallest; whether any can is settled first, by lifting all of them.
+A restriction is lifted by planning again in a theory without it. Whether any set helps is settled first, by lifting all
+of them. Where lifting a set does not open a path, neither does lifting less; so what a largest such set leaves out is
+something that every helpful set takes from. The smallest set that takes from all that is known is tried next, until one
+opens a path: no smaller one does (the implicit hitting sets of Moreno-Centeno and Karp, 2013).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action, Feature, Grid, Points, exact
+from p2c.plan.dynamics import Dynamics
 from p2c.plan.outcome import Blocker, Found
-from p2c.plan.planner import find_plan
+from p2c.plan.person import place_person
+from p2c.plan.planner import search_plan
+from p2c.plan.search import Limits
+from p2c.plan.selection import selects
 from p2c.plan.space import Space
 
 if TYPE_CHECKING:
@@ -22,8 +29,8 @@ if TYPE_CHECKING:
     from p2c.plan.axis import Axis
     from p2c.rules.theory import Theory
 
-TRIES = 5_000
-"""How many sets are tried before a set that cannot be made smaller is taken instead of a smallest one."""
+SECONDS = 5.0
+"""How long a smallest set is looked for before one is taken that cannot be made smaller."""
 
 
 @dataclass(frozen=True)
@@ -41,50 +48,96 @@ def find_blockers(
 
     Nothing is returned where even lifting every restriction opens none: then the rules themselves rule it out.
     """
-    liftings = list(_liftings(space))
-    opened = _plan_without(space.theory, liftings, state)
-    if opened is None:
+    trial = Trial(space.theory, state, tuple(_liftings(space)))
+    every = frozenset(range(len(trial.liftings)))
+    if trial.opened(every) is None:
         return (), None
-    tries = 0
-    for size in range(1, len(liftings) + 1):
-        for chosen in combinations(liftings, size):
-            if not _compatible(chosen):
-                continue
-            tries += 1
-            if tries > TRIES:
-                return _shrunk(space.theory, liftings, state)
-            opened = _plan_without(space.theory, chosen, state)
-            if opened is not None:
-                return tuple(each.blocker for each in chosen), opened
-    return (), None
+    chosen = _smallest(trial, every, deadline=time.monotonic() + SECONDS)
+    return tuple(trial.liftings[each].blocker for each in sorted(chosen)), trial.opened(chosen)
 
 
-def _shrunk(
-    theory: Theory, liftings: list[Lifting], state: Mapping[str, Value]
-) -> tuple[tuple[Blocker, ...], Found | None]:
-    """Return a set none of whose members can be left out."""
-    kept = list(liftings)
-    for each in liftings:
-        fewer = [other for other in kept if other is not each]
-        if _plan_without(theory, fewer, state) is not None:
-            kept = fewer
-    return tuple(each.blocker for each in kept), _plan_without(theory, kept, state)
+@dataclass(frozen=True)
+class Trial:
+    """The paths that lifting some restrictions, given by number, opens to one person."""
+
+    theory: Theory
+    state: Mapping[str, Value]
+    liftings: tuple[Lifting, ...]
+    _known: dict[frozenset[int], Found | None] = field(default_factory=dict)
+
+    def opened(self, chosen: frozenset[int]) -> Found | None:
+        """Return the best path without these restrictions, if there is one."""
+        if chosen not in self._known:
+            self._known[chosen] = self._plan(chosen)
+        return self._known[chosen]
+
+    def _plan(self, chosen: frozenset[int]) -> Found | None:
+        lifted = {feature.name: feature for feature in self.theory.features}
+        for number in chosen:
+            lifting = self.liftings[number]
+            name = lifting.blocker.feature
+            lifted[name] = _merged(lifted[name], lifting)
+        space = Space(replace(self.theory, features=tuple(lifted.values())))
+        dynamics = Dynamics(place_person(space, self.state))
+        plan = search_plan(dynamics, Limits(), choose_first=selects(space))
+        return plan if isinstance(plan, Found) else None
 
 
-def _compatible(chosen: tuple[Lifting, ...]) -> bool:
-    return len({each.blocker for each in chosen}) == len(chosen)
+def _smallest(trial: Trial, every: frozenset[int], *, deadline: float) -> frozenset[int]:
+    """Return a smallest set that opens a path, or in haste one of which nothing can be left out."""
+    needed: list[frozenset[int]] = []
+    while time.monotonic() < deadline:
+        chosen = _hitting(needed, every, deadline=deadline)
+        if chosen is None:
+            break
+        if trial.opened(chosen) is not None:
+            return chosen
+        needed.append(every - _grown(trial, chosen, every, deadline=deadline))
+    return _shrunk(trial, every)
 
 
-def _plan_without(
-    theory: Theory, liftings: list[Lifting] | tuple[Lifting, ...], state: Mapping[str, Value]
-) -> Found | None:
-    lifted = {feature.name: feature for feature in theory.features}
-    for each in liftings:
-        name = each.blocker.feature
-        lifted[name] = _merged(lifted[name], each)
-    free = replace(theory, features=tuple(lifted.values()))
-    plan = find_plan(Space(free), state)
-    return plan if isinstance(plan, Found) else None
+def _grown(
+    trial: Trial, chosen: frozenset[int], every: frozenset[int], *, deadline: float
+) -> frozenset[int]:
+    """Return a set that opens no path and, time permitting, to which nothing can be added, from a smaller one."""
+    waiting = [sorted(every - chosen)]
+    while waiting and time.monotonic() < deadline:
+        part = waiting.pop()
+        if trial.opened(chosen.union(part)) is None:
+            chosen = chosen.union(part)
+        else:
+            waiting += _halves(part)
+    return chosen
+
+
+def _shrunk(trial: Trial, kept: frozenset[int]) -> frozenset[int]:
+    """Return a set that opens a path and of which nothing can be left out, from a larger one."""
+    waiting = [sorted(kept)]
+    while waiting:
+        part = waiting.pop()
+        if trial.opened(kept.difference(part)) is not None:
+            kept = kept.difference(part)
+        else:
+            waiting += _halves(part)
+    return kept
+
+
+def _halves(part: list[int]) -> list[list[int]]:
+    middle = len(part) // 2
+    return [part[middle:], part[:middle]] if middle else []
+
+
+def _hitting(
+    needed: list[frozenset[int]], every: frozenset[int], *, deadline: float
+) -> frozenset[int] | None:
+    """Return the first smallest set that takes from each of the needed ones; None where time runs out."""
+    for size in range(len(every) + 1):
+        for chosen in combinations(sorted(frozenset().union(*needed)), size):
+            if not any(each.isdisjoint(chosen) for each in needed):
+                return frozenset(chosen)
+            if time.monotonic() >= deadline:
+                return None
+    return None
 
 
 def _merged(feature: Feature, lifting: Lifting) -> Feature:
@@ -127,7 +180,8 @@ def _widened(axis: Axis) -> Feature | None:
     constants = [test.constant for test in axis.tests if not isinstance(test.constant, str)]
     low, high = feature.minimum, feature.maximum
     listed = isinstance(feature.domain, Points)
-    beyond = [each for each in constants if not exact(low) < exact(each) < exact(high)]
+    first, last = axis.position(0), axis.position(axis.size - 1)
+    beyond = [each for each in constants if not first < exact(each) < last]
     if not (beyond or (listed and constants)):
         return None
     step = feature.domain.step if isinstance(feature.domain, Grid) else 1

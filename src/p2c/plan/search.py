@@ -2,7 +2,7 @@
 
 A node is a state together with the direct actions already spent, since they limit what may still be done. Nodes leave
 the queue in the order of (effort, number of actions, sequence of actions), so the first one at the goal is the answer,
-and an empty queue proves that there is no path. A bound on the effort still needed lets nodes that lead nowhere wait.
+and an empty queue proves that there is no path.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Effects
-from p2c.plan.search import Arrival, LimitReached, Limits, search
+from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, search
 from p2c.rules.theory import Test
 
 if TYPE_CHECKING:
@@ -69,7 +69,10 @@ def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
         bound, bounded, choice = heapq.heappop(queue)
         reasons = selection.reasons(choice)
         if reasons is None:
-            arrival = selection.ordered(choice)
+            try:
+                arrival = selection.ordered(choice, limits)
+            except LimitReached:
+                raise LimitReached(bound, best) from None
             if arrival is not None:
                 ties += 1
                 best = arrival if best is None else min(best, arrival, key=_rank)
@@ -200,14 +203,42 @@ class Selection:
         ends = {self.options[number].axis: self.options[number].end for number in chosen}
         return replace(self.dynamics, only=ends)
 
-    def ordered(self, choice: Choice) -> Arrival | None:
-        """Return the best order of a set that can reach the goal by using all of it, if there is one."""
-        dynamics = self._only(choice.chosen)
-        axes = sorted(self.options[number].axis for number in choice.chosen)
-        for arrival in search(dynamics, relevant=axes, limits=Limits()):
-            if arrival.direct == len(choice.chosen):
-                return arrival
+    def ordered(self, choice: Choice, limits: Limits) -> Arrival | None:
+        """Return the best order of a set that can reach the goal by using all of it, if there is one.
+
+        What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first.
+        """
+        stirring = [n for n in choice.chosen if self.options[n].axis in self.stirring]
+        calm = [self.options[n] for n in choice.chosen if self.options[n].axis not in self.stirring]
+        person = self.dynamics.person
+        start = replace(person, places=_with(person.places, calm))
+        dynamics = replace(self._only(choice.chosen), person=start)
+        axes = sorted(self.options[number].axis for number in stirring)
+        within = Limits(deadline=limits.deadline)
+        for arrival in search(dynamics, relevant=axes, limits=within):
+            if arrival.direct == len(stirring):
+                return self._joined(arrival, calm)
         return None
+
+    def _joined(self, arrival: Arrival, calm: list[Option]) -> Arrival:
+        """Return a path with calm actions slipped in, each before the first direct action that comes after it."""
+        own = self.dynamics.person.places
+        waiting = [
+            Move(each.axis, own[each.axis], each.end, True, 0, False, (each.end,))
+            for each in sorted(calm, key=lambda each: each.axis, reverse=True)
+        ]
+        chain: Chain | None = None
+        for move in arrival.moves:
+            while move.direct and waiting and waiting[-1].axis < move.axis:
+                chain = Chain(waiting.pop(), chain)
+            chain = Chain(move, chain)
+        while waiting:
+            chain = Chain(waiting.pop(), chain)
+        return arrival._replace(
+            effort=arrival.effort + sum(each.effort for each in calm),
+            direct=arrival.direct + len(calm),
+            chain=chain,
+        )
 
     def open(self, choice: Choice) -> int:
         """Return the options that a choice has left."""

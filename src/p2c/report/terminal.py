@@ -77,7 +77,9 @@ def show_plans(console: Console, theory: Theory, plans: Sequence[Plan]) -> None:
     table = _table("", "cost", "what to do")
     for number, plan in enumerate(plans, start=1):
         acts = [act.text for step in narrate(theory, plan).steps for act in step if act.direct]
-        table.add_row(str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts)))
+        table.add_row(
+            str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
+        )
     console.print(table)
 
 

@@ -1,0 +1,250 @@
+"""Plans that the model confirms: how often, at what cost and with how many questions, beside sampling and DiCE.
+
+python -m benchmarks.verified                      Adult and German, four models, 50 refused rows each
+python -m benchmarks.verified --rows 200 --data german --model GBC
+
+`reach` is the share of rows with a confirmed plan among those where either the plan or a sample of reachable states (all
+single changes, and random changes of two to four features) is accepted by the model; `cheaper` is the share of rows
+where the sample holds an accepted state that costs over one percent less than the plan. DiCE (random) is run where
+dice-ml is installed, on the same actionable features; its answers are priced by the same distances.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+import tomllib
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from p2c.datasets import load_frame, problem_text
+from p2c.domain.feature import distance
+from p2c.recourse import Recourse
+from p2c.rules.parse import parse
+from p2c.rules.render import render
+from p2c.rules.syntax import Program
+from p2c.verify.walk import Walker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from p2c.verify.result import VerifiedPlan
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "GBC": lambda: GradientBoostingClassifier(random_state=0),
+    "RF": lambda: RandomForestClassifier(random_state=0),
+    "LR": lambda: LogisticRegression(max_iter=2_000),
+    "MLP": lambda: MLPClassifier((64, 32), early_stopping=True, random_state=0),
+}
+TEXT = ["object", "str"]
+DROPPED = ["capital_gain_raw", "capital_loss", "fnlwgt", "education"]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A data set, what may be done about its features, and what follows from what."""
+
+    frame: pd.DataFrame
+    label: pd.Series
+    desired: str
+    actions: dict[str, str]
+    features: dict[str, dict[str, Any]]
+    causal: str
+    law: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one row; a cost is None where no accepted state was found."""
+
+    confirmed: VerifiedPlan
+    valid: bool
+    sampled: float | None
+    seconds: float
+
+
+def causal_part(name: str) -> tuple[dict[str, Any], str]:
+    """Return a packaged problem and its causal rules as text."""
+    problem = tomllib.loads(problem_text(name))
+    heads = problem["features"].keys()
+    rules = parse(problem["rules"]).rules
+    causal = tuple(rule for rule in rules if rule.head and rule.head.predicate in heads)
+    return problem, render(Program(causal))
+
+
+def adult() -> Data:
+    frame = load_frame("adult").drop(columns=DROPPED)
+    problem, causal = causal_part("adult")
+    fixed = dict.fromkeys(("race", "sex", "native_country"), "fixed")
+    free = {"relationship": "free", "marital_status": "effect", "age": "up", "education_num": "up"}
+    moves = {"marital_status": {"moves": problem["features"]["marital_status"]["moves"]}}
+    return Data(frame, frame.pop("label"), ">50K", fixed | free, moves, causal, "only_if")
+
+
+def german() -> Data:
+    frame = load_frame("german")
+    _, causal = causal_part("german")
+    fixed = ("personal_status_and_sex", "foreign_worker", "credit_history", "age", "people_liable")
+    return Data(frame, frame.pop("label"), "good", dict.fromkeys(fixed, "fixed"), {}, causal, "iff")
+
+
+DATA = {"adult": adult, "german": german}
+
+
+def pipeline(model: Any) -> Any:
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = make_column_transformer(
+        (encoder, make_column_selector(dtype_include=TEXT)), remainder=StandardScaler()
+    )
+    return make_pipeline(columns, model)
+
+
+def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int) -> float | None:
+    """Return the least cost of an accepted state among all single changes and random larger ones."""
+    state = recourse.problem.read_row(recourse.source.view.row(row))
+    walker = Walker(recourse.problem.theory, state)
+    chance = random.Random(seed)
+    table = recourse.source.table
+    ladder = recourse.ladder
+    changes = [((name, value),) for name, rungs in ladder.items() for value in rungs]
+    for _ in range(count):
+        names = chance.sample(list(ladder), min(chance.choice((2, 2, 3, 4)), len(ladder)))
+        places = [chance.randrange(len(table)) for _ in names]
+        drawn = [table[name].iloc[place] for name, place in zip(names, places, strict=True)]
+        values = [each.item() if isinstance(each, np.generic) else each for each in drawn]
+        changes.append(tuple(zip(names, values, strict=True)))
+    walks = [walk for each in changes for walk in walker.follow(each)]
+    if not walks:
+        return None
+    assert recourse.source.model is not None
+    rows = recourse.source.view.ask(row, [walk.state for walk in walks])
+    accepted = recourse.source.model.answer(rows).accepted
+    costs = [walker.cost(walk) for walk, good in zip(walks, accepted, strict=True) if good]
+    return min(costs, default=None)
+
+
+def run(recourse: Recourse, rows: pd.DataFrame, *, samples: int) -> list[Row]:
+    found = []
+    for place, (_, row) in enumerate(rows.iterrows()):
+        start = time.perf_counter()
+        confirmed = recourse.plan(row)
+        seconds = time.perf_counter() - start
+        valid = bool(recourse.check(confirmed)) if confirmed.verified else True
+        sampled = cheapest_sample(recourse, row, count=samples, seed=place)
+        found.append(Row(confirmed, valid, sampled, seconds))
+    return found
+
+
+def dice_costs(data: Data, model: Any, recourse: Recourse, rows: pd.DataFrame) -> str:
+    """Return what DiCE's random method finds on the same rows, priced by the same distances."""
+    try:
+        import dice_ml
+    except ImportError:
+        return "DiCE not installed"
+    train = data.frame.assign(label=(data.label == data.desired).astype(int))
+    numbers = list(data.frame.select_dtypes("number").columns)
+    described = dice_ml.Data(dataframe=train, continuous_features=numbers, outcome_name="label")
+    wrapped = dice_ml.Model(model=Flag(model, data.desired), backend="sklearn")
+    dice = dice_ml.Dice(described, wrapped, method="random")
+    free = [name for name in data.frame if data.actions.get(str(name)) != "fixed"]
+    costs = []
+    features = recourse.problem.theory.feature
+    for place in range(len(rows)):
+        row = rows.iloc[[place]]
+        try:
+            answer = dice.generate_counterfactuals(
+                row, total_CFs=1, desired_class=1, features_to_vary=free, verbose=False
+            )
+            end = answer.cf_examples_list[0].final_cfs_df.iloc[0]
+        except Exception:
+            continue
+        pairs = [(features[name], row[name].iloc[0], end[name]) for name in features]
+        costs.append(sum(float(distance(f, _plain(a), _plain(b))) for f, a, b in pairs))
+    return f"DiCE {len(costs)}/{len(rows)} at {np.median(costs or [np.nan]):.3f}"
+
+
+class Flag:
+    """A pipeline whose classes are 0 and 1, as DiCE wants them."""
+
+    def __init__(self, model: Any, desired: str) -> None:
+        self.model, self.place = model, list(model.classes_).index(desired)
+
+    def predict(self, rows: Any) -> Any:
+        """Return 0 or 1 for each row."""
+        return self.predict_proba(rows).argmax(axis=1)
+
+    def predict_proba(self, rows: Any) -> Any:
+        """Return the shares of 0 and 1 for each row."""
+        share = self.model.predict_proba(rows)[:, self.place]
+        return np.column_stack([1 - share, share])
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def report(name: str, kind: str, found: list[Row], recourse: Recourse, *, dice: str) -> None:
+    good = [each for each in found if each.confirmed.verified]
+    able = [each for each in found if each.confirmed.verified or each.sampled is not None]
+    both = [each for each in good if each.sampled is not None]
+    beaten = [e for e in both if e.sampled < (e.confirmed.cost or 0) * 0.99 - 1e-9]
+    guided = np.mean([bool(each.confirmed.guide_accepted) for each in found])
+    print(
+        f"{name:7}{kind:5}fidelity {recourse.extraction.fidelity:.3f}"
+        f"  reach {len(good)}/{len(able)} of {len(found)}  valid {sum(e.valid for e in good)}"
+        f"  rules alone {guided:.2f}"
+        f"  cost {np.median([e.confirmed.cost for e in good] or [np.nan]):.3f}"
+        f"  sample {np.median([e.sampled for e in both] or [np.nan]):.3f}"
+        f"  cheaper {len(beaten)}/{len(both)}"
+        f"  rows asked {np.median([e.confirmed.model_calls for e in found]):.0f}"
+        f"  calls {np.median([e.confirmed.batches for e in found]):.0f}"
+        f"  s {np.median([e.seconds for e in found]):.2f}  {dice}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=50)
+    parser.add_argument("--samples", type=int, default=2_000)
+    parser.add_argument("--budget", type=int, default=2_000)
+    parser.add_argument("--data", choices=DATA, nargs="*", default=list(DATA))
+    parser.add_argument("--model", choices=MODELS, nargs="*", default=list(MODELS))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name in options.data:
+        data = DATA[name]()
+        cut = int(0.8 * len(data.frame))
+        train, test = data.frame[:cut], data.frame[cut:]
+        for kind in options.model:
+            model = pipeline(MODELS[kind]()).fit(train, data.label[:cut])
+            recourse = Recourse.fit(
+                model,
+                data.frame,
+                causal=data.causal,
+                law=data.law,
+                actions=data.actions,
+                features=data.features,
+                desired=data.desired,
+                budget=options.budget,
+            )
+            refused = test[model.predict(test) != data.desired][: options.rows]
+            found = run(recourse, refused, samples=options.samples)
+            dice = dice_costs(data, model, recourse, refused)
+            report(name, kind, found, recourse, dice=dice)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""The planner of this package, as an engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from p2c.plan.planner import find_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.plan.outcome import Plan
+    from p2c.plan.space import Space
+
+
+@dataclass(frozen=True)
+class NativeEngine:
+    """Search in Python, with nothing to install."""
+
+    install: str = ""
+
+    def version(self) -> str | None:
+        """Return the version of this package."""
+        try:
+            return version("p2c")
+        except PackageNotFoundError:
+            return None
+
+    def plan(
+        self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    ) -> Plan:
+        """Return the path of least cost from a state to the goal."""
+        return find_plan(space, state, time_limit=time_limit)

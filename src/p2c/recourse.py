@@ -1,0 +1,224 @@
+"""`Recourse`: from any model and its data to plans that the model itself confirms, in five lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from p2c.errors import P2CError
+from p2c.learn.adopt import with_causal_rules
+from p2c.learn.domains import domain_from_frame
+from p2c.learn.extract import extract
+from p2c.learn.proxy import fit_proxy
+from p2c.learn.rungs import sample_values
+from p2c.learn.source import read_source
+from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
+from p2c.problem import Problem
+from p2c.rules.render import render_atom
+from p2c.rules.syntax import Atom, Constant, Variable
+from p2c.verify.ladder import build_ladder
+from p2c.verify.oracle import Oracle
+from p2c.verify.result import VerifiedPlan
+from p2c.verify.search import Search
+from p2c.verify.walk import Walk, Walker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from p2c.domain.feature import Value
+    from p2c.domain.row import State
+    from p2c.learn.extract import Extraction
+    from p2c.learn.proxy import Proxy
+    from p2c.learn.review import Review
+    from p2c.learn.source import Source
+    from p2c.plan.outcome import Plan
+    from p2c.plan.validate import Verdict
+    from p2c.verify.ladder import Ladder
+    from p2c.verify.oracle import Ask
+
+GUIDES = 4
+"""How many plans of the rules the search starts from."""
+
+
+@dataclass(frozen=True)
+class Recourse:
+    """A model with its rules, its features and what a person may do about them.
+
+    Promised of every plan: it is a path by the contract in `problem`, with the model in the place of the goal: every
+    state consistent, every action permitted, every effect one that follows. Where `verified` is True, the model was
+    asked about the end state and accepted it. Not promised, unless the model is made of rules (`extraction.exact`):
+    that no cheaper path exists, or that there is none where none was found.
+
+    >>> import pandas as pd
+    >>> loans = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
+    >>> recourse = Recourse.fit(lambda rows: rows["income"] > 51, loans, actions={"age": "fixed"})
+    >>> confirmed = recourse.plan({"income": 40, "age": 30})
+    >>> confirmed.verified, confirmed.plan.counterfactual
+    (True, {'income': 52, 'age': 30})
+    """
+
+    problem: Problem
+    extraction: Extraction
+    source: Source
+    proxy: Proxy | None = None
+    budget: int = 2_000
+
+    @classmethod
+    def fit(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        y: Any = None,
+        causal: str | Review | None = None,
+        actions: Mapping[Any, str] | None = None,
+        desired: Any = None,
+        threshold: float | None = None,
+        scale: Literal["range", "std", "mad"] = "range",
+        features: Mapping[Any, Mapping[str, Any]] | None = None,
+        budget: int = 2_000,
+        seed: int = 0,
+        **keys: Any,
+    ) -> Recourse:
+        """Read or learn the rules of a model and describe the features from its data.
+
+        `model`, `desired` and `threshold` are those of `p2c.learn.extract.extract_logic`. `causal` holds causal rules
+        and constraints as text, or a review whose approved rules are meant. `actions` says who may change a feature,
+        `features` adds or replaces any of its keys, both by the names of columns. Further keywords are keys of the
+        problem, such as `norm`, `name` or `law`, which is the problem's `causal`. `budget` is how many rows the model
+        may be asked about for one person.
+        """
+        source = read_source(model, X, desired=desired, threshold=threshold)
+        extraction = extract(source, y, held_out=0.2, seed=seed)
+        described = domain_from_frame(source.table, scale=scale)
+        for name, given in (features or {}).items():
+            described[source.view.feature(name)].update(given)
+        for name, action in (actions or {}).items():
+            described[source.view.feature(name)]["action"] = action
+        if "law" in keys:
+            keys["causal"] = keys.pop("law")
+        written = f"{causal.rstrip()}\n" if isinstance(causal, str) else ""
+        spec: dict[str, Any] = {
+            "name": "recourse",
+            "goal": extraction.goal,
+            "rules": written + extraction.program,
+            "features": described,
+            **keys,
+        }
+        if causal is not None and not isinstance(causal, str):
+            spec = with_causal_rules(spec, causal)
+        silent = source.model is not None and not source.model.scored and not extraction.exact
+        proxy = fit_proxy(source.table, source.accepted, seed=seed) if silent else None
+        return cls(Problem.from_dict(spec), extraction, source, proxy, budget)
+
+    def plan(self, row: Any) -> VerifiedPlan:
+        """Return the cheapest plan that was found and that the model confirms.
+
+        The row is a mapping, a Series, a table of one row, or values in the order of the columns.
+        Where the model accepts nothing that was found within the budget, the plan has given up. Recorded decisions
+        cannot be asked: the plan is then that of the rules, not verified.
+        """
+        return self.nearest(row, 1)[0]
+
+    def nearest(self, row: Any, k: int = 1) -> list[VerifiedPlan]:
+        """Return up to k confirmed plans to distinct end states, cheapest first; one that is not, where there is none."""
+        if not isinstance(k, int) or k < 1:
+            raise P2CError(f"k: expected a whole number above 0, found {k!r}")
+        row = self.source.view.named(row)
+        state = self.problem.read_row(self.source.view.row(row))
+        guides = self._guides(state, k)
+        if self.source.model is None:
+            return [VerifiedPlan(guide, False, 0, 0, guide, None) for guide in guides[:k]]
+        walker = Walker(self.problem.theory, state)
+        oracle = Oracle(self._ask(row), self.budget)
+        seeds = [path for guide in guides for path in _walked(walker, guide)]
+        plans = self._confirmed(guides[:k], oracle) if self.extraction.exact else None
+        if plans is None:
+            walks = Search(walker, oracle, self.ladder, wanted=k).run(seeds)
+            plans = [self._plan(walker, walk) for walk in walks]
+        verified = bool(plans) and not isinstance(plans[0], Infeasible)
+        told = oracle.known.get(tuple((guides[0].counterfactual or {}).values()))
+        said = None if told is None else told.accepted
+        return [
+            VerifiedPlan(plan, verified, oracle.asked, oracle.calls, guides[0], said)
+            for plan in plans or [GaveUp(walker.question, 0.0)]
+        ]
+
+    def plan_many(self, frame: pd.DataFrame) -> list[VerifiedPlan]:
+        """Return a confirmed plan for every row of a table."""
+        return [self.plan(row) for _, row in frame.iterrows()]
+
+    def check(self, confirmed: VerifiedPlan) -> Verdict:
+        """Replay a plan by the contract, its end state in the place of the goal, with code that no search shares."""
+        if not isinstance(confirmed.plan, Found) or confirmed.plan.optimal:
+            return self.problem.check(confirmed.plan)
+        return self._towards(confirmed.plan).check(confirmed.plan)
+
+    @cached_property
+    def ladder(self) -> Ladder:
+        """Return the values of each feature that are put to the model first."""
+        return build_ladder(self.problem.theory, sample_values(self.source.table))
+
+    def _guides(self, state: State, k: int) -> list[Plan]:
+        """Return the plans of the rules: the one answer where there is no path or nothing to do."""
+        distinct = Distinct.POINTS if self.extraction.exact else Distinct.CELLS
+        count = k if self.extraction.exact else max(k, GUIDES)
+        plans = nearest_plans(self.problem.compiled, state, distinct=distinct)
+        found = list(islice(plans, count))
+        if found or not self.extraction.exact:
+            return found or [Infeasible(Walker(self.problem.theory, state).question)]
+        return [self.problem.plan(state)]
+
+    def _confirmed(self, guides: list[Plan], oracle: Oracle) -> list[Plan] | None:
+        """Return the plans of a model's own rules where the model confirms them; None where it does not."""
+        if isinstance(guides[0], Infeasible):
+            return list(guides)
+        ends = [Walk(plan.counterfactual) for plan in guides if plan.counterfactual is not None]
+        judged = oracle.answers(ends)
+        agreed = len(judged) == len(guides) and all(answer.accepted for _, answer in judged)
+        return list(guides) if agreed else None
+
+    def _ask(self, row: Mapping[str, Any] | pd.Series) -> Ask:
+        model, view, proxy = self.source.model, self.source.view, self.proxy
+        assert model is not None
+
+        def ask(states: Sequence[Mapping[str, Value]]) -> list[tuple[bool, float | None]]:
+            rows = view.ask(row, states)
+            answers = model.answer(rows)
+            scores = answers.scores
+            if scores is None and proxy is not None:
+                scores = proxy.scores(view.table(rows))
+            told = [None] * len(states) if scores is None else scores.tolist()
+            return list(zip(answers.accepted.tolist(), told, strict=True))
+
+        return ask
+
+    def _plan(self, walker: Walker, walk: Walk) -> Plan:
+        if walk.before is None:
+            return Already(walker.question)
+        plan = walker.found(walk)
+        verdict = self._towards(plan).check(plan)
+        assert verdict, f"a confirmed plan breaks the contract: {verdict}"
+        return plan
+
+    def _towards(self, plan: Found) -> Problem:
+        """Return the problem whose goal is the end of a plan."""
+        values = [
+            render_atom(Atom(name, (Variable("X"), Constant(value))))
+            for name, value in plan.counterfactual.items()
+            if value is not None
+        ]
+        return Problem.from_dict({**self.problem.to_dict(), "goal": ", ".join(values)})
+
+
+def _walked(walker: Walker, guide: Plan) -> list[Walk]:
+    """Return the plan of the rules as a walk, where its actions alone lead to its end."""
+    if not isinstance(guide, Found):
+        return []
+    ends = walker.follow((each.feature, each.end) for each in guide.direct_actions)
+    return [walk for walk in ends if walk.state == guide.counterfactual]

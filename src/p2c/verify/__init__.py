@@ -1,0 +1,1 @@
+"""Plans that the model itself confirms: reachable states, put to the model in batches, cheapest first."""

@@ -1,0 +1,73 @@
+"""The values worth trying on each feature when a model, not a rule, decides: a few rungs, spread as the data are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import exact
+from p2c.rules.cells import every_test
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.rules.theory import Theory
+
+    Ladder = Mapping[str, tuple[Value, ...]]
+
+
+def build_ladder(theory: Theory, samples: Mapping[str, Sequence[Value]]) -> Ladder:
+    """Return the rungs of each feature that a person may set: the samples, and what lies beside every constant in rules.
+
+    `samples` holds values of the data, such as quantiles; of a category without any, all values are rungs.
+    """
+    constants: dict[str, set[int | float]] = {name: set() for name in theory.feature}
+    for test in every_test(theory):
+        if not isinstance(test.constant, str) and theory.feature[test.feature].kind.is_number:
+            constants[test.feature].add(test.constant)
+    return {
+        feature.name: _rungs(feature, samples.get(feature.name, ()), constants[feature.name])
+        for feature in theory.features
+        if feature.action.is_direct
+    }
+
+
+def between(feature: Feature, start: Value, end: Value, *, count: int) -> tuple[Value, ...]:
+    """Return up to `count` values strictly between two values of an ordered feature, evenly spread from the start on.
+
+    >>> from p2c.domain.feature import Feature, Grid, Kind
+    >>> between(Feature("age", Kind.INT, Grid(0, 99, 1)), 10, 50, count=3)
+    (20, 30, 40)
+    """
+    if start is None or end is None or not feature.has_order:
+        return ()
+    first, last = _place(feature, start), _place(feature, end)
+    width = last - first
+    places = dict.fromkeys(first + width * each // (count + 1) for each in range(1, count + 1))
+    inside = [feature.domain.value(place) for place in places if place not in (first, last)]
+    return tuple(value for value in inside if value != start)
+
+
+def _place(feature: Feature, value: str | int | float) -> int:
+    if not feature.kind.is_number:
+        return feature.places[value]
+    assert not isinstance(value, str)
+    return min(feature.domain.first_place_from(exact(value)), feature.domain.size - 1)
+
+
+def _rungs(
+    feature: Feature, samples: Sequence[Value], constants: set[int | float]
+) -> tuple[Value, ...]:
+    domain = feature.domain
+    if not feature.kind.is_number:
+        known = [value for value in samples if value in feature.places]
+        return tuple(known or (domain.value(place) for place in range(domain.size)))
+    places = {0, domain.size - 1}
+    places |= {_place(feature, value) for value in samples if value is not None}
+    for constant in constants:
+        after, past = (
+            domain.first_place_from(exact(constant)),
+            domain.first_place_past(exact(constant)),
+        )
+        places |= {after - 1, after, past}
+    return tuple(domain.value(place) for place in sorted(places) if 0 <= place < domain.size)

@@ -1,0 +1,186 @@
+"""One suite over the registry: every engine gives the same status and cost, and a plan that replays."""
+
+from __future__ import annotations
+
+import math
+import sys
+import tomllib
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from p2c.datasets import names, problem_text, rows
+from p2c.engines import ENGINES
+from p2c.engines.grounding import Grounding
+from p2c.errors import EngineError, MissingExtra, P2CError
+from p2c.problem import Problem
+from tests.oracle import best_plan
+from tests.strategies import seeded_problems
+
+if TYPE_CHECKING:
+    from p2c.plan.outcome import Plan
+
+Document = dict[str, Any]
+
+PER_SEED = 50
+
+engines = pytest.mark.parametrize("engine", list(ENGINES))
+
+
+def ask(engine: str, problem: Problem, row: Document, **options: Any) -> Plan:
+    return ENGINES[engine].plan(problem.compiled, problem.read_row(row), **options)
+
+
+def difference(engine: str, document: Document, row: Document) -> str:
+    """Return where an engine and the slow planner differ on a row, or nothing."""
+    problem = Problem.from_dict(document)
+    expected = best_plan(problem.theory, problem.read_row(row))
+    try:
+        plan = ask(engine, problem, row)
+    except EngineError:
+        raise
+    except P2CError as error:
+        return f"refused: {error}" if expected else ""
+    if expected is None:
+        return f"expected the row to be refused, found {plan.status}"
+    if expected.status != plan.status:
+        return f"status: expected {expected.status}, found {plan.status}"
+    if not same_cost(expected.cost, plan.cost):
+        return f"cost: expected {expected.cost}, found {plan.cost}"
+    return "" if plan.status == "infeasible" else "\n".join(map(str, problem.check(plan).faults))
+
+
+def same_cost(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def assert_agreement(engine: str, seed: int) -> None:
+    for document, row in seeded_problems(seed, PER_SEED):
+        found = difference(engine, document, row)
+        assert not found, f"{found}\n{document!r}\n{row!r}"
+
+
+@engines
+@pytest.mark.parametrize("seed", range(2000, 2006))
+def test_an_engine_agrees_with_the_slow_planner(engine: str, seed: int) -> None:
+    assert_agreement(engine, seed)
+
+
+@pytest.mark.slow
+@engines
+@pytest.mark.parametrize("seed", range(3000, 3100))
+def test_an_engine_agrees_with_the_slow_planner_on_many_more(engine: str, seed: int) -> None:
+    assert_agreement(engine, seed)
+
+
+@cache
+def embedded(name: str) -> Problem:
+    return Problem.from_dict(tomllib.loads(problem_text(name)))
+
+
+@engines
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
+def test_an_engine_agrees_on_the_named_rows(engine: str, name: str, norm: str) -> None:
+    problem = embedded(name).with_keys(norm=norm)
+    for row in rows(name).values():
+        expected, plan = ask("native", problem, row), ask(engine, problem, row)
+        assert expected.status == plan.status
+        assert same_cost(expected.cost, plan.cost)
+
+
+@engines
+def test_john_pays_his_debt_and_the_score_follows(engine: str) -> None:
+    plan = ask(engine, embedded("loan"), rows("loan")["john"])
+    assert plan.cost == pytest.approx(0.00502)
+    kinds = sorted((a.feature, type(a).__name__) for step in plan.steps for a in step.actions)
+    assert kinds == [
+        ("bank_balance", "DirectAction"),
+        ("credit_score", "CausalAction"),
+        ("debt", "DirectAction"),
+    ]
+
+
+@engines
+def test_an_engine_agrees_on_every_rejected_car(engine: str) -> None:
+    problem = embedded("cars")
+    values = {f.name: f.domain.values for f in problem.theory.features}  # type: ignore[union-attr]
+    cars = [dict(zip(values, car, strict=True)) for car in product(*values.values())]
+    rejected = [car for car in cars if ask("native", problem, car).status != "already"]
+    assert len(rejected) == 92
+    for car in rejected:
+        expected, plan = ask("native", problem, car), ask(engine, problem, car)
+        assert (expected.status, expected.cost) == (plan.status, plan.cost)
+
+
+@engines
+def test_an_engine_gives_up_in_time_and_can_be_asked_again(engine: str) -> None:
+    problem, row = embedded("adult"), rows("adult")["wait_and_marry"]
+    plan = ask(engine, problem, row, time_limit=0)
+    assert plan.status == "gave_up"
+    assert ask(engine, problem, row).status == "found"
+
+
+@engines
+def test_an_engine_names_its_version(engine: str) -> None:
+    assert ENGINES[engine].version()
+
+
+def test_without_clingo_the_engine_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "clingo", None)
+    assert ENGINES["clingo"].version() is None
+    with pytest.raises(MissingExtra, match="clingo") as raised:
+        ask("clingo", embedded("loan"), rows("loan")["john"])
+    assert raised.value.extra in ENGINES["clingo"].install
+
+
+def test_a_problem_is_ground_once_for_many_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    make = Grounding.__init__
+
+    def count(self: Grounding, *arguments: Any) -> None:
+        made.append(self)
+        make(self, *arguments)
+
+    monkeypatch.setattr(Grounding, "__init__", count)
+    problem = Problem.from_dict(tomllib.loads(problem_text("loan")))
+    john = rows("loan")["john"]
+    for balance in range(0, 60_000, 6_000):
+        ask("clingo", problem, {**john, "bank_balance": balance})
+    assert len(made) == 2, "one program that leaves the way open, one with moments"
+
+
+def test_rounding_does_not_hide_the_cheapest_way() -> None:
+    document: Document = {
+        "goal": "not reject(X)",
+        "rules": "reject(X) :- a(X,'n'), b(X,'n'), c(X,'n'), d(X,'n').",
+        "features": {
+            name: {"type": "category", "values": ["n", "y"], "weight": weight}
+            for name, weight in {"a": 1e9, "b": 3.1e-3, "c": 3e-3, "d": 3.2e-3}.items()
+        },
+    }
+    problem = Problem.from_dict(document)
+    plan = ask("clingo", problem, dict.fromkeys("abcd", "n"))
+    assert plan.cost == pytest.approx(3e-3)
+    assert plan.counterfactual == {"a": "n", "b": "n", "c": "y", "d": "n"}
+
+
+def test_effects_that_feed_one_another_in_too_many_ways_are_refused() -> None:
+    ring = "abcdef"
+    rules = [
+        f"{one}(X,v1) :- {other}(X,v2)." for one, other in zip(ring, ring[1:] + "a", strict=True)
+    ]
+    document: Document = {
+        "goal": "not reject(X)",
+        "rules": "\n".join([*rules, "reject(X) :- not a(X,v3)."]),
+        "features": {
+            name: {"type": "category", "values": [f"v{each}" for each in range(9)], "moves": {}}
+            for name in ring
+        },
+    }
+    with pytest.raises(EngineError, match="a, b, c, d, e, f feed one another"):
+        ask("clingo", Problem.from_dict(document), dict.fromkeys(ring, "v0"))

@@ -1,0 +1,149 @@
+"""The k nearest end states: in the order of cost, each once, and no slower for large domains."""
+
+from __future__ import annotations
+
+import math
+import time
+import tomllib
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from p2c import datasets
+from p2c.errors import P2CError
+from p2c.problem import Problem
+from tests.loan import JOHN, LOAN, category, whole
+from tests.oracle import all_end_states
+from tests.strategies import seeded_problems
+
+Document = dict[str, Any]
+
+
+def costs_of(problem: Problem, row: Document, **keys: Any) -> list[float]:
+    return [plan.cost or 0.0 for plan in problem.nearest(row, **keys)]
+
+
+@pytest.mark.parametrize(
+    ("norm", "nearest", "furthest", "mean"),
+    [("l0", 1, 3, 2.3), ("l1", 1, 3, 2.3), ("l2", 1, 1.732, 1.4999)],
+)
+def test_the_cars_of_the_papers_second_table(
+    norm: str, nearest: float, furthest: float, mean: float
+) -> None:
+    problem = Problem.from_dict(tomllib.loads(datasets.problem_text("cars")))
+    row = {"persons": "2", "safety": "med", "buying": "high", "maint": "high"}
+    costs = costs_of(problem, row, k=20, norm=norm)
+    assert len(costs) == 20
+    assert math.isclose(costs[0], nearest)
+    assert round(costs[-1], 3) == furthest
+    assert round(fmean(costs), 4) == mean
+
+
+def test_end_states_come_cheapest_first_and_none_comes_twice() -> None:
+    for norm in ("l0", "l1", "l2"):
+        plans = Problem.from_dict(LOAN).nearest(JOHN, k=30, norm=norm)
+        costs = [plan.cost or 0.0 for plan in plans]
+        assert costs == sorted(costs)
+        ends = {tuple((plan.counterfactual or {}).values()) for plan in plans}
+        assert len(ends) == len(plans) == 30
+
+
+def test_the_first_of_them_is_the_plan() -> None:
+    problem = Problem.from_dict(LOAN)
+    assert problem.nearest(JOHN)[0].to_dict() == problem.plan(JOHN).to_dict()
+
+
+def test_each_of_them_is_a_valid_plan() -> None:
+    problem = Problem.from_dict(LOAN)
+    for plan in problem.nearest(JOHN, k=25):
+        assert problem.check(plan), str(problem.check(plan))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_end_state_is_found_when_enough_are_asked_for(seed: int) -> None:
+    for document, row in seeded_problems(seed + 900, 40):
+        problem = Problem.from_dict(document | {"exceptions": "abduce"})
+        ends = all_end_states(problem.theory, problem.read_row(row))
+        plans = problem.nearest(row, k=len(ends) + 5)
+        assert len(plans) == len(ends), (document, row)
+        costs = [plan.cost or 0.0 for plan in plans]
+        for one, other in zip(costs, (end.cost for end in ends), strict=True):
+            assert math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12), (document, row)
+        assert {tuple((plan.counterfactual or {}).items()) for plan in plans} == {
+            tuple(end.state.items()) for end in ends
+        }
+
+
+def cells(problem: Problem, state: Document) -> tuple[int | None, ...]:
+    """Return what the rules can see of a state."""
+    found = []
+    for axis in problem.compiled.axes:
+        value = state[axis.feature.name]
+        place = None if value is None else axis.feature.place(value)
+        found.append(None if place is None else axis.cell(place))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_distinct_cells_differ_in_what_rules_can_see_cheapest_first(seed: int) -> None:
+    for document, row in seeded_problems(seed + 950, 40):
+        problem = Problem.from_dict(document | {"exceptions": "abduce"})
+        plans = problem.nearest(row, k=50, distinct="cells")
+        if not plans or plans[0].status == "already":
+            continue
+        seen = [cells(problem, dict(plan.counterfactual or {})) for plan in plans]
+        assert len(set(seen)) == len(seen), (document, row)
+        costs = [plan.cost or 0.0 for plan in plans]
+        assert all(one <= other * (1 + 1e-9) for one, other in pairwise(costs)), (document, row)
+        assert plans[0].to_dict() == problem.plan(row).to_dict(), (document, row)
+        for plan in plans:
+            assert problem.check(plan), (str(problem.check(plan)), document, row)
+
+
+def test_a_kind_of_end_state_is_listed_once_however_many_points_it_has() -> None:
+    problem = Problem.from_dict(LOAN)
+    assert len(problem.nearest(JOHN, k=5)) == 5
+    assert len(problem.nearest(JOHN, k=5, distinct="cells")) == 1
+
+
+def test_fifty_of_a_billion_values_come_at_once() -> None:
+    features = {name: whole(0, 10**9) for name in ("one", "two", "three")}
+    goal = "one(X,A), A>=1000, two(X,B), B>=5000, three(X,C), C=<7"
+    problem = Problem.from_dict({"goal": goal, "rules": "", "features": features})
+    begin = time.monotonic()
+    plans = problem.nearest({"one": 0, "two": 0, "three": 10**9}, k=50)
+    assert time.monotonic() - begin < 5
+    assert len({tuple((plan.counterfactual or {}).values()) for plan in plans}) == 50
+    assert all(plan.cost is not None for plan in plans)
+    assert plans[0].counterfactual == {"one": 1000, "two": 5000, "three": 7}
+    assert problem.check(plans[-1])
+
+
+def test_who_is_there_already_gets_one_plan_and_who_has_no_way_none() -> None:
+    problem = Problem.from_dict(LOAN)
+    rich = {"age": 31, "debt": 0, "bank_balance": 70000, "credit_score": 700}
+    assert [plan.status for plan in problem.nearest(rich, k=20)] == ["already"]
+    assert [p.status for p in problem.nearest(rich, k=20, distinct="cells")] == ["already"]
+    stuck = JOHN | {"debt": 0}
+    assert problem.nearest(stuck, k=20) == []
+    assert problem.nearest(stuck, k=20, distinct="cells") == []
+
+
+def test_fewer_than_asked_for_is_all_there_are() -> None:
+    features = {"c": category("a", "b", "d")}
+    problem = Problem.from_dict({"goal": "not c(X,'a')", "rules": "", "features": features})
+    plans = problem.nearest({"c": "a"}, k=20)
+    assert [(plan.counterfactual or {})["c"] for plan in plans] == ["b", "d"]
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.0, "3", None, True])
+def test_how_many_has_to_be_a_whole_number_above_zero(k: Any) -> None:
+    with pytest.raises(P2CError, match="k: expected a whole number above 0"):
+        Problem.from_dict(LOAN).nearest(JOHN, k=k)
+
+
+def test_an_unknown_way_to_differ_is_refused() -> None:
+    with pytest.raises(P2CError, match="distinct: expected points or cells, found 'regions'"):
+        Problem.from_dict(LOAN).nearest(JOHN, distinct="regions")

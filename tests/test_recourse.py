@@ -1,0 +1,337 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from p2c.errors import P2CError
+from p2c.learn.causal import learn_causal_rules
+from p2c.learn.domains import domain_from_frame
+from p2c.learn.review import write_review
+from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
+from p2c.problem import Problem
+from p2c.recourse import Recourse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from p2c.verify.result import VerifiedPlan
+
+CAUSAL = """
+score(X,N) :- debt(X,D), D=<0, N>=620.
+"""
+
+
+def loans(count: int = 300, seed: int = 0) -> pd.DataFrame:
+    chance = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "income": chance.integers(10, 100, count),
+            "debt": chance.integers(0, 50, count),
+            "job": chance.choice(["clerk", "cook", "none"], count),
+            "age": chance.integers(18, 80, count),
+        }
+    )
+
+
+class Asked:
+    """A model that counts how it is asked and gives nothing but its decision."""
+
+    def __init__(self, decide: Callable[[pd.DataFrame], Any]) -> None:
+        self.decide = decide
+        self.rows = 0
+        self.calls = 0
+
+    def __call__(self, rows: pd.DataFrame) -> Any:
+        self.rows += len(rows)
+        self.calls += 1
+        return np.asarray(self.decide(rows))
+
+
+def end_of(confirmed: VerifiedPlan) -> dict[str, Any]:
+    assert isinstance(confirmed.plan, Found)
+    return dict(confirmed.plan.counterfactual)
+
+
+def accepted(model: Any, state: dict[str, Any]) -> bool:
+    return bool(np.asarray(model(pd.DataFrame([state])))[0])
+
+
+def test_a_plan_reaches_the_true_threshold_where_the_rules_put_it_elsewhere() -> None:
+    table = loans()
+    table["income"] = table["income"] // 20 * 20 + 5  # the rules can only guess between the steps
+
+    def model(rows: pd.DataFrame) -> Any:
+        return rows["income"] >= 58
+
+    recourse = Recourse.fit(model, table, actions={"age": "fixed", "job": "fixed"})
+    confirmed = recourse.plan({"income": 25, "debt": 9, "job": "cook", "age": 40})
+    assert confirmed.verified
+    assert confirmed.guide_accepted is False
+    assert end_of(confirmed) == {"income": 58, "debt": 9, "job": "cook", "age": 40}
+    assert confirmed.overshoot is not None
+    assert confirmed.overshoot > 0
+    assert recourse.check(confirmed)
+
+
+def test_a_person_does_not_overshoot_where_the_rules_ask_too_much() -> None:
+    table = loans()
+    table["income"] = table["income"] // 20 * 20 + 5
+
+    def model(rows: pd.DataFrame) -> Any:
+        return rows["income"] >= 46
+
+    recourse = Recourse.fit(model, table, actions={"age": "fixed"})
+    confirmed = recourse.plan({"income": 25, "debt": 9, "job": "cook", "age": 40})
+    assert end_of(confirmed)["income"] == 46
+
+
+def test_every_verified_plan_flips_the_model_and_replays() -> None:
+    table = loans(600)
+    y = (table["income"] - table["debt"] + 20 * (table["job"] == "clerk") > 45).astype(int)
+    encoder = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    model = make_pipeline(encoder, GradientBoostingClassifier(n_estimators=20, random_state=0))
+    model.fit(table, y)
+    actions = {"age": "fixed", "income": "up", "debt": "down"}
+    recourse = Recourse.fit(model, table, y=y, actions=actions, desired=1, scale="std")
+    refused = table[model.predict(table) == 0].head(8)
+    for (_, row), confirmed in zip(refused.iterrows(), recourse.plan_many(refused), strict=True):
+        assert confirmed.verified
+        end = end_of(confirmed)
+        assert model.predict(pd.DataFrame([end]))[0] == 1
+        assert recourse.check(confirmed)
+        assert end["age"] == row["age"]
+        assert end["income"] >= row["income"]
+        assert end["debt"] <= row["debt"]
+
+
+def test_only_the_last_state_of_a_path_is_accepted() -> None:
+    table = loans(400)
+
+    def model(rows: pd.DataFrame) -> Any:
+        return (rows["income"] >= 60) & (rows["debt"] <= 10) & (rows["job"] != "none")
+
+    recourse = Recourse.fit(model, table, actions={"age": "fixed"})
+    confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
+    assert isinstance(confirmed.plan, Found)
+    states = [dict(step.state) for step in confirmed.plan.steps]
+    assert [accepted(model, state) for state in states] == [False] * (len(states) - 1) + [True]
+    assert (end_of(confirmed)["income"], end_of(confirmed)["debt"]) == (60, 10)
+
+
+def test_a_budget_that_runs_out_ends_without_a_verified_plan() -> None:
+    table = loans()
+    model = Asked(lambda rows: (rows["income"] == 77) & (rows["debt"] == 13))
+    some = table.head(5).assign(income=77, debt=13)
+    recourse = Recourse.fit(model, pd.concat([some, table]))
+    model.rows = 0
+    confirmed = replace(recourse, budget=20).plan(
+        {"income": 20, "debt": 40, "job": "none", "age": 30}
+    )
+    assert not confirmed.verified
+    assert isinstance(confirmed.plan, GaveUp)
+    assert confirmed.model_calls == model.rows == 20
+
+
+def test_the_model_is_asked_in_few_batches() -> None:
+    table = loans()
+    model = Asked(lambda rows: rows["income"] + rows["age"] >= 120)
+    recourse = Recourse.fit(model, table, actions={"age": "up"})
+    model.calls = model.rows = 0
+    confirmed = recourse.plan({"income": 40, "debt": 10, "job": "cook", "age": 30})
+    assert confirmed.verified
+    assert (confirmed.batches, confirmed.model_calls) == (model.calls, model.rows)
+    assert confirmed.batches <= 40
+    assert confirmed.model_calls <= recourse.budget
+
+
+def test_a_way_that_the_rules_know_nothing_of_is_found() -> None:
+    table = loans()
+    table["age"] = 30 + table["age"] % 10
+    table.loc[table["income"] >= 95, "age"] = 79  # who is accepted anyway
+
+    def model(rows: pd.DataFrame) -> Any:
+        return (rows["income"] >= 70) | (rows["age"] >= 60)
+
+    actions = {"income": "fixed", "job": "fixed", "debt": "fixed"}
+    recourse = Recourse.fit(model, table, actions=actions)
+    confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
+    assert isinstance(confirmed.guide, Infeasible)
+    assert confirmed.verified
+    assert end_of(confirmed)["age"] == 60
+
+
+def test_effects_of_causal_rules_come_free_and_are_replayed() -> None:
+    chance = np.random.default_rng(0)
+    debt = chance.integers(0, 5, 300) * 1_000
+    table = pd.DataFrame({"debt": debt, "score": np.where(debt > 0, 560, 640)})
+    table["score"] += chance.integers(0, 50, 300)
+    table["balance"] = chance.integers(0, 100_000, 300)
+
+    def model(rows: pd.DataFrame) -> Any:
+        return (rows["score"] >= 615) & (rows["balance"] >= 50_000)
+
+    recourse = Recourse.fit(model, table, causal=CAUSAL, law="if")
+    confirmed = recourse.plan({"debt": 2_000, "score": 580, "balance": 20_000})
+    assert confirmed.verified
+    assert end_of(confirmed) == {"debt": 0, "score": 620, "balance": 50_000}
+    assert recourse.check(confirmed)
+    plan = confirmed.plan
+    assert isinstance(plan, Found)
+    assert {each.feature for each in plan.direct_actions} == {"debt", "balance"}
+
+
+def test_one_who_is_accepted_has_nothing_to_do() -> None:
+    recourse = Recourse.fit(lambda rows: rows["income"] > 50, loans())
+    confirmed = recourse.plan({"income": 80, "debt": 9, "job": "cook", "age": 40})
+    assert isinstance(confirmed.plan, Already)
+    assert confirmed.verified
+    assert confirmed.model_calls == 1
+
+
+def test_a_model_made_of_rules_gives_proved_plans() -> None:
+    table = loans().drop(columns="job")
+    y = (table["income"] >= 50) & (table["debt"] < 20)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(table, y)
+    recourse = Recourse.fit(tree, table, desired=True, actions={"age": "fixed"})
+    confirmed = recourse.plan({"income": 20, "debt": 40, "age": 30})
+    assert isinstance(confirmed.plan, Found)
+    assert confirmed.plan.optimal
+    assert confirmed.verified
+    assert confirmed.model_calls == 1
+    assert tree.predict(pd.DataFrame([end_of(confirmed)]))[0]
+    stuck = Recourse.fit(tree, table, actions=dict.fromkeys(table, "fixed"))
+    nothing = stuck.plan({"income": 20, "debt": 40, "age": 30})
+    assert isinstance(nothing.plan, Infeasible)
+    assert not nothing.verified
+
+
+def test_recorded_decisions_give_plans_that_nobody_has_confirmed() -> None:
+    table = loans()
+    recourse = Recourse.fit(table["income"] >= 50, table, desired=True)
+    confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
+    assert isinstance(confirmed.plan, Found)
+    assert (confirmed.verified, confirmed.model_calls) == (False, 0)
+
+
+def test_the_nearest_plans_end_apart_and_are_all_confirmed() -> None:
+    table = loans()
+
+    def model(rows: pd.DataFrame) -> Any:
+        return (rows["income"] >= 70) | (rows["debt"] <= 5)
+
+    recourse = Recourse.fit(model, table, actions={"age": "fixed"})
+    found = recourse.nearest({"income": 40, "debt": 30, "job": "none", "age": 30}, 3)
+    ends = [tuple(end_of(each).values()) for each in found]
+    assert len(set(ends)) == len(ends) == 3
+    costs = [each.cost or 0.0 for each in found]
+    assert costs == sorted(costs)
+    assert all(each.verified and accepted(model, end_of(each)) for each in found)
+
+
+def test_a_threshold_on_the_probability_is_reached() -> None:
+    table = loans()[["income", "debt"]]
+    model = LogisticRegression(max_iter=2_000).fit(table, table["income"] - table["debt"] > 30)
+    for threshold in (0.3, 0.5, 0.95):
+        recourse = Recourse.fit(model, table, desired=True, threshold=threshold)
+        confirmed = recourse.plan({"income": 20, "debt": 40})
+        assert confirmed.verified
+        share = model.predict_proba(pd.DataFrame([end_of(confirmed)]))[0, 1]
+        assert share >= threshold
+
+
+@pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
+def test_every_norm_is_kept(norm: str) -> None:
+    table = loans()
+
+    def model(rows: pd.DataFrame) -> Any:
+        return rows["income"] - rows["debt"] >= 40
+
+    recourse = Recourse.fit(model, table, norm=norm, actions={"age": "fixed", "job": "fixed"})
+    confirmed = recourse.plan({"income": 40, "debt": 30, "job": "none", "age": 30})
+    assert confirmed.verified
+    assert recourse.check(confirmed)
+
+
+def test_truth_values_and_missing_values_go_to_the_model_as_they_came() -> None:
+    table = loans()
+    table["member"] = table["debt"] % 2 == 0
+    table["rent"] = np.where(table["age"] % 3 == 0, np.nan, table["age"] * 1.5)
+
+    def model(rows: pd.DataFrame) -> Any:
+        assert rows["member"].dtype == bool
+        return rows["member"] & (rows["income"] >= 40)
+
+    recourse = Recourse.fit(model, table, actions={"rent": "fixed"})
+    row = {"income": 20, "debt": 40, "job": None, "age": 30, "member": False, "rent": np.nan}
+    confirmed = recourse.plan(row)
+    assert confirmed.verified
+    assert end_of(confirmed)["rent"] is None
+    assert end_of(confirmed)["member"] == "True"
+    assert recourse.check(confirmed)
+
+
+def test_names_that_rules_cannot_have_are_still_the_users_names() -> None:
+    table = loans().rename(columns={"income": "Annual Income", "age": "label"})
+    recourse = Recourse.fit(
+        lambda rows: rows["Annual Income"] >= 50, table, actions={"label": "fixed"}
+    )
+    confirmed = recourse.plan({"Annual Income": 20, "debt": 4, "job": "cook", "label": 30})
+    assert end_of(confirmed)["annual_income"] == 50
+    with pytest.raises(P2CError, match="did you mean 'debt'"):
+        Recourse.fit(lambda rows: rows["debt"] > 5, table, actions={"dept": "fixed"})
+
+
+def test_a_row_comes_in_any_shape() -> None:
+    values = np.random.default_rng(0).integers(0, 50, (200, 2))
+    model = LogisticRegression().fit(values, values[:, 0] > 30)
+    recourse = Recourse.fit(model, values)
+    frame = pd.DataFrame([[10, 5]], columns=["x0", "x1"])
+    shapes = ([10, 5], np.array([10, 5]), {"x0": 10, "x1": 5}, frame, frame.iloc[0])
+    costs = [recourse.plan(shape).cost for shape in shapes]
+    assert len(set(costs)) == 1
+    assert costs[0]
+    with pytest.raises(P2CError, match="expected 2 values, found 3"):
+        recourse.plan([1, 2, 3])
+
+
+def test_an_approved_review_supplies_the_causal_rules(tmp_path: Path) -> None:
+    debt = np.repeat([0, 1_000, 2_000], 100)
+    table = pd.DataFrame({"debt": debt, "standing": np.where(debt > 0, "poor", "fine")})
+    candidates = learn_causal_rules(table, targets=["standing"])
+    review = write_review(tmp_path / "r.jsonl", candidates, features=domain_from_frame(table))
+    for candidate in candidates:
+        review.decide(candidate.id, "approved", by="an expert", why="by law", law="iff")
+    recourse = Recourse.fit(lambda rows: rows["standing"] == "fine", table, causal=review)
+    confirmed = recourse.plan({"debt": 2_000, "standing": "poor"})
+    assert confirmed.verified
+    assert end_of(confirmed) == {"debt": 0, "standing": "fine"}
+
+
+def test_the_problem_can_be_saved_edited_and_loaded() -> None:
+    recourse = Recourse.fit(lambda rows: rows["income"] > 50, loans(), name="bank")
+    saved = recourse.problem.to_dict()
+    assert Problem.from_dict(saved).name == "bank"
+    row = {"income": 20, "debt": 40, "job": "none", "age": 30}
+    assert recourse.plan(row).to_dict()["verified"] is True
+
+
+def test_a_wider_domain_does_not_make_a_known_value_missing() -> None:
+    table = loans()
+    table["job"] = table["job"].where(table["age"] % 3 > 0, None)
+    wider = {"job": {"values": ["clerk", "cook", "none", "pilot"]}}
+    recourse = Recourse.fit(table["job"].isna(), table, desired=True, features=wider)
+    assert "missing_job" in recourse.problem.to_dict()["rules"]
+    row = {"income": 20, "debt": 40, "job": "pilot", "age": 30}
+    assert not isinstance(recourse.plan(row).plan, Already)
+    assert isinstance(recourse.plan({**row, "job": None}).plan, Already)
