@@ -135,7 +135,7 @@ class Problem:
         kinds = [each.value for each in Distinct]
         if distinct not in kinds:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-        if not isinstance(k, int) or k < 1:
+        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)

@@ -89,7 +89,7 @@ def cells(problem: Problem, state: Document) -> tuple[int | None, ...]:
 @pytest.mark.parametrize("seed", range(3))
 def test_distinct_cells_differ_in_what_rules_can_see_cheapest_first(seed: int) -> None:
     for document, row in seeded_problems(seed + 950, 40):
-        problem = Problem.from_dict(document | {"exceptions": "abduce"})
+        problem = Problem.from_dict(document | {"exceptions": "abduce", "minimize": "cost"})
         plans = problem.nearest(row, k=50, distinct="cells")
         if not plans or plans[0].status == "already":
             continue

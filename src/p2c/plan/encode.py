@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.domain.feature import Grid, Kind
+from p2c.domain.feature import Grid, Kind, Points
 from p2c.domain.row import read_value
 from p2c.plan.axis import OFF
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from p2c.domain.feature import Feature, Value
     from p2c.plan.axis import Axis
 
@@ -27,8 +30,50 @@ TRUTHS = frozenset({bool, np.bool_})
 """Types whose values equal 0 and 1, but stand for no number and no category."""
 
 
-def encode(axis: Axis, column: Column) -> Whole:
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column as numbers into a short list of values; -1 stands for a missing one."""
+
+    numbers: Whole
+    values: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, row: Any) -> Any:
+        number = self.numbers[row]
+        return None if number < 0 else self.values[number]
+
+    def tolist(self) -> list[Any]:
+        """Return the values themselves."""
+        table = np.array([*self.values, None], dtype=object)
+        found: list[Any] = table[self.numbers].tolist()
+        return found
+
+
+class Words:
+    """A column of a few different texts, written by and by."""
+
+    def __init__(self, size: int) -> None:
+        self._numbers = np.zeros(size, dtype=np.int64)
+        self._known = {"": 0}
+
+    def __setitem__(self, rows: Any, text: str) -> None:
+        self._numbers[rows] = self._known.setdefault(text, len(self._known))
+
+    def coded(self) -> Coded:
+        """Return the column."""
+        texts = tuple(self._known)
+        if self._numbers.all():
+            return Coded(self._numbers - 1, texts[1:])
+        return Coded(self._numbers, texts)
+
+
+def encode(axis: Axis, column: Column | Coded) -> Whole:
     """Return the place of each value of a column; `OFF` for a missing one."""
+    if isinstance(column, Coded):
+        table = np.array([*(_code(axis, raw) for raw in column.values), OFF], dtype=np.int64)
+        return table[column.numbers]
     feature = axis.feature
     grid = feature.domain
     whole = feature.kind is Kind.INT and isinstance(grid, Grid)
@@ -70,13 +115,15 @@ def _whole_places(feature: Feature, numbers: Whole) -> Whole:
     return np.where(inside, np.where(on_grid, places, ASTRAY), INVALID)
 
 
-def decode(axis: Axis, places: Whole, own: Column) -> Column:
+def decode(axis: Axis, places: Whole, own: Column | Coded) -> Column | Coded:
     """Return the values at some places; where there is no place, the own value if it is one.
 
     Whole numbers stay whole: where some are missing, they are objects in a column with None.
     """
     domain = axis.feature.domain
     astray = places < 0
+    if isinstance(domain, Points) and axis.feature.is_listed:
+        return Coded(np.where(astray, -1, places), domain.values)
     if axis.feature.kind is Kind.INT and isinstance(domain, Grid) and not astray.any():
         return places * int(domain.step) + int(domain.start)
     if axis.size <= 100_000:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 
 from p2c.domain.feature import Kind
 from p2c.errors import Fault, P2CError, RowError, suggestion
-from p2c.plan.encode import WIDEST
+from p2c.plan.encode import WIDEST, Coded
 from p2c.plan.table import plan_rows
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def plan_frame(
     ]
     whole = {key: _joined([chunk[key] for chunk in chunks]) for key in chunks[0]}
     if table.implementation.is_pandas_like():
-        native = nw.to_native(nw.from_dict(whole, backend=table.implementation))
-        native.index = nw.maybe_get_index(table)
-        return native
+        pandas = nw.get_native_namespace(table)
+        columns = {key: _categorical(pandas, column) for key, column in whole.items()}
+        return pandas.DataFrame(columns, index=nw.maybe_get_index(table))
     types = {key: _type(key, space) for key in whole}
     plain = {key: _plain(column, text=types[key] == nw.String) for key, column in whole.items()}
     return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
@@ -68,7 +68,7 @@ def _type(key: str, space: Space) -> nw.dtypes.DType:
     return nw.Int64() if whole else nw.String()
 
 
-def _plain(column: Column, *, text: bool) -> list[Any]:
+def _plain(column: Column | Coded, *, text: bool) -> list[Any]:
     """Return a column as a list with None for what is missing."""
     values = [
         None if isinstance(each, float) and math.isnan(each) else each for each in column.tolist()
@@ -88,16 +88,42 @@ def _table(frame: Any) -> nw.DataFrame[Any]:
 
 def _chunks(
     table: nw.DataFrame[Any], names: list[str], *, progress: bool | None
-) -> Iterator[dict[str, Column]]:
+) -> Iterator[dict[str, Column | Coded]]:
     shown = sys.stderr.isatty() and len(table) >= LONG if progress is None else progress
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
         task = bar.add_task("planning", total=len(table))
         for begin in range(0, max(len(table), 1), CHUNK):
             part = table[begin : begin + CHUNK]
-            yield {name: part[name].to_numpy() for name in names}
+            yield {name: _column(part[name]) for name in names}
             bar.advance(task, len(part))
 
 
-def _joined(parts: list[Column]) -> Column:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _column(series: nw.Series[Any]) -> Column | Coded:
+    """Return a column as an array, or as numbers where the frame can tell different texts apart quickly."""
+    native = series.to_native()
+    if series.dtype in (nw.String, nw.Categorical) and hasattr(native, "factorize"):
+        numbers, values = native.factorize()
+        return Coded(numbers, list(values))
+    return series.to_numpy()
+
+
+def _categorical(pandas: Any, column: Column | Coded) -> Any:
+    if isinstance(column, Coded):
+        return pandas.Categorical.from_codes(column.numbers, categories=list(column.values))
+    return column
+
+
+def _joined(parts: list[Column | Coded]) -> Column | Coded:
+    if isinstance(parts[0], Coded):
+        return _joined_codes([part for part in parts if isinstance(part, Coded)])
+    return np.concatenate([part for part in parts if not isinstance(part, Coded)])
+
+
+def _joined_codes(parts: list[Coded]) -> Coded:
+    known: dict[Any, int] = {}
+    numbers = []
+    for part in parts:
+        table = [known.setdefault(value, len(known)) for value in part.values]
+        numbers.append(np.array([*table, -1], dtype=np.int64)[part.numbers])
+    return Coded(np.concatenate(numbers), tuple(known))

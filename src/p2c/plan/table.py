@@ -18,7 +18,7 @@ from p2c.domain.spec import Minimize, Norm
 from p2c.errors import RowError
 from p2c.plan.atlas import Route, best_route
 from p2c.plan.axis import OFF
-from p2c.plan.encode import ASTRAY, INVALID, WIDEST, decode, encode
+from p2c.plan.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
 from p2c.plan.outcome import DirectAction, Found
 from p2c.plan.person import place_person
 from p2c.plan.planner import find_plan, refuse_if_strict
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.atlas import Entry
     from p2c.plan.axis import Axis
-    from p2c.plan.encode import Column, Whole
+    from p2c.plan.encode import Coded, Column, Whole
     from p2c.plan.outcome import Plan
     from p2c.plan.person import Person
     from p2c.plan.space import Space
@@ -39,17 +39,17 @@ class Batch:
     """The answers for some rows, a column each; `routes` says what is done, by number."""
 
     space: Space
-    own: Mapping[str, Column]
+    own: Mapping[str, Column | Coded]
     places: dict[int, Whole]
-    status: Column
-    cost: Column
-    message: Column
-    actions: Column
-    steps: Column
     details: bool
+    cost: Column
+    status: Words
+    message: Words
+    actions: Words
+    steps: Words
     _texts: dict[int, tuple[str, str]] = field(default_factory=dict)
 
-    def columns(self) -> dict[str, Column]:
+    def columns(self) -> dict[str, Column | Coded]:
         """Return the columns of the answer."""
         ends = {
             f"end_{axis.feature.name}": decode(
@@ -57,13 +57,13 @@ class Batch:
             )
             for index, axis in enumerate(self.space.axes)
         }
-        found = {"status": self.status, "cost": self.cost, **ends}
+        found = {"status": self.status.coded(), "cost": self.cost, **ends}
         if self.details:
-            found |= {"actions": self.actions, "steps": self.steps}
-        return {**found, "message": self.message}
+            found |= {"actions": self.actions.coded(), "steps": self.steps.coded()}
+        return {**found, "message": self.message.coded()}
 
 
-def plan_rows(space: Space, columns: Mapping[str, Column], *, details: bool) -> Batch:
+def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: bool) -> Batch:
     """Return the answers for a table given as arrays by feature name."""
     size = len(next(iter(columns.values())))
     places = {
@@ -73,12 +73,12 @@ def plan_rows(space: Space, columns: Mapping[str, Column], *, details: bool) -> 
         space,
         columns,
         places,
-        np.full(size, "", dtype=object),
-        np.full(size, np.nan),
-        np.full(size, "", dtype=object),
-        np.full(size, "", dtype=object),
-        np.full(size, "", dtype=object),
         details,
+        np.full(size, np.nan),
+        Words(size),
+        Words(size),
+        Words(size),
+        Words(size),
     )
     lowest = np.minimum.reduce(list(places.values()))
     alone = lowest <= ASTRAY if space.is_small else np.ones(size, dtype=bool)

@@ -1,0 +1,219 @@
+"""What stands in the way: a smallest set of restrictions, checked by trying every smaller one in an edited problem."""
+
+from __future__ import annotations
+
+import copy
+import time
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from p2c.explain.narrate import narrate
+from p2c.plan import blockers
+from p2c.plan.outcome import Blocker, Found, Infeasible
+from p2c.plan.planner import find_plan
+from p2c.problem import Problem
+from tests.loan import JOHN, LOAN, category, ordinal, whole
+from tests.strategies import seeded_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Document = dict[str, Any]
+
+
+def restrictions(problem: Problem, document: Document) -> list[Blocker]:
+    """Return everything that could be lifted, as the problem's own keys say it."""
+    found = []
+    for feature in problem.theory.features:
+        keys = document["features"][feature.name]
+        if feature.action.value != "free":
+            found.append(Blocker(feature.name, feature.action.value))
+        if "moves" in keys:
+            found.append(Blocker(feature.name, "moves"))
+        if feature.kind.is_number:
+            found.append(Blocker(feature.name, "limits"))
+    return found
+
+
+def lifted(problem: Problem, document: Document, chosen: Iterable[Blocker]) -> Problem:
+    """Return the problem without some restrictions."""
+    edited = copy.deepcopy(document)
+    for blocker in chosen:
+        keys = edited["features"][blocker.feature]
+        if blocker.restriction == "moves":
+            del keys["moves"]
+        elif blocker.restriction == "limits":
+            widen(problem, blocker.feature, keys)
+        else:
+            keys["action"] = "free"
+    return Problem.from_dict(edited)
+
+
+def widen(problem: Problem, name: str, keys: Document) -> None:
+    """Let a number go one step past every constant that rules compare it with, and keep its grid."""
+    axis = problem.compiled.axes[problem.compiled.index[name]]
+    constants = [test.constant for test in axis.tests if not isinstance(test.constant, str)]
+    if "values" in keys:
+        near = {each + way for each in constants for way in (-1, 0, 1)}
+        whole_ones = {int(each // 1) for each in near} | {int(each // 1) + 1 for each in near}
+        keys["values"] = sorted({*keys["values"], *(whole_ones if keys["type"] == "int" else near)})
+        return
+    step = keys.get("step", 1)
+    while any(constant <= keys["min"] + step for constant in constants):
+        keys["min"] = round(keys["min"] - step, 6)
+    while any(constant >= keys["max"] - step for constant in constants):
+        keys["max"] = round(keys["max"] + step, 6)
+
+
+def opens(problem: Problem, row: Document) -> bool:
+    return isinstance(find_plan(problem.compiled, problem.read_row(row)), Found)
+
+
+def assert_smallest(document: Document, row: Document) -> bool:
+    """Compare the blockers of an infeasible problem with all sets of restrictions; tell whether it is one."""
+    document = document | {"exceptions": "abduce"}
+    problem = Problem.from_dict(document)
+    plan = problem.plan(row)
+    if not isinstance(plan, Infeasible):
+        return False
+    every = restrictions(problem, document)
+    shown = f"{plan.blockers}\n{document!r}\n{row!r}"
+    assert set(plan.blockers) <= set(every), shown
+    if not plan.blockers:
+        assert plan.opened is None
+        assert not opens(lifted(problem, document, every), row), shown
+        return True
+    opened = lifted(problem, document, plan.blockers)
+    assert opens(opened, row), shown
+    assert plan.opened is not None
+    assert plan.opened.counterfactual is not None
+    for size in range(len(plan.blockers)):
+        for chosen in combinations(every, size):
+            assert not opens(lifted(problem, document, chosen), row), f"{chosen}\n{shown}"
+    return True
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_blockers_are_a_smallest_set_that_opens_a_path(seed: int) -> None:
+    worlds = seeded_problems(seed + 502, 60)
+    assert sum(assert_smallest(*world) for world in worlds) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_the_blockers_are_a_smallest_set_in_many_more_worlds(seed: int) -> None:
+    for world in seeded_problems(seed + 2000, 100):
+        assert_smallest(*world)
+
+
+def locked(count: int, *, needed: int) -> tuple[Problem, Document]:
+    """Return a problem of fixed features of which some have to change."""
+    rules = [f"bad(X) :- f{each}(X,N), N<5." for each in range(count)]
+    features = {f"f{each}": whole(0, 9, action="fixed") for each in range(count)}
+    row = {f"f{each}": 0 if each < needed else 9 for each in range(count)}
+    document = {"goal": "not bad(X)", "rules": "\n".join(rules), "features": features}
+    return Problem.from_dict(document), row
+
+
+def test_what_has_to_be_lifted_is_named_and_nothing_else() -> None:
+    problem, row = locked(30, needed=3)
+    plan = problem.plan(row)
+    assert isinstance(plan, Infeasible)
+    assert [each.to_dict() for each in plan.blockers] == [
+        {"feature": name, "restriction": "fixed"} for name in ("f0", "f1", "f2")
+    ]
+    assert plan.opened is not None
+    assert [act.feature for act in plan.opened.direct_actions] == ["f0", "f1", "f2"]
+
+
+@pytest.mark.parametrize(("count", "needed"), [(14, 14), (40, 5)])
+def test_finding_the_blockers_of_many_takes_seconds_at_most(count: int, needed: int) -> None:
+    problem, row = locked(count, needed=needed)
+    begin = time.monotonic()
+    plan = problem.plan(row)
+    assert time.monotonic() - begin < 4 * blockers.SECONDS
+    assert isinstance(plan, Infeasible)
+    assert len(plan.blockers) == needed
+
+
+def test_where_time_runs_out_nothing_can_be_left_out_of_the_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blockers, "SECONDS", 0.0)
+    problem, row = locked(20, needed=4)
+    plan = problem.plan(row)
+    assert isinstance(plan, Infeasible)
+    assert [each.feature for each in plan.blockers] == ["f0", "f1", "f2", "f3"]
+    assert plan.opened is not None
+
+
+@pytest.mark.parametrize(
+    ("feature", "start", "restriction"),
+    [
+        (whole(0, 9, action="fixed"), 3, "fixed"),
+        (whole(0, 9, action="down"), 3, "down"),
+        (whole(0, 4), 3, "limits"),
+        (whole(0, 5, step=2), 2, "limits"),
+        ({"type": "int", "values": [1, 3]}, 3, "limits"),
+        ({"type": "float", "min": 0, "max": 4.5}, 3, "limits"),
+    ],
+)
+def test_each_restriction_on_a_number_has_its_name(
+    feature: Document, start: int, restriction: str
+) -> None:
+    problem = Problem.from_dict({"goal": "n(X,N), N>=5", "rules": "", "features": {"n": feature}})
+    plan = problem.plan({"n": start})
+    assert isinstance(plan, Infeasible)
+    assert [each.restriction for each in plan.blockers] == [restriction]
+    assert plan.opened is not None
+    assert plan.opened.counterfactual["n"] >= 5
+    assert len(plan.opened.steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("feature", "restriction"),
+    [
+        (category("a", "b", action="fixed"), "fixed"),
+        (category("a", "b", moves={"b": ["a"]}), "moves"),
+        (ordinal("b", "a", action="up"), "up"),
+    ],
+)
+def test_each_restriction_on_a_name_has_its_name(feature: Document, restriction: str) -> None:
+    problem = Problem.from_dict({"goal": "c(X,'b')", "rules": "", "features": {"c": feature}})
+    plan = problem.plan({"c": "a"})
+    assert isinstance(plan, Infeasible)
+    assert [each.restriction for each in plan.blockers] == [restriction]
+
+
+def test_two_restrictions_on_one_feature_are_both_named() -> None:
+    feature = ordinal("a", "b", "c", action="down", moves={"c": ["b"]})
+    problem = Problem.from_dict({"goal": "c(X,'c')", "rules": "", "features": {"c": feature}})
+    plan = problem.plan({"c": "a"})
+    assert isinstance(plan, Infeasible)
+    assert {each.restriction for each in plan.blockers} == {"down", "moves"}
+
+
+def test_an_effect_that_cannot_happen_is_a_blocker() -> None:
+    plan = Problem.from_dict(LOAN).plan(JOHN | {"debt": 0})
+    assert isinstance(plan, Infeasible)
+    assert plan.blockers == (Blocker("credit_score", "effect"),)
+    story = narrate(Problem.from_dict(LOAN).theory, plan)
+    assert story.opening[1] == (
+        "A way would open if it were not for this: your credit score cannot be changed directly."
+    )
+
+
+def test_where_no_lifting_helps_the_rules_are_said_to_be_the_reason() -> None:
+    rules = "bad(X) :- n(X,N), N<5. bad(X) :- n(X,N), N>=5."
+    features = {"n": whole(0, 9, action="fixed")}
+    problem = Problem.from_dict({"goal": "not bad(X)", "rules": rules, "features": features})
+    plan = problem.plan({"n": 3})
+    assert isinstance(plan, Infeasible)
+    assert plan.to_dict()["blockers"] == []
+    assert plan.to_dict()["opened"] is None
+    assert narrate(problem.theory, plan).opening == (
+        "There is no way from here; this is proved.",
+        "None of your restrictions is the reason: the rules themselves leave no way.",
+    )
