@@ -244,10 +244,11 @@ def _goes_back(
     rng: random.Random, theory: Theory, row: dict[str, Value], citizen: dict[str, Value]
 ) -> bool:
     """Tell whether the person is accepted once all that effects did not do is as it was."""
+    changed = [f.name for f in theory.features if not f.governed and row[f.name] != citizen[f.name]]
     state: dict[str, Value] | None = row
-    for feature in theory.features:
-        if state is not None and not feature.governed:
-            state = _settled(rng, theory, {**state, feature.name: citizen[feature.name]})
+    for name in changed:
+        if state is not None:
+            state = _settled(rng, theory, {**state, name: citizen[name]})
     return state is not None and goal_holds(theory, state)
 
 

@@ -84,7 +84,7 @@ def _usage_code(error: Exception) -> int:
     if not hasattr(error, "format_message"):
         raise error
     context = getattr(error, "ctx", None)
-    start = f"{context.command_path}: " if context and not _is_help(error) else ""
+    start = "" if _is_help(error) else f"{context.command_path if context else 'p2c'}: "
     _complain(f"{start}{error.format_message()}")
     return 2
 
@@ -108,7 +108,7 @@ def plan(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
-    engine: Annotated[str, typer.Option(help="Who answers: native or clingo.")] = "native",
+    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
     all_norms: Annotated[bool, typer.Option(help="Plan under each of l0, l1 and l2.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
     node_limit: Annotated[int | None, typer.Option(min=0, help="States; then give up.")] = None,

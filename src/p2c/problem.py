@@ -109,7 +109,7 @@ class Problem:
         self,
         row: Mapping[str, Any],
         *,
-        engine: str = "native",
+        engine: str = "auto",
         time_limit: float | None = None,
         node_limit: int | None = None,
         **overrides: Any,
@@ -117,12 +117,10 @@ class Problem:
         """Return the path of least cost for a person, with what blocks it where there is none."""
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
-        if engine == "native":
-            plan = find_plan(problem.compiled, state, time_limit=time_limit, node_limit=node_limit)
+        if node_limit is not None:
+            plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
         else:
-            plan = _second_opinion(engine, node_limit).plan(
-                problem.compiled, state, time_limit=time_limit
-            )
+            plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
         if not isinstance(plan, Infeasible):
             return plan
         blockers, opened = find_blockers(problem.compiled, state)
@@ -171,9 +169,16 @@ class Problem:
         return measure_space(self.compiled)
 
 
-def _second_opinion(name: str, node_limit: int | None) -> Engine:
+def _engine(name: str) -> Engine:
     if name not in ENGINES:
         raise EngineError(f"no engine '{name}'; {suggestion(name, ENGINES)}")
-    if node_limit is not None:
-        raise EngineError(f"the engine '{name}' takes a time limit, not a limit of nodes")
     return ENGINES[name]
+
+
+def _counted(
+    engine: str, space: Space, state: State, node_limit: int, time_limit: float | None
+) -> Plan:
+    """Plan within a limit of nodes, which only our own planner counts."""
+    if engine not in ("auto", "native"):
+        raise EngineError(f"the engine '{engine}' takes a time limit, not a limit of nodes")
+    return find_plan(space, state, time_limit=time_limit, node_limit=node_limit)

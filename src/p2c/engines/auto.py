@@ -1,0 +1,57 @@
+"""The engine that people get: our own planner, and clingo for the few large problems on which it takes long.
+
+Both prove what they say, so which one answers shows only in the time it takes and in how ties are broken.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.errors import EngineError
+from p2c.plan.outcome import GaveUp
+from p2c.plan.planner import find_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.engines.protocol import Engine
+    from p2c.plan.outcome import Plan
+    from p2c.plan.space import Space
+
+PATIENCE = 0.2
+"""Seconds that our own planner has before it hands a large problem over."""
+
+
+@dataclass(frozen=True)
+class AutoEngine:
+    """Our own planner, with another engine to hand over to."""
+
+    second: Engine
+    install: str = ""
+
+    def version(self) -> str | None:
+        """Return our own version: the second engine is optional."""
+        from p2c.engines.native import NativeEngine
+
+        return NativeEngine().version()
+
+    def plan(
+        self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    ) -> Plan:
+        """Return the path of least cost from a state to the goal."""
+        if space.is_small or self.second.version() is None:
+            return find_plan(space, state, time_limit=time_limit)
+        begin = time.monotonic()
+        patience = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        plan = find_plan(space, state, time_limit=patience)
+        if not isinstance(plan, GaveUp):
+            return plan
+        left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), 0.0)
+        try:
+            return self.second.plan(space, state, time_limit=left)
+        except EngineError:
+            # Something that the second engine cannot take: then it is ours after all.
+            return find_plan(space, state, time_limit=left)
