@@ -151,10 +151,10 @@ def _causes(rng: random.Random, columns: list[Column], count: int) -> list[str]:
 
 
 def _head(rng: random.Random, column: Column, body: str) -> str:
+    """Return a rule's text up to its full stop; the heads of a feature leave some value for when none fires."""
     if column.kind == "category":
-        return f"{column.name}(X,'{rng.choice(column.constants)}') :- {body}"
-    literal = _literal(rng, column)
-    return f"{column.name}(X,V) :- {body}, V{literal.sign}{_shown(literal.constant)}"
+        return f"{column.name}(X,'{rng.choice(column.constants[1:])}') :- {body}"
+    return f"{column.name}(X,V) :- {body}, V>={_shown(rng.choice(column.constants[1:]))}"
 
 
 def _shown(constant: Value) -> str:

@@ -104,7 +104,7 @@ def test_an_override_that_does_not_fit_is_one_line_that_says_so(
 
 
 def test_a_problem_survives_the_way_through_a_dict() -> None:
-    for document, row in seeded_problems(11, 60):
+    for document, row in seeded_problems(11, 25):
         problem = Problem.from_dict(document)
         again = Problem.from_dict(problem.to_dict())
         assert again.theory == problem.theory

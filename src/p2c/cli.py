@@ -132,6 +132,8 @@ def plan(
         _print_json(documents if all_norms else documents[0])
     else:
         for each in plans:
+            if all_norms:
+                out.print(f"{each.question.norm.upper()}:", style="bold")
             show_plan(out, loaded.theory, each)
     raise typer.Exit(0 if all(each.status in ("found", "already") for each in plans) else 1)
 
@@ -160,6 +162,8 @@ def nearest(
         _print_json([each.to_dict() for each in plans])
     else:
         show_plans(out, loaded.theory, plans)
+        if 0 < len(plans) < k and plans[0].status == "found":
+            out.print(f"There are no more than these {len(plans)}.")
     raise typer.Exit(0 if plans else 1)
 
 

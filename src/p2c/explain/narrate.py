@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from p2c.explain.phrases import ENGLISH
@@ -37,15 +37,17 @@ class Story:
 def narrate(theory: Theory, plan: Plan, *, phrases: Phrases = ENGLISH) -> Story:
     """Tell a plan."""
     teller = _Teller(theory, phrases)
+    excused = teller.exceptions(plan)
     match plan:
         case Found():
-            return teller.found(plan)
+            story = teller.found(plan)
         case Already():
-            return Story((teller.sentence(phrases.already),), (), ())
+            story = Story((teller.sentence(phrases.already),), (), ())
         case Infeasible():
-            return Story(teller.infeasible(plan), (), ())
+            story = Story(teller.infeasible(plan), (), ())
         case GaveUp():
-            return teller.gave_up(plan)
+            story = teller.gave_up(plan)
+    return replace(story, opening=(*excused, *story.opening))
 
 
 def rounded(cost: float, *, digits: int = 6) -> float:
@@ -62,6 +64,20 @@ class _Teller:
 
     def sentence(self, clause: str) -> str:
         return clause[:1].upper() + clause[1:] + self.phrases.full_stop
+
+    def exceptions(self, plan: Plan) -> tuple[str, ...]:
+        question = plan.question
+        return tuple(
+            self.sentence(
+                self.phrases.excused_value.format(
+                    label=label_words(self.theory.feature[each["feature"]]),
+                    value=self.value(each["feature"], question.initial[each["feature"]]),
+                )
+                if "feature" in each
+                else self.phrases.excused_constraint
+            )
+            for each in question.exceptions
+        )
 
     def found(self, plan: Found) -> Story:
         effort = self.phrases.effort.format(

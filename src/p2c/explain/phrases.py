@@ -60,6 +60,9 @@ class Phrases:
     no_lift: str
     restrictions: Mapping[str, str]
     """What each restriction says, as words that follow `that`."""
+    excused_value: str
+    """What is said of a value that the person has although the rules would not have it so."""
+    excused_constraint: str
     gave_up: str
     nothing_found: str
     best_so_far: str
@@ -122,6 +125,8 @@ ENGLISH = Phrases(
             "limits": "your {label} has to stay within its limits",
         }
     ),
+    excused_value="your {label} of {value} is an exception to what usually follows from the rest, and is taken as it is",
+    excused_constraint="you break a constraint of the problem as you are, and that is taken as it is",
     gave_up="the search stopped at its limit; no way costs less than {bound}",
     nothing_found="no way was found until then",
     best_so_far="the best way found until then is this",
