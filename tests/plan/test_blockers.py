@@ -200,7 +200,7 @@ def test_an_effect_that_cannot_happen_is_a_blocker() -> None:
     assert isinstance(plan, Infeasible)
     assert plan.blockers == (Blocker("credit_score", "effect"),)
     story = narrate(Problem.from_dict(LOAN).theory, plan)
-    assert story.opening[1] == (
+    assert story.opening[-1] == (
         "A way would open if it were not for this: your credit score cannot be changed directly."
     )
 
