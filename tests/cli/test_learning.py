@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 import p2c
-from p2c.cli_learn import learning
+from p2c.cli.learning import learning
 from p2c.datasets import load_frame
 from p2c.errors import MissingExtra, P2CError, ReviewError
 from p2c.learn.review import read_review
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
-START = "from p2c.cli_learn import learning; learning()"
+START = "from p2c.cli.learning import learning; learning()"
 APPROVE = "approve\n\nseen in practice\n"
 HUSBAND = "marital_status(X,'Married-civ-spouse') :- relationship(X,'Husband')."
 
@@ -183,7 +183,7 @@ def test_ctrl_c_stops_the_interview_and_keeps_the_answers(
         except StopIteration:
             raise KeyboardInterrupt from None
 
-    monkeypatch.setattr("p2c.cli_interview.typer.prompt", prompt)
+    monkeypatch.setattr("p2c.cli.interview.typer.prompt", prompt)
     shown = run("review", review, "--by", "Expert")
     assert shown.exit_code == 1
     assert "1 of 3 rules answered, 2 left" in shown.output

@@ -10,19 +10,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from p2c.cli.desk import out, write_new
+from p2c.cli.group import command_group
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import MissingExtra, P2CError
 from p2c.problem import Problem
 
-learning = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
-out = Console(highlight=False, soft_wrap=True)
+learning = command_group()
 
 
 class ScaleName(Enum):
@@ -83,7 +78,7 @@ def learn(
     )
     show_learned(out, learned)
     if output is not None:
-        _write_new(output, f"{learned.text}\n")
+        write_new(output, f"{learned.text}\n")
     if problem is not None:
         described = describe_problem(
             learned,
@@ -93,7 +88,7 @@ def learn(
             scale=scale.value,
         )
         Problem.from_dict(described)
-        _write_new(problem, problem_to_toml(described))
+        write_new(problem, problem_to_toml(described))
 
 
 @learning.command()
@@ -160,7 +155,7 @@ def review(
 ) -> None:
     """Walk an expert through the rules that are left to answer; every answer is saved at once."""
     _need_learning()
-    from p2c.cli_interview import interview
+    from p2c.cli.interview import interview
     from p2c.learn.files import read_frame
     from p2c.learn.review import read_review
     from p2c.report.candidates import show_progress, show_review
@@ -197,7 +192,7 @@ def adopt(
     from p2c.learn.review import read_review
 
     merged = with_causal_rules(Problem.load(problem).to_dict(), read_review(file))
-    _write_new(output, problem_to_toml(merged))
+    write_new(output, problem_to_toml(merged))
 
 
 def _need_learning() -> None:
@@ -222,15 +217,3 @@ def _cuts(path: Path, frame: object) -> dict[str, list[float]]:
     except (OSError, ValueError) as error:
         raise P2CError(f"{path}: cannot be read: {error}") from None
     return cuts_of(parse(text), tidy_frame(frame))
-
-
-def _write_new(path: Path, content: str) -> None:
-    """Write a file unless it would replace another one."""
-    try:
-        if path.exists() and path.read_text(encoding="utf-8") != content:
-            raise P2CError(f"{path}: exists and differs; it is left as it is, choose another name")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise P2CError(f"{path}: cannot be written: {error.strerror}") from None
-    out.print(str(path), markup=False)

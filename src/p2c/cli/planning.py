@@ -1,0 +1,178 @@
+"""The commands that plan: the path, the nearest ends, why, checks and the size of the search."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p2c import datasets
+from p2c.cli.desk import (
+    AsJson,
+    EffectsOption,
+    MinimizeOption,
+    NormOption,
+    ProblemFile,
+    RowFile,
+    RowNumber,
+    given,
+    out,
+    print_json,
+    read_document,
+    read_person,
+    write_new,
+)
+from p2c.cli.group import command_group
+from p2c.domain.spec import Norm
+from p2c.explain.sentences import explain_proof, to_text
+from p2c.plan.nearest import Distinct
+from p2c.problem import Problem
+from p2c.report.terminal import show_plan, show_plans, show_space
+
+planning = command_group()
+
+
+@planning.command()
+def plan(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    as_json: AsJson = False,
+    number: RowNumber = 1,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    all_norms: Annotated[bool, typer.Option(help="Plan under each of l0, l1 and l2.")] = False,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
+    node_limit: Annotated[int | None, typer.Option(min=0, help="States; then give up.")] = None,
+) -> None:
+    """Find the cheapest path to the goal for one person."""
+    loaded = Problem.load(problem)
+    person = read_person(loaded, row, number)
+    norms = [each.value for each in Norm] if all_norms else [norm]
+    plans = [
+        loaded.plan(
+            person,
+            engine=engine,
+            time_limit=time_limit,
+            node_limit=node_limit,
+            **given(norm=each, effects=effects, minimize=minimize),
+        )
+        for each in norms
+    ]
+    if as_json:
+        documents = [each.to_dict() for each in plans]
+        print_json(documents if all_norms else documents[0])
+    else:
+        for each in plans:
+            if all_norms:
+                out.print(f"{each.question.norm.upper()}:", style="bold")
+            show_plan(out, loaded.theory, each)
+    raise typer.Exit(0 if all(each.status in ("found", "already") for each in plans) else 1)
+
+
+@planning.command()
+def nearest(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many end states.")] = 5,
+    distinct: Annotated[
+        Distinct, typer.Option(help="What makes two end states different.")
+    ] = Distinct.POINTS,
+    as_json: AsJson = False,
+    number: RowNumber = 1,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+) -> None:
+    """Find the k cheapest end states, each with its best path."""
+    loaded = Problem.load(problem)
+    person = read_person(loaded, row, number)
+    keys = given(norm=norm, effects=effects, minimize=minimize)
+    plans = loaded.nearest(person, k, distinct=distinct.value, **keys)
+    if as_json:
+        print_json([each.to_dict() for each in plans])
+    else:
+        show_plans(out, loaded.theory, plans)
+        if 0 < len(plans) < k and plans[0].status == "found":
+            out.print(f"There are no more than these {len(plans)}.")
+    raise typer.Exit(0 if plans else 1)
+
+
+@planning.command()
+def why(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    as_json: AsJson = False,
+    number: RowNumber = 1,
+    tree: Annotated[bool, typer.Option(help="Print the proof tree with its rules as well.")] = True,
+) -> None:
+    """Show why the decision is what it is: in sentences, and as a proof tree."""
+    loaded = Problem.load(problem)
+    proof = loaded.why(read_person(loaded, row, number))
+    if as_json:
+        print_json(proof.to_dict())
+        return
+    out.print(to_text(explain_proof(loaded.theory, proof)), markup=False)
+    if tree:
+        out.print(f"\n{proof.to_text()}", markup=False)
+
+
+@planning.command()
+def check(
+    problem: ProblemFile,
+    plan: Annotated[
+        Path, typer.Argument(help="The plan, a JSON file as `p2c plan --json` prints it.")
+    ],
+) -> None:
+    """Replay a plan and list everything that is wrong with it."""
+    loaded = Problem.load(problem)
+    verdict = loaded.check(read_document(plan))
+    out.print(str(verdict), markup=False)
+    raise typer.Exit(0 if verdict.ok else 1)
+
+
+@planning.command()
+def lint(problem: ProblemFile) -> None:
+    """Warn of what looks wrong with a problem although it can be read."""
+    findings = Problem.load(problem).lint()
+    for finding in findings:
+        out.print(str(finding), markup=False)
+    if not findings:
+        out.print("nothing to report")
+    raise typer.Exit(1 if findings else 0)
+
+
+@planning.command()
+def space(problem: ProblemFile, *, as_json: AsJson = False) -> None:
+    """Show how large the search space is, and what is left once rules are all that tell states apart."""
+    report = Problem.load(problem).space()
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        show_space(out, report)
+
+
+@planning.command()
+def example(
+    name: Annotated[str | None, typer.Argument(help="loan, cars, adult or german.")] = None,
+    *,
+    folder: Annotated[Path, typer.Option("--to", help="Where to write the files.")] = Path(),
+) -> None:
+    """List the embedded problems, or write one out as TOML with its example rows as JSON."""
+    if name is None:
+        for each in datasets.names():
+            out.print(f"{each}: rows {', '.join(datasets.rows(each))}", markup=False)
+        return
+    text, rows = datasets.problem_text(name), datasets.rows(name)
+    files = {f"{name}.toml": text}
+    files |= {
+        f"{name}-{row}.json": json.dumps(values, indent=2) + "\n" for row, values in rows.items()
+    }
+    for file, content in files.items():
+        write_new(folder / file, content)
