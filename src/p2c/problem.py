@@ -20,6 +20,7 @@ from p2c.plan.planner import find_plan
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan
+from p2c.report.voice import give_voice
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
 from p2c.rules.proof import why
@@ -121,10 +122,9 @@ class Problem:
             plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
         else:
             plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
-        if not isinstance(plan, Infeasible):
-            return plan
-        blockers, opened = find_blockers(problem.compiled, state)
-        return Infeasible(plan.question, blockers, opened)
+        if isinstance(plan, Infeasible):
+            plan = Infeasible(plan.question, *find_blockers(problem.compiled, state))
+        return give_voice(problem.theory, plan)
 
     def nearest(
         self, row: Mapping[str, Any], k: int = 1, *, distinct: str = "points", **overrides: Any
@@ -138,7 +138,10 @@ class Problem:
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
-        return list(islice(plans, k))
+        return [
+            give_voice(problem.theory, plan, cheapest=number == 0)
+            for number, plan in enumerate(islice(plans, k))
+        ]
 
     def plan_many(
         self, frame: Any, *, details: bool = True, progress: bool | None = None, **overrides: Any

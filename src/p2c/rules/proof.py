@@ -157,6 +157,13 @@ def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
     return Proof(ProofNode(claim, holds, _telling(conditions, holds=holds)))
 
 
+def why_fires(theory: Theory, clause: Clause, state: Mapping[str, Value]) -> ProofNode:
+    """Return the proof that a rule fires in a state, or that it does not."""
+    prover = _Prover(theory, state)
+    prover.settle(clause.body)
+    return prover.rule(clause)
+
+
 class _Prover:
     """Builds the nodes of one theory in one state, those of a decision after those of the decisions that it calls."""
 
@@ -181,7 +188,7 @@ class _Prover:
         for decision, clauses in self.theory.decisions:
             if decision in called:
                 holds = decision_holds(self.theory, decision, self.state, self.known)
-                self.rules[decision] = _telling(map(self._rule, clauses), holds=holds)
+                self.rules[decision] = _telling(map(self.rule, clauses), holds=holds)
 
     def conditions(self, body: tuple[Condition, ...], *, person: str) -> tuple[ProofNode, ...]:
         return tuple(self._condition(each, person=person) for each in body)
@@ -200,7 +207,7 @@ class _Prover:
         plain = Call(condition.decision, literal=literal.inner)
         return ProofNode(claim, holds, (self._condition(plain, person=person),))
 
-    def _rule(self, clause: Clause) -> ProofNode:
+    def rule(self, clause: Clause) -> ProofNode:
         fires = clause_fires(self.theory, clause, self.state, self.known)
         rule = clause.rule
         parts = (rule.head, *rule.body) if rule.head else rule.body
