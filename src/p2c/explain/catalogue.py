@@ -69,6 +69,8 @@ class Phrases:
     language: str
     """The language's tag, as HTML names it."""
     disjunction: str
+    further: str
+    """What a sentence begins with that belongs to the one before it."""
     more_facts: str
     title: str
     """The heading of a person's own page."""
@@ -86,11 +88,13 @@ class Phrases:
     one_step: str
     several_steps: str
     raise_value: str
-    """What the person does to a number; `act` is for what has no order, `set_value` for what was not known."""
+    """What the person does to a number; `change_value` is for what has names, `set_value` for what was not known."""
     lower_value: str
+    change_value: str
     set_value: str
     follows: str
     """What then happens by itself, for readers without patience for rules."""
+    follows_named: str
     follows_unknown: str
     because: str
     because_nothing: str

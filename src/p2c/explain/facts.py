@@ -38,19 +38,19 @@ class Leaf:
         return self.claim.value is not None and self.claim.test.comparator is plain
 
 
-def facts(theory: Theory, nodes: Iterable[ProofNode], phrases: Phrases) -> str:
-    """Return what some claims rest on, as one clause that says how each value stands to what is asked."""
+def facts(theory: Theory, nodes: Iterable[ProofNode], phrases: Phrases) -> tuple[str, ...]:
+    """Return what some claims rest on, as clauses that say how each value stands to what is asked."""
     told = _Facts(theory, phrases)
     found = [_leaf(each) for node in nodes for each in node.leaves()]
     leaves = [each for each in found if each is not None]
-    return told.joined(told.comparisons(leaves))
+    return told.distinct(told.comparisons(leaves))
 
 
-def circumstances(theory: Theory, nodes: Iterable[ProofNode], phrases: Phrases) -> str:
-    """Return what some claims rest on, as one clause that only says which values there are."""
+def circumstances(theory: Theory, nodes: Iterable[ProofNode], phrases: Phrases) -> tuple[str, ...]:
+    """Return what some claims rest on, as clauses that only say which values there are."""
     told = _Facts(theory, phrases)
     found = [_leaf(each) for node in nodes for each in node.leaves()]
-    return told.joined(told.statement(each) for each in found if each is not None)
+    return told.distinct(told.statement(each) for each in found if each is not None)
 
 
 def _leaf(node: ProofNode) -> Leaf | None:
@@ -64,12 +64,12 @@ class _Facts:
         self.theory = theory
         self.phrases = phrases
 
-    def joined(self, clauses: Iterable[str]) -> str:
+    def distinct(self, clauses: Iterable[str]) -> tuple[str, ...]:
         told = list(dict.fromkeys(clauses))
         if len(told) > MOST_FACTS:
             left = str(len(told) - MOST_FACTS)
             told = [*told[:MOST_FACTS], filled(self.phrases.more_facts, count=left)]
-        return self.phrases.conjunction.join(told) or self.phrases.always
+        return tuple(told) or (self.phrases.always,)
 
     def statement(self, leaf: Leaf) -> str:
         feature = self.theory.feature[leaf.claim.test.feature]

@@ -18,7 +18,7 @@ from p2c.rules.render import render_rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from p2c.domain.feature import Value
+    from p2c.domain.feature import Feature, Value
     from p2c.explain.catalogue import Phrases
     from p2c.plan.outcome import Blocker, Found, Question
     from p2c.rules.proof import ProofNode
@@ -47,6 +47,11 @@ class Teller:
         plain = clean(clause)
         return f"{plain[:1].upper()}{plain[1:]}{self.phrases.full_stop}"
 
+    def sentences(self, clauses: tuple[str, ...]) -> str:
+        """Make clauses that belong together short sentences."""
+        rest = [filled(self.phrases.further, clause=clause) for clause in clauses[1:]]
+        return " ".join(map(self.sentence, (clauses[0], *rest)))
+
     def label(self, name: str) -> str:
         """Return what a feature is called."""
         return label_words(self.theory.feature[name])
@@ -62,7 +67,7 @@ class Teller:
         root = why(self.theory, state).root
         nodes = root.children if isinstance(root.claim, Query) else (root,)
         points = [point for node in nodes for point in _points(node)]
-        items = [Item(self.sentence(facts(self.theory, each, self.phrases))) for each in points]
+        items = [Item(self.sentences(facts(self.theory, each, self.phrases))) for each in points]
         shown = tuple(dict.fromkeys(items))
         if len(shown) > MOST_REASONS:
             more = filled(self.phrases.more_facts, count=str(len(shown) - MOST_REASONS))
@@ -98,8 +103,8 @@ class Teller:
         feature = self.theory.feature[action.feature]
         if action.start is None or action.end is None:
             usual = self.phrases.set_value
-        elif not feature.kind.is_number or feature.names:
-            usual = self.phrases.act
+        elif _is_named(feature):
+            usual = self.phrases.change_value
         else:
             rises = feature.order(action.end) > feature.order(action.start)
             usual = self.phrases.raise_value if rises else self.phrases.lower_value
@@ -114,16 +119,17 @@ class Teller:
         return self.sentence(filled(frame, **words))
 
     def _effect(self, action: CausalAction, state: Mapping[str, Value]) -> str:
-        unknown = action.start is None
-        frame = self.phrases.follows_unknown if unknown else self.phrases.follows
+        named = _is_named(self.theory.feature[action.feature])
+        frame = self.phrases.follows_named if named else self.phrases.follows
+        frame = self.phrases.follows_unknown if action.start is None else frame
         clauses = [self._clause(action.feature, text) for text in action.because]
         proofs = [why_fires(self.theory, c, state) for c in clauses if c is not None]
         if proofs:
-            reason = circumstances(self.theory, proofs, self.phrases)
-            cause = filled(self.phrases.because, reason=reason)
+            first, *rest = circumstances(self.theory, proofs, self.phrases)
+            causes = (filled(self.phrases.because, reason=first), *rest)
         else:
-            cause = self.phrases.because_nothing
-        return f"{self._change(frame, action)} {self.sentence(cause)}"
+            causes = (self.phrases.because_nothing,)
+        return f"{self._change(frame, action)} {self.sentences(causes)}"
 
     def _clause(self, feature: str, text: str) -> Clause | None:
         clauses = self.theory.rules_of.get(feature, ())
@@ -183,14 +189,14 @@ class Teller:
 
     def effort(self, cost: float) -> str:
         """Say what a plan takes."""
-        return filled(self.phrases.total_effort, cost=self._number(cost))
+        return filled(self.phrases.total_effort, cost=self._number(cost, digits=3))
 
     def bound(self, bound: float) -> str:
         """Say how far a search went."""
         return filled(self.phrases.stopped, bound=self._number(bound))
 
-    def _number(self, number: float) -> str:
-        return number_words(rounded(number), self.phrases)
+    def _number(self, number: float, *, digits: int = 6) -> str:
+        return number_words(rounded(number, digits=digits), self.phrases)
 
     def proofs(self, plan: Found, *, cheapest: bool) -> tuple[Item, ...]:
         """Say what was proved of a plan."""
@@ -217,6 +223,11 @@ class Teller:
     def stopped(self, *, found: bool) -> tuple[Item, ...]:
         """Say what a search that gave up leaves open."""
         return (Item(self.phrases.stopped_with if found else self.phrases.stopped_without),)
+
+
+def _is_named(feature: Feature) -> bool:
+    """Tell whether the values go by names rather than by numbers."""
+    return feature.is_listed or bool(feature.names)
 
 
 def _points(node: ProofNode) -> list[tuple[ProofNode, ...]]:
