@@ -122,3 +122,5 @@ class Phrases:
     stopped_with: str
     picture: Mapping[str, str]
     """The words of the picture: its columns, its legend, and how it is told to those who do not see it."""
+    graph: Mapping[str, str]
+    """The words of the causal graph: who may change a feature, its legend, and how it is told."""

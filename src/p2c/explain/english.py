@@ -143,4 +143,19 @@ ENGLISH = Phrases(
             "effect_told": "{label} then goes from {start} to {end} by itself",
         }
     ),
+    graph=MappingProxyType(
+        {
+            "decision": "the decision",
+            "free": "can be changed",
+            "up": "can only rise",
+            "down": "can only fall",
+            "fixed": "fixed",
+            "effect": "follows by itself",
+            "cause": "causes",
+            "reads": "is weighed",
+            "title": "What follows from what",
+            "told": "{cause} leads to {effect}.",
+            "nothing": "Nothing follows from anything else.",
+        }
+    ),
 )

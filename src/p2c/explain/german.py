@@ -143,4 +143,19 @@ GERMAN = Phrases(
             "effect_told": "{label} geht dann von selbst von {start} auf {end}",
         }
     ),
+    graph=MappingProxyType(
+        {
+            "decision": "die Entscheidung",
+            "free": "änderbar",
+            "up": "kann nur steigen",
+            "down": "kann nur sinken",
+            "fixed": "steht fest",
+            "effect": "folgt von selbst",
+            "cause": "bewirkt",
+            "reads": "wird gewertet",
+            "title": "Was woraus folgt",
+            "told": "{cause} führt zu {effect}.",
+            "nothing": "Nichts folgt aus etwas anderem.",
+        }
+    ),
 )
