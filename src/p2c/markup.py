@@ -7,8 +7,13 @@ ever markup, and what could not be seen or could turn the rest of a line around 
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 UNSEEN = "\N{REPLACEMENT CHARACTER}"
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
@@ -35,8 +40,8 @@ def clean(text: str) -> str:
     >>> clean("a\tb\x1b[31m") == "a b\ufffd[31m"
     True
     """
-    shown = "".join(UNSEEN if _is_unseen(each) else each for each in " ".join(text.split()))
-    return shown.strip()
+    line = re.sub(r"\s+", " ", text)
+    return "".join(UNSEEN if _is_unseen(each) else each for each in line)
 
 
 def _is_unseen(letter: str) -> bool:
@@ -56,7 +61,7 @@ def element(
     """Return an element; children that are text are escaped, attributes that are None are left out.
 
     >>> str(element("p", {"class": "note", "id": None}, "5 < 6 ", element("br")))
-    '<p class="note">5 &lt; 6<br></p>'
+    '<p class="note">5 &lt; 6 <br></p>'
     """
     given = (attributes or {}).items()
     head = "".join(f' {key}="{_shown(value)}"' for key, value in given if value is not None)
@@ -75,3 +80,23 @@ def _shown(value: object) -> str:
     return (
         f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(str(value))
     )
+
+
+def outline(rows: Iterable[tuple[str, int, bool]], *, open_to: int = 3) -> Markup:
+    """Return lines with their depths as lists inside lists; a line that has others below it can be folded, with no script.
+
+    >>> str(outline([("a", 0, True), ("b", 1, False)]))
+    '<ul class="outline"><li><details open><summary>a</summary><ul><li>b</li></ul></details></li></ul>'
+    """
+    parts = ['<ul class="outline">']
+    closing: list[str] = []
+    for text, depth, folds in rows:
+        while len(closing) > depth:
+            parts.append(closing.pop())
+        if folds:
+            state = " open" if depth < open_to else ""
+            parts.append(f"<li><details{state}><summary>{escape(text)}</summary><ul>")
+        else:
+            parts.append(f"<li>{escape(text)}")
+        closing.append("</ul></details></li>" if folds else "</li>")
+    return Markup("".join([*parts, *reversed(closing), "</ul>"]))

@@ -124,3 +124,5 @@ class Phrases:
     """The words of the picture: its columns, its legend, and how it is told to those who do not see it."""
     graph: Mapping[str, str]
     """The words of the causal graph: who may change a feature, its legend, and how it is told."""
+    expert: Mapping[str, str]
+    """The words of the report for an expert."""

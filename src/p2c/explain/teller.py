@@ -44,7 +44,7 @@ class Teller:
 
     def sentence(self, clause: str) -> str:
         """Make a clause a sentence."""
-        plain = clean(clause)
+        plain = clean(clause).strip()
         return f"{plain[:1].upper()}{plain[1:]}{self.phrases.full_stop}"
 
     def sentences(self, clauses: tuple[str, ...]) -> str:

@@ -42,6 +42,11 @@ def graph_svg(theory: Theory, *, theme: str = "auto", language: str = "en") -> s
     return _Graph(spoken(theory, language), phrases_of(language), Canvas(theme)).draw()
 
 
+def graph_told(theory: Theory, *, language: str = "en") -> str:
+    """Say what follows from what in a problem."""
+    return _Graph(spoken(theory, language), phrases_of(language), Canvas()).told
+
+
 @dataclass(frozen=True)
 class _Graph:
     """The places of a graph's nodes, and their drawing."""
@@ -112,6 +117,15 @@ class _Graph:
                 top += height + GAP_Y
         return found
 
+    @cached_property
+    def told(self) -> str:
+        words = self.phrases.graph
+        told = [
+            filled(words["told"], cause=self.text(start), effect=self.text(end))
+            for start, end in self.edges
+        ]
+        return " ".join(f"{each[:1].upper()}{each[1:]}" for each in told) or words["nothing"]
+
     def draw(self) -> str:
         shapes = [shape for edge in self.edges for shape in self._arrow(edge)]
         for column, layer in enumerate(self.layered.layers):
@@ -119,16 +133,11 @@ class _Graph:
                 if node is not None:
                     shapes.append(self._node(node, self.boxes[column, row]))
         shapes += self._legend()
-        words = self.phrases.graph
-        told = [
-            filled(words["told"], cause=self.text(start), effect=self.text(end))
-            for start, end in self.edges
-        ]
         return self.canvas.drawing(
             self.size,
             shapes,
-            title=words["title"],
-            told=" ".join(told) or words["nothing"],
+            title=self.phrases.graph["title"],
+            told=self.told,
             language=self.phrases.language,
         )
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SIZE = 14.0
 MARGIN = 16.0
 LABEL_WIDTH = 150.0
-CELL_WIDTH = 124.0
-GAP = 44.0
+CELL_WIDTH = 136.0
+GAP = 40.0
 HEADER = 40.0
 PADDING = 9.0
 ROW_GAP = 20.0
@@ -57,7 +57,7 @@ class _Picture:
 
     @cached_property
     def lines(self) -> dict[tuple[int, int], tuple[str, ...]]:
-        inside = CELL_WIDTH - 2 * PADDING
+        inside = CELL_WIDTH - 2.6 * PADDING
         return {(c.row, c.column): wrap(c.text, inside, SIZE) for c in self.board.cells}
 
     @cached_property

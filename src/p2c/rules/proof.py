@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from p2c.markup import outline
 from p2c.rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
 from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_body, render_literal, render_rule
@@ -143,6 +144,24 @@ class Proof:
             line for node, depth, cut in self.root.shown() for line in _lines(node, depth, cut=cut)
         )
 
+    def to_html(self) -> str:
+        """Return the tree as lists inside lists that open and close with no script, every word escaped."""
+        return str(outline(self.rows()))
+
+    def rows(self) -> tuple[tuple[str, int, bool], ...]:
+        """Return the lines of the tree, each with its depth and whether others stand below it."""
+        return tuple(
+            (
+                f"{MARKS[node.holds]} {_line(node)}{' …' if cut else ''}",
+                depth,
+                bool(node.children) and not cut,
+            )
+            for node, depth, cut in self.root.shown()
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
 
 def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
     """Return the proof that the goal holds in a state, or that it fails."""
@@ -272,13 +291,16 @@ def _facts(claim: Claim) -> dict[str, Any]:
 
 
 def _lines(node: ProofNode, depth: int, *, cut: bool) -> Iterator[str]:
-    start = f"{'  ' * depth}{MARKS[node.holds]} "
-    match node.claim:
-        case Applied(_, number, text):
-            yield f"{start}rule {number}: {text}"
-        case Compared(test, value, text):
-            yield f"{start}{text}: {test.feature} is {'unknown' if value is None else value}"
-        case Query(text) | Decided(_, text):
-            yield f"{start}{text}"
+    yield f"{'  ' * depth}{MARKS[node.holds]} {_line(node)}"
     if cut:
         yield f"{'  ' * (depth + 1)}… what this rests on is left out"
+
+
+def _line(node: ProofNode) -> str:
+    match node.claim:
+        case Applied(_, number, text):
+            return f"rule {number}: {text}"
+        case Compared(test, value, text):
+            return f"{text}: {test.feature} is {'unknown' if value is None else value}"
+        case Query(text) | Decided(_, text):
+            return text
