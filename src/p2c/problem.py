@@ -15,7 +15,7 @@ from p2c.errors import EngineError, P2CError, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.frames import plan_frame
 from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import Infeasible
+from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from p2c.domain.row import State
     from p2c.engines.protocol import Engine
-    from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
     from p2c.rules.lint import Finding
@@ -165,24 +164,22 @@ class Problem:
 
     def report(
         self,
-        row: Mapping[str, Any],
+        row: Mapping[str, Any] | Plan,
         *,
         format: str = "html",
         audience: str = "applicant",
         language: str = "en",
         origin: Origin | None = None,
-        engine: str = "auto",
-        time_limit: float | None = None,
         **overrides: Any,
     ) -> bytes:
-        """Return a report on a person's plan as html, md, png or pdf, for the applicant or for an expert.
+        """Return a report on a person, or on a plan made before, as html, md, png or pdf, for applicant or expert.
 
         `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives.
         """
         render = renderer(format)
         check_audience(audience)
         problem = self.with_keys(**overrides)
-        plan = problem.plan(row, engine=engine, time_limit=time_limit)
+        plan = row if isinstance(row, Plan) else problem.plan(row)
         if audience == "applicant":
             return render(applicant_document(problem.theory, plan, language=language))
         origin = replace(origin or Origin(), problem=problem.to_dict())

@@ -6,7 +6,7 @@ import hashlib
 import shlex
 from enum import Enum
 from pathlib import Path  # noqa: TC003 - typer needs it at run time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -59,7 +59,7 @@ def report(
     """Write a report on one person's plan: the applicant's page, or all that an expert needs."""
     loaded = Problem.load(problem)
     person = read_person(loaded, row, number)
-    keys = given(norm=norm, effects=effects, minimize=minimize)
+    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
     options = given(
         **{"for": audience, "language": language, "row": number, "engine": engine, **keys},
         **{"time-limit": time_limit, "alternatives": alternatives},
@@ -70,17 +70,17 @@ def report(
         alternatives=alternatives,
         files=tuple((str(path), _digest(path)) for path in (problem, row)),
     )
+    plan = loaded.plan(person, engine=engine, time_limit=time_limit, **keys)
     content = loaded.report(
-        person,
+        plan,
         format=output.suffix.removeprefix(".").lower(),
         audience=audience.value,
         language=language,
         origin=origin,
-        engine=engine,
-        time_limit=time_limit,
         **keys,
     )
     write_new(output, content, replace=overwrite)
+    raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
 
 def _digest(path: Path) -> str:
