@@ -81,6 +81,10 @@ class Dynamics:
             mask &= table[place][0]
         return mask
 
+    def body(self, index: int, place: int) -> int:
+        """Return the rules whose tests on a feature pass at a place."""
+        return self._tables[index][place][0]
+
     def headed(self, index: int, place: int) -> int:
         """Return the causal rules whose heads hold the value at a place."""
         return self._tables[index][place][1]

@@ -20,6 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Effects
+from p2c.plan.landmarks import Landmarks
 from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, search
 from p2c.rules.theory import Test
 
@@ -83,12 +84,12 @@ def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
         expanded += 1
         if not reasons or not all(reasons):
             continue
-        apart = selection.disjoint(reasons)
-        need = choice.effort + sum(selection.least(mask) for mask in apart)
+        shares = selection.shares(reasons)
+        need = choice.effort + sum(shares)
         if need > bound and not bounded:
             heapq.heappush(queue, (need, True, choice))
             continue
-        for following in selection.branches(choice, apart):
+        for following in selection.branches(choice, reasons, shares):
             heapq.heappush(queue, (max(bound, following[0]), False, following[1]))
     return best
 
@@ -142,6 +143,11 @@ class Selection:
             for name in theory.reads(clause.body):
                 names |= {name, *theory.upstream[name]}
         return frozenset(self.space.index[name] for name in names)
+
+    @cached_property
+    def landmarks(self) -> Landmarks:
+        """Return what choices surely need."""
+        return Landmarks(self.dynamics, self.options, self._upstream_options)
 
     def ends(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
         """Return the states in which doing all chosen options can end, over all orders and outcomes."""
@@ -254,6 +260,10 @@ class Selection:
         the ends. An empty reason cannot be remedied.
         """
         left = self.open(choice)
+        stirring = tuple(n for n in choice.chosen if self.options[n].axis in self.stirring)
+        sure = self.landmarks.needs(choice.chosen, stirring, left)
+        if sure:
+            return sure
         ends = self.ends(choice.chosen)
         if not ends:
             return [left & self._stirring_options]
@@ -394,23 +404,36 @@ class Selection:
         """Return the effort of the cheapest option of a set."""
         return self.options[(mask & -mask).bit_length() - 1].effort
 
-    def disjoint(self, reasons: list[int]) -> list[int]:
-        """Return reasons that share no option, dear and narrow ones first, so that their efforts add up."""
-        taken = 0
-        found = []
-        for mask in sorted(reasons, key=lambda mask: (-self.least(mask), mask.bit_count())):
-            if not mask & taken:
-                taken |= mask
-                found.append(mask)
+    def shares(self, reasons: list[int]) -> list[int]:
+        """Return a share of effort for each reason, such that they add up to no more than any way to remedy all.
+
+        Each takes what is left of its cheapest option from all its options: the dual of hitting every set.
+        """
+        left: dict[int, int] = {}
+        found = [0] * len(reasons)
+        for place in sorted(
+            range(len(reasons)),
+            key=lambda place: (-self.least(reasons[place]), reasons[place].bit_count()),
+        ):
+            numbers = list(_numbers(reasons[place]))
+            share = min(left.get(number, self.options[number].effort) for number in numbers)
+            found[place] = share
+            if share:
+                for number in numbers:
+                    left[number] = left.get(number, self.options[number].effort) - share
         return found
 
-    def branches(self, choice: Choice, apart: list[int]) -> Iterator[tuple[int, Choice]]:
+    def branches(
+        self, choice: Choice, reasons: list[int], shares: list[int]
+    ) -> Iterator[tuple[int, Choice]]:
         """Yield the ways to remedy the narrowest reason, each leaving to the others what they try."""
-        branch = min(apart, key=int.bit_count)
+        branch = min(reasons, key=int.bit_count)
         barred = choice.barred
         for number in _numbers(branch):
             effort = choice.effort + self.options[number].effort
-            rest = sum(self.least(mask) for mask in apart if not mask >> number & 1)
+            rest = sum(
+                share for mask, share in zip(reasons, shares, strict=True) if not mask >> number & 1
+            )
             chosen = tuple(sorted((*choice.chosen, number)))
             yield effort + rest, Choice(effort, chosen, barred)
             barred |= 1 << number
