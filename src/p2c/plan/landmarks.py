@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.dynamics import Dynamics
     from p2c.plan.outlook import Course
+    from p2c.plan.person import Places
     from p2c.plan.selection import Option
 
 
@@ -32,6 +33,8 @@ class Landmarks:
     options: tuple[Option, ...]
     upstream: Callable[[int], int]
     """The options upstream of a governed feature."""
+    restless: list[Places]
+    """States from which effects may go round without end, as far as they are known."""
 
     @cached_property
     def courses(self) -> tuple[Course, ...]:
@@ -157,11 +160,14 @@ class Landmarks:
             known = self._passing[rule, axis] = sides[0], sides[1]
         return known
 
-    def needs(self, chosen: tuple[int, ...], stirring: tuple[int, ...], left: int) -> list[int]:
-        """Return a landmark for everything that surely keeps a choice from the goal; none if it may be there."""
+    def noticed(self, rule: int, axis: int) -> int:
+        """Return the options on a feature after which a rule's tests on it come out otherwise than at first."""
+        return self.mending(rule, axis)[self.own[axis] >> rule & 1]
+
+    def claims(self, chosen: tuple[int, ...], stirring: tuple[int, ...], left: int) -> Claims:
+        """Return what can be said of a choice, of which some actions stir governed features."""
         possible, prospect = self.prospect(stirring)
-        claims = Claims(self, possible, prospect, left, {self.options[n].axis for n in chosen})
-        return list(claims.at_the_end(chosen))
+        return Claims(self, possible, prospect, left)
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,6 @@ class Claims:
     possible: tuple[int, ...]
     prospect: Prospect
     left: int
-    taken: set[int]
     known: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def at_the_end(self, chosen: tuple[int, ...]) -> Iterator[int]:
@@ -262,26 +267,62 @@ class Claims:
         key = course.index, regions
         known = self.known.get(key)
         if known is None:
-            wide = self.landmarks.upstream(course.index) & self.left
-            self.known[key] = wide
-            known = self.known[key] = self._carry(course, regions, wide)
+            self.known[key] = self.landmarks.upstream(course.index) & self.left
+            known = self._carry(course, regions)
+            if known is None:
+                known = self.stirred(course.index)
+            self.known[key] = known
         return known
 
-    def _carry(self, course: Course, regions: int, wide: int) -> int:
+    def stirred(self, index: int) -> int:
+        """Return the options without which a feature goes no other ways than the choice alone opens to it.
+
+        Rules that may fire must not notice a thing; a rule that never does must only be kept from it.
+        """
+        key = index, -1
+        known = self.known.get(key)
+        if known is None:
+            self.known[key] = self.landmarks.upstream(index) & self.left
+            known = self.known[key] = self._stirred(index)
+        return known
+
+    def _stirred(self, index: int) -> int:
+        marks = self.landmarks
+        if marks.restless:
+            return marks.upstream(index) & self.left
+        space = marks.dynamics.person.space
+        seen, waiting, mask = {index}, [index], 0
+        while waiting:
+            for bit, _ in marks.course_of[waiting.pop()].by_rule:
+                rule = bit.bit_length() - 1
+                if not self.prospect.may & bit:
+                    mask |= self._first(self._fires(rule, self.prospect))
+                    continue
+                if rule in space.called:
+                    return marks.upstream(index) & self.left
+                for axis in space.tested[rule]:
+                    if axis not in marks.course_of:
+                        mask |= marks.noticed(rule, axis)
+                    elif axis not in seen:
+                        seen.add(axis)
+                        waiting.append(axis)
+        return mask & self.left
+
+    def _carry(self, course: Course, regions: int) -> int | None:
         marks = self.landmarks
         if course.index in marks.dynamics.excused:
-            return wide
+            return None
         start = marks.start[marks.position[course.index]]
         mask = 0
         for bit, landing in course.by_rule:
             if landing.ends(start, course.grid) & regions:
                 if self.prospect.may & bit:
-                    return wide
+                    return None
                 mask |= self._first(self._fires(bit.bit_length() - 1, self.prospect))
         if course.released.ends(start, course.grid) & regions:
             freed = self._freed(course)
             if freed is None:
-                return wide
+                return None
             mask |= freed
         return mask
 

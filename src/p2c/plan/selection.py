@@ -20,7 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Effects
-from p2c.plan.landmarks import Landmarks
+from p2c.plan.landmarks import Claims, Landmarks
 from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, search
 from p2c.rules.theory import Test
 
@@ -147,7 +147,7 @@ class Selection:
     @cached_property
     def landmarks(self) -> Landmarks:
         """Return what choices surely need."""
-        return Landmarks(self.dynamics, self.options, self._upstream_options)
+        return Landmarks(self.dynamics, self.options, self._upstream_options, self._restless)
 
     def ends(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
         """Return the states in which doing all chosen options can end, over all orders and outcomes."""
@@ -261,7 +261,8 @@ class Selection:
         """
         left = self.open(choice)
         stirring = tuple(n for n in choice.chosen if self.options[n].axis in self.stirring)
-        sure = self.landmarks.needs(choice.chosen, stirring, left)
+        claims = self.landmarks.claims(choice.chosen, stirring, left)
+        sure = list(claims.at_the_end(choice.chosen))
         if sure:
             return sure
         ends = self.ends(choice.chosen)
@@ -272,7 +273,7 @@ class Selection:
             verdict = self.dynamics.judge(places)
             if verdict.goal:
                 return None
-            found.append([mask & left for mask in self._remedies(places, verdict)])
+            found.append([mask & left for mask in self._remedies(places, verdict, claims)])
         if len(found) == 1:
             return found[0]
         together = 0
@@ -285,67 +286,60 @@ class Selection:
     def _stirring_options(self) -> int:
         return sum(mask for axis, mask in self.by_axis.items() if axis in self.stirring)
 
-    def _remedies(self, places: Places, verdict: Verdict) -> Iterator[int]:
+    def _remedies(self, places: Places, verdict: Verdict, claims: Claims) -> Iterator[int]:
         """Yield what may remedy each thing that keeps an end from the goal."""
         for governed in verdict.violated:
-            yield self._upstream_options(governed.index)
+            yield claims.stirred(governed.index)
         for bit, reads in self.space.constraint_bits:
             if verdict.breached & bit:
                 yield self._reading_options(reads)
         for condition in self.space.theory.goal:
-            yield from self._goal_remedies(condition, places, verdict.fired)
+            yield from self._goal_remedies(condition, places, verdict.fired, claims)
 
-    def _goal_remedies(self, condition: Condition, places: Places, fired: int) -> Iterator[int]:
+    def _goal_remedies(
+        self, condition: Condition, places: Places, fired: int, claims: Claims
+    ) -> Iterator[int]:
         if isinstance(condition, Test):
             if not self._passes(condition, places):
-                yield self._mending(condition)
+                yield self._mending(condition, claims)
             return
         rules = self.space.bits_for[condition.decision]
         if condition.negated:
             for bit, clause in rules:
                 if fired & bit:
-                    yield self._silencing(bit, clause)
+                    yield self._silencing(bit, clause, claims)
         elif not any(fired & bit for bit, _ in rules):
             mask = 0
             for _, clause in rules:
-                mask |= self._enabling(clause, places)
+                mask |= self._enabling(clause, places, claims)
             yield mask
 
-    @cached_property
-    def _silent(self) -> dict[int, int]:
-        return {}
-
-    def _silencing(self, bit: int, clause: Clause) -> int:
+    def _silencing(self, bit: int, clause: Clause, claims: Claims) -> int:
         """Return the options that may stop a rule from firing."""
-        known = self._silent.get(bit)
-        if known is None or self._restless:
-            known = 0
-            for condition in clause.body:
-                if not isinstance(condition, Test):
-                    known |= self._reading_options(self._reads((condition,)))
-                    continue
-                index = self.space.index[condition.feature]
-                if self.space.axes[index].feature.governed:
-                    known |= self._upstream_options(index)
-                for number in _numbers(self.by_axis.get(index, 0)):
-                    if not self._body_mask(index, self.options[number].end) & bit:
-                        known |= 1 << number
-            self._silent[bit] = known
-        return known
+        mask = 0
+        for condition in clause.body:
+            if not isinstance(condition, Test):
+                mask |= self._reading_options(self._reads((condition,)))
+        for index in self.space.tested[bit.bit_length() - 1]:
+            if self.space.axes[index].feature.governed:
+                mask |= claims.stirred(index)
+            else:
+                mask |= self.landmarks.mending(bit.bit_length() - 1, index)[1]
+        return mask
 
-    def _enabling(self, clause: Clause, places: Places) -> int:
+    def _enabling(self, clause: Clause, places: Places, claims: Claims) -> int:
         """Return the options that may mend the first test for which a rule does not fire."""
         for condition in clause.body:
             if isinstance(condition, Test) and not self._passes(condition, places):
-                return self._mending(condition)
+                return self._mending(condition, claims)
         return self._reading_options(self._reads(clause.body))
 
-    def _mending(self, test: Test) -> int:
+    def _mending(self, test: Test, claims: Claims) -> int:
         """Return the options that may make a test pass."""
         index = self.space.index[test.feature]
         axis = self.space.axes[index]
         if axis.feature.governed:
-            return self._upstream_options(index)
+            return claims.stirred(index)
         numbers = _numbers(self.by_axis.get(index, 0))
         return sum(1 << n for n in numbers if axis.passes(test, self.options[n].end))
 
