@@ -9,20 +9,27 @@ options upstream of the feature are returned; where it is asked for again on the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
 from p2c.plan.axis import OFF
-from p2c.plan.outlook import Prospect, courses, settle
+from p2c.plan.outlook import Prospect, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from p2c.plan.dynamics import Dynamics
     from p2c.plan.outlook import Course
     from p2c.plan.person import Places
     from p2c.plan.selection import Option
+
+DEPTH = 2
+"""How many features are told apart by where they come to rest, one within the other."""
+
+BREADTH = 3
+"""How many features are tried for the outer of them."""
 
 
 @dataclass(frozen=True)
@@ -75,43 +82,83 @@ class Landmarks:
         return next(1 << number for number, region in enumerate(regions) if place in region)
 
     @cached_property
-    def _known(self) -> dict[tuple[int, ...], tuple[tuple[int, ...], Prospect]]:
+    def _known(self) -> dict[tuple[int, ...], Prospect]:
         return {}
 
-    def prospect(self, stirring: tuple[int, ...]) -> tuple[tuple[int, ...], Prospect]:
-        """Return where governed features may come to stand on the way, and what may and must fire on it."""
+    def on_the_way(self, stirring: tuple[int, ...]) -> Prospect:
+        """Return where governed features may ever come to stand, and what may and must fire all the time."""
         known = self._known.get(stirring)
         if known is None:
             known = self._known[stirring] = self._look(stirring)
         return known
 
-    def _look(self, stirring: tuple[int, ...]) -> tuple[tuple[int, ...], Prospect]:
+    def _look(self, stirring: tuple[int, ...]) -> Prospect:
         space = self.dynamics.person.space
         may_of, must_of = list(self.own), list(self.own)
         for number in stirring:
             axis = self.options[number].axis
             may_of[axis] |= self.ends[number]
             must_of[axis] &= self.ends[number]
-        possible = list(self.start)
+        regions = list(self.start)
         while True:
-            may = must = -1
-            for mask in may_of:
-                may &= mask
-            for mask in must_of:
-                must &= mask
-            may, must = settle(space, may, must)
+            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
             grown = False
             for position, course in enumerate(self.courses):
-                reached = self._moved(course, possible[position], self.start[position], may, must)
-                fresh = reached & ~possible[position]
+                reached = self._moved(course, regions[position], self.start[position], may, must)
+                fresh = reached & ~regions[position]
                 if fresh:
                     grown = True
-                    possible[position] |= fresh
+                    regions[position] |= fresh
                     for number in _numbers(fresh):
                         may_of[course.index] |= course.bodies[number]
                         must_of[course.index] &= course.bodies[number]
             if not grown:
-                return tuple(possible), Prospect(may, must, may_of, must_of)
+                return Prospect(may, must, may_of, must_of, regions)
+
+    def at_rest(self, before: Prospect) -> Prospect:
+        """Return what is left of a prospect once every governed feature must stand where its law allows it."""
+        space = self.dynamics.person.space
+        may_of, must_of = list(before.may_of), list(before.must_of)
+        regions = list(before.regions)
+        while True:
+            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
+            shrunk = False
+            for position, course in enumerate(self.courses):
+                kept = self._allowed(course, regions[position], may, must)
+                if kept != regions[position]:
+                    shrunk = True
+                    regions[position] = kept
+                    if not kept:
+                        return Prospect(may, must, may_of, must_of, regions, before.assumed)
+                    may_of[course.index], must_of[course.index] = self.bodies(course, kept)
+            if not shrunk:
+                return Prospect(may, must, may_of, must_of, regions, before.assumed)
+
+    def _allowed(self, course: Course, regions: int, may: int, must: int) -> int:
+        """Return the regions in which a feature may be at rest; its own value may be excused or have no place."""
+        rules = course.governed.rules
+        fired, calm = may & rules, not must & rules
+        kept = regions & ~course.grid
+        if course.index in self.dynamics.excused:
+            kept |= regions & self.start[self.position[course.index]]
+        for bit in _bits(regions & ~kept):
+            headed = course.heads[bit.bit_length() - 1]
+            if (
+                headed & fired
+                or (calm and course.governed.law is Law.IF)
+                or (not headed and (calm or course.governed.law is Law.ONLY_IF))
+            ):
+                kept |= bit
+        return kept
+
+    def bodies(self, course: Course, regions: int) -> tuple[int, int]:
+        """Return the rules whose tests on a feature pass in some of these regions, and those that do in all."""
+        some, every = 0, -1
+        for number in _numbers(regions):
+            body = course.bodies[number] if number < len(course.bodies) else self.own[course.index]
+            some |= body
+            every &= body
+        return some, every
 
     def _moved(self, course: Course, possible: int, start: int, may: int, must: int) -> int:
         """Return the regions that a feature may be carried to from where it may stand."""
@@ -166,8 +213,7 @@ class Landmarks:
 
     def claims(self, chosen: tuple[int, ...], stirring: tuple[int, ...], left: int) -> Claims:
         """Return what can be said of a choice, of which some actions stir governed features."""
-        possible, prospect = self.prospect(stirring)
-        return Claims(self, possible, prospect, left)
+        return Claims(self, chosen, self.on_the_way(stirring), left)
 
 
 @dataclass(frozen=True)
@@ -175,40 +221,131 @@ class Claims:
     """The claims about one choice, each a mask of open options that would break it."""
 
     landmarks: Landmarks
-    possible: tuple[int, ...]
-    prospect: Prospect
+    chosen: tuple[int, ...]
+    way: Prospect
     left: int
     known: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def at_the_end(self, chosen: tuple[int, ...]) -> Iterator[int]:
-        """Yield what breaks each claim that the goal fails after the choice, whatever happens by itself."""
+    def obstacles(self) -> list[int]:
+        """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
         marks = self.landmarks
-        space = marks.dynamics.person.space
-        may_of, must_of = list(self.prospect.may_of), list(self.prospect.must_of)
-        for number in chosen:
+        may_of, must_of = list(self.way.may_of), list(self.way.must_of)
+        for number in self.chosen:
             axis = marks.options[number].axis
             may_of[axis] = must_of[axis] = marks.ends[number]
-        may = must = -1
-        for mask in may_of:
-            may &= mask
-        for mask in must_of:
-            must &= mask
-        may, must = settle(space, may, must)
-        final = Prospect(may, must, may_of, must_of)
+        end = marks.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
+        found = list(self._obstacles(end))
+        if not found:
+            mask = self._by_cases(end, DEPTH)
+            if mask is not None:
+                found.append(mask)
+        return found
+
+    def _obstacles(self, end: Prospect) -> Iterator[int]:
+        marks = self.landmarks
+        space = marks.dynamics.person.space
+        for position, course in enumerate(marks.courses):
+            if not end.regions[position]:
+                yield self._elsewhere(course, end)
+                return
         goal = len(space.clauses) - 1
-        if not may >> goal & 1:
-            yield from self._fires(goal, final)
+        if not end.may >> goal & 1:
+            yield from self._fires(goal, end)
         excused = {bit for bit, _ in marks.dynamics.excused_constraints}
-        for bit in _bits(must & space.constraints):
+        for bit in _bits(end.must & space.constraints):
             if bit not in excused:
-                yield self._stops(bit.bit_length() - 1, final)
+                yield self._stops(bit.bit_length() - 1, end)
+
+    def _by_cases(self, end: Prospect, depth: int) -> int | None:
+        """Return what breaks the claim that the goal fails wherever some one feature comes to rest."""
+        marks = self.landmarks
+        undecided = []
+        for position, course in enumerate(marks.courses):
+            regions = end.regions[position]
+            if (
+                regions & (regions - 1) == 0
+                or regions & ~course.grid
+                or course.index in end.assumed
+            ):
+                continue
+            mask, unsolved = self._elsewhere(course, end), []
+            for bit in _bits(regions):
+                case = self._assume(end, course, position, bit)
+                found = list(self._obstacles(case))
+                if found:
+                    mask |= self._first(iter(found))
+                else:
+                    unsolved.append(case)
+            if not unsolved:
+                return mask
+            if len(unsolved) < regions.bit_count():
+                undecided.append((len(unsolved), position, mask, unsolved))
+        if depth > 1:
+            for _, _, mask, unsolved in sorted(undecided, key=lambda each: each[:2])[:BREADTH]:
+                for case in unsolved:
+                    found_mask = self._by_cases(case, depth - 1)
+                    if found_mask is None:
+                        break
+                    mask |= found_mask
+                else:
+                    return mask
+        return None
+
+    def _assume(self, end: Prospect, course: Course, position: int, region: int) -> Prospect:
+        regions = list(end.regions)
+        regions[position] = region
+        may_of, must_of = list(end.may_of), list(end.must_of)
+        may_of[course.index] = must_of[course.index] = course.bodies[region.bit_length() - 1]
+        assumed = end.assumed | {course.index: region}
+        return self.landmarks.at_rest(Prospect(0, 0, may_of, must_of, regions, assumed))
+
+    def _elsewhere(self, course: Course, end: Prospect) -> int:
+        """Return what may bring a feature to rest in another region than those that are left to it."""
+        position = self.landmarks.position[course.index]
+        left = end.assumed.get(course.index) or course.grid & ~end.regions[position]
+        return self._resting(course, left, end)
+
+    def _resting(self, course: Course, regions: int, end: Prospect) -> int:
+        """Return what may bring a feature to rest in some regions: where it never comes, or may not stay."""
+        met = self.way.regions[self.landmarks.position[course.index]]
+        mask = 0
+        if regions & ~met:
+            mask |= self._carried(course, regions & ~met)
+        if regions & met:
+            mask |= self._allowed(course, regions & met, end)
+        return mask
+
+    def _allowed(self, course: Course, regions: int, end: Prospect) -> int:
+        """Return what may let a feature rest in regions where its law does not let it rest yet."""
+        key = course.index, regions
+        known = end.known.get(key)
+        if known is None:
+            known = 0
+            for index in (course.index, *end.assumed):
+                known |= self.stirred(index)
+            end.known[key] = known
+            known = end.known[key] = self._allow(course, regions, end)
+        return known
+
+    def _allow(self, course: Course, regions: int, end: Prospect) -> int:
+        law = course.governed.law
+        heading = 0
+        for number in _numbers(regions):
+            heading |= course.heads[number]
+        mask = 0
+        for bit in _bits(heading):
+            mask |= self._first(self._fires(bit.bit_length() - 1, end))
+        if law is Law.IF or (law is Law.IFF and regions & course.bare):
+            sure = end.must & course.governed.rules
+            mask |= self._first(self._stops(bit.bit_length() - 1, end) for bit in _bits(sure))
+        return mask
 
     def _fires(self, rule: int, prospect: Prospect) -> Iterator[int]:
         """Yield, for each condition that a rule surely fails, what would mend it."""
         space = self.landmarks.dynamics.person.space
         for axis in space.tested[rule]:
             if not prospect.may_of[axis] >> rule & 1:
-                yield self._passing(rule, axis)
+                yield self._passing(rule, axis, prospect)
         needs, bars = space.called.get(rule, ((), ()))
         for decision in needs:
             rules = space.settling[decision][0]
@@ -227,7 +364,7 @@ class Claims:
         space = marks.dynamics.person.space
         mask = 0
         for axis in space.tested[rule]:
-            mask |= self._failing(rule, axis)
+            mask |= self._failing(rule, axis, prospect)
         needs, bars = space.called.get(rule, ((), ()))
         for decision in needs:
             mask |= self._first(
@@ -249,18 +386,24 @@ class Claims:
         cheapest = self.landmarks.options[(mask & -mask).bit_length() - 1].effort
         return True, -cheapest, mask.bit_count()
 
-    def _passing(self, rule: int, axis: int) -> int:
+    def _passing(self, rule: int, axis: int, prospect: Prospect) -> int:
         """Return what may make a rule's tests on a feature pass."""
-        course = self.landmarks.course_of.get(axis)
-        if course is None:
-            return self.landmarks.mending(rule, axis)[0] & self.left
-        return self._carried(course, _mask([body >> rule & 1 for body in course.bodies]))
+        return self._tested(rule, axis, prospect, failing=False)
 
-    def _failing(self, rule: int, axis: int) -> int:
+    def _failing(self, rule: int, axis: int, prospect: Prospect) -> int:
+        """Return what may make them fail."""
+        return self._tested(rule, axis, prospect, failing=True)
+
+    def _tested(self, rule: int, axis: int, prospect: Prospect, *, failing: bool) -> int:
+        if axis in prospect.assumed:
+            return 0
         course = self.landmarks.course_of.get(axis)
         if course is None:
-            return self.landmarks.mending(rule, axis)[1] & self.left
-        return self._carried(course, _mask([not body >> rule & 1 for body in course.bodies]))
+            return self.landmarks.mending(rule, axis)[failing] & self.left
+        regions = course.passing(rule) ^ (course.grid if failing else 0)
+        if prospect is self.way:
+            return self._carried(course, regions)
+        return self._resting(course, regions, prospect)
 
     def _carried(self, course: Course, regions: int) -> int:
         """Return what may carry a governed feature to some regions, where it surely does not come yet."""
@@ -295,8 +438,8 @@ class Claims:
         while waiting:
             for bit, _ in marks.course_of[waiting.pop()].by_rule:
                 rule = bit.bit_length() - 1
-                if not self.prospect.may & bit:
-                    mask |= self._first(self._fires(rule, self.prospect))
+                if not self.way.may & bit:
+                    mask |= self._first(self._fires(rule, self.way))
                     continue
                 if rule in space.called:
                     return marks.upstream(index) & self.left
@@ -316,9 +459,9 @@ class Claims:
         mask = 0
         for bit, landing in course.by_rule:
             if landing.ends(start, course.grid) & regions:
-                if self.prospect.may & bit:
+                if self.way.may & bit:
                     return None
-                mask |= self._first(self._fires(bit.bit_length() - 1, self.prospect))
+                mask |= self._first(self._fires(bit.bit_length() - 1, self.way))
         if course.released.ends(start, course.grid) & regions:
             freed = self._freed(course)
             if freed is None:
@@ -329,29 +472,23 @@ class Claims:
     def _freed(self, course: Course) -> int | None:
         """Return what may carry a feature to where no rule heads it: a rule stops, after one fired; None if unknown."""
         rules = course.governed.rules
-        sure = self.prospect.must & rules
+        sure = self.way.must & rules
         position = self.landmarks.position[course.index]
-        start, possible = self.landmarks.start[position], self.possible[position]
+        start, possible = self.landmarks.start[position], self.way.regions[position]
         if course.governed.law is Law.ONLY_IF:
             if possible != start or not start & course.grid:
                 return None
             sure &= course.heads[start.bit_length() - 1]
         if sure:
-            return self._first(
-                self._stops(bit.bit_length() - 1, self.prospect) for bit in _bits(sure)
-            )
-        if self.prospect.may & rules or not possible & course.bare or possible & ~course.bare:
+            return self._first(self._stops(bit.bit_length() - 1, self.way) for bit in _bits(sure))
+        if self.way.may & rules or not possible & course.bare or possible & ~course.bare:
             return None
         if course.governed.law is Law.ONLY_IF:
             return 0
         mask = 0
         for bit, _ in course.by_rule:
-            mask |= self._first(self._fires(bit.bit_length() - 1, self.prospect))
+            mask |= self._first(self._fires(bit.bit_length() - 1, self.way))
         return mask
-
-
-def _mask(flags: Sequence[int]) -> int:
-    return sum(1 << number for number, flag in enumerate(flags) if flag)
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -7,7 +7,7 @@ is possible. More is possible here than in truth, so "never" and "always" are pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action, Law
@@ -55,20 +55,35 @@ class Course:
     """The regions that no rule heads."""
     grid: int
     """All regions; the person's own value has the next higher bit where it has no place."""
+    known: dict[int, int] = field(default_factory=dict)
 
     @property
     def index(self) -> int:
         """Return the feature's place in the problem."""
         return self.governed.index
 
+    def passing(self, rule: int) -> int:
+        """Return the regions in which a rule's tests on the feature pass."""
+        known = self.known.get(rule)
+        if known is None:
+            known = self.known[rule] = _mask([bool(body >> rule & 1) for body in self.bodies])
+        return known
 
-class Prospect(NamedTuple):
-    """What may and must fire; and for each feature, what its possible values let fire, at least one and all of them."""
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What may and must fire, and why: for each feature, what some of its possible values let fire, and what all do."""
 
     may: int
     must: int
-    may_of: Sequence[int]
-    must_of: Sequence[int]
+    may_of: list[int]
+    must_of: list[int]
+    regions: list[int]
+    """Where each governed feature may stand, as bits."""
+    assumed: dict[int, int] = field(default_factory=dict)
+    """Governed features that are supposed to stand in one region."""
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+    """What was found out about resting elsewhere."""
 
 
 NOWHERE = Landing(0, 0, 0)

@@ -262,7 +262,7 @@ class Selection:
         left = self.open(choice)
         stirring = tuple(n for n in choice.chosen if self.options[n].axis in self.stirring)
         claims = self.landmarks.claims(choice.chosen, stirring, left)
-        sure = list(claims.at_the_end(choice.chosen))
+        sure = claims.obstacles()
         if sure:
             return sure
         ends = self.ends(choice.chosen)
