@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from operator import and_
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 DEPTH = 2
 """How many features are told apart by where they come to rest, one within the other."""
+
+PENDING = -1
+"""The place of an answer that is being worked out."""
 
 BREADTH = 3
 """How many features are tried for the outer of them."""
@@ -45,10 +48,12 @@ class Landmarks:
 
     @cached_property
     def courses(self) -> tuple[Course, ...]:
+        """Return how governed features move by themselves."""
         return self.dynamics.person.space.courses
 
     @cached_property
     def course_of(self) -> dict[int, Course]:
+        """Return the same by the feature's place in the problem."""
         return {each.index: each for each in self.courses}
 
     @cached_property
@@ -104,7 +109,11 @@ class Landmarks:
             may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
             grown = False
             for position, course in enumerate(self.courses):
-                reached = self._moved(course, regions[position], self.start[position], may, must)
+                rules = course.governed.rules
+                key = position, regions[position], may & rules, must & rules
+                reached = self._reached.get(key)
+                if reached is None:
+                    reached = self._reached[key] = self._moved(*key)
                 fresh = reached & ~regions[position]
                 if fresh:
                     grown = True
@@ -124,7 +133,11 @@ class Landmarks:
             may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
             shrunk = False
             for position, course in enumerate(self.courses):
-                kept = self._allowed(course, regions[position], may, must)
+                rules = course.governed.rules
+                key = position, regions[position], may & rules, must & rules
+                kept = self._kept.get(key)
+                if kept is None:
+                    kept = self._kept[key] = self._allowed(*key)
                 if kept != regions[position]:
                     shrunk = True
                     regions[position] = kept
@@ -134,13 +147,16 @@ class Landmarks:
             if not shrunk:
                 return Prospect(may, must, may_of, must_of, regions, before.assumed)
 
-    def _allowed(self, course: Course, regions: int, may: int, must: int) -> int:
+    @cached_property
+    def _kept(self) -> dict[tuple[int, int, int, int], int]:
+        return {}
+
+    def _allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest; its own value may be excused or have no place."""
-        rules = course.governed.rules
-        fired, calm = may & rules, not must & rules
+        course, calm = self.courses[position], not sure
         kept = regions & ~course.grid
         if course.index in self.dynamics.excused:
-            kept |= regions & self.start[self.position[course.index]]
+            kept |= regions & self.start[position]
         for bit in _bits(regions & ~kept):
             headed = course.heads[bit.bit_length() - 1]
             if (
@@ -160,12 +176,15 @@ class Landmarks:
             every &= body
         return some, every
 
-    def _moved(self, course: Course, possible: int, start: int, may: int, must: int) -> int:
-        """Return the regions that a feature may be carried to from where it may stand."""
-        rules = course.governed.rules
-        fired, sure = may & rules, must & rules
+    @cached_property
+    def _reached(self) -> dict[tuple[int, int, int, int], int]:
+        return {}
+
+    def _moved(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions that a feature may be carried to, by its rules that may and that must fire."""
+        course, start = self.courses[position], self.start[position]
         restless = 0
-        for bit in _bits(possible):
+        for bit in _bits(regions):
             if not self._rests(course, bit, start, fired, sure):
                 restless |= bit
         if not restless:
@@ -196,14 +215,20 @@ class Landmarks:
     def _passing(self) -> dict[tuple[int, int], tuple[int, int]]:
         return {}
 
+    @cached_property
+    def _on_axis(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for number, option in enumerate(self.options):
+            found.setdefault(option.axis, []).append(number)
+        return found
+
     def mending(self, rule: int, axis: int) -> tuple[int, int]:
         """Return the options on a feature that make a rule's tests on it pass, and those that make them fail."""
         known = self._passing.get((rule, axis))
         if known is None:
             sides = [0, 0]
-            for number, option in enumerate(self.options):
-                if option.axis == axis:
-                    sides[not self.ends[number] >> rule & 1] |= 1 << number
+            for number in self._on_axis.get(axis, ()):
+                sides[not self.ends[number] >> rule & 1] |= 1 << number
             known = self._passing[rule, axis] = sides[0], sides[1]
         return known
 
@@ -282,13 +307,9 @@ class Claims:
                 undecided.append((len(unsolved), position, mask, unsolved))
         if depth > 1:
             for _, _, mask, unsolved in sorted(undecided, key=lambda each: each[:2])[:BREADTH]:
-                for case in unsolved:
-                    found_mask = self._by_cases(case, depth - 1)
-                    if found_mask is None:
-                        break
-                    mask |= found_mask
-                else:
-                    return mask
+                inner = [self._by_cases(case, depth - 1) for case in unsolved]
+                if None not in inner:
+                    return reduce(or_, (each for each in inner if each is not None), mask)
         return None
 
     def _assume(self, end: Prospect, course: Course, position: int, region: int) -> Prospect:
@@ -320,12 +341,14 @@ class Claims:
         key = course.index, regions
         known = end.known.get(key)
         if known is None:
-            known = 0
-            for index in (course.index, *end.assumed):
-                known |= self.stirred(index)
-            end.known[key] = known
+            end.known[key] = PENDING
             known = end.known[key] = self._allow(course, regions, end)
-        return known
+        if known != PENDING:
+            return known
+        mask = self.stirred(course.index)
+        for index in end.assumed:
+            mask |= self.stirred(index)
+        return mask
 
     def _allow(self, course: Course, regions: int, end: Prospect) -> int:
         law = course.governed.law
@@ -410,29 +433,32 @@ class Claims:
         key = course.index, regions
         known = self.known.get(key)
         if known is None:
-            self.known[key] = self.landmarks.upstream(course.index) & self.left
+            self.known[key] = PENDING
             known = self._carry(course, regions)
             if known is None:
                 known = self.stirred(course.index)
             self.known[key] = known
-        return known
+        return known if known != PENDING else self._upstream(course.index)
+
+    def _upstream(self, index: int) -> int:
+        return self.landmarks.upstream(index) & self.left
 
     def stirred(self, index: int) -> int:
         """Return the options without which a feature goes no other ways than the choice alone opens to it.
 
         Rules that may fire must not notice a thing; a rule that never does must only be kept from it.
         """
-        key = index, -1
+        key = index, PENDING
         known = self.known.get(key)
         if known is None:
-            self.known[key] = self.landmarks.upstream(index) & self.left
+            self.known[key] = PENDING
             known = self.known[key] = self._stirred(index)
-        return known
+        return known if known != PENDING else self._upstream(index)
 
     def _stirred(self, index: int) -> int:
         marks = self.landmarks
         if marks.restless:
-            return marks.upstream(index) & self.left
+            return self._upstream(index)
         space = marks.dynamics.person.space
         seen, waiting, mask = {index}, [index], 0
         while waiting:
@@ -442,7 +468,7 @@ class Claims:
                     mask |= self._first(self._fires(rule, self.way))
                     continue
                 if rule in space.called:
-                    return marks.upstream(index) & self.left
+                    return self._upstream(index)
                 for axis in space.tested[rule]:
                     if axis not in marks.course_of:
                         mask |= marks.noticed(rule, axis)

@@ -60,37 +60,47 @@ class Choice(NamedTuple):
     barred: int
 
 
+class Waiting(NamedTuple):
+    """A choice with a bound on what comes of it; then the reasons why it falls short, with their shares of the bound."""
+
+    bound: int
+    choice: Choice
+    reasons: list[int] | None
+    shares: list[int]
+
+
 def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
     """Return the best path, or None, which proves that there is none."""
     selection = Selection(dynamics)
-    queue: list[tuple[int, bool, Choice]] = [(0, False, Choice(0, (), 0))]
+    queue: list[Waiting] = [Waiting(0, Choice(0, (), 0), None, [])]
     best: Arrival | None = None
     ties = expanded = 0
-    while queue and (best is None or (queue[0][0] <= best.effort and ties < TIES)):
-        bound, bounded, choice = heapq.heappop(queue)
-        reasons = selection.reasons(choice)
-        if reasons is None:
-            try:
-                arrival = selection.ordered(choice, limits)
-            except LimitReached:
-                raise LimitReached(bound, best) from None
-            if arrival is not None:
-                ties += 1
-                best = arrival if best is None else min(best, arrival, key=_rank)
-                continue
-            reasons = [selection.open(choice)]
+    while queue and (best is None or (queue[0].bound <= best.effort and ties < TIES)):
+        bound, choice, reasons, shares = heapq.heappop(queue)
         if limits.reached(expanded):
             raise LimitReached(bound, best)
         expanded += 1
-        if not reasons or not all(reasons):
-            continue
-        shares = selection.shares(reasons)
-        need = choice.effort + sum(shares)
-        if need > bound and not bounded:
-            heapq.heappush(queue, (need, True, choice))
-            continue
+        if reasons is None:
+            reasons = selection.reasons(choice)
+            if reasons is None:
+                try:
+                    arrival = selection.ordered(choice, limits)
+                except LimitReached:
+                    raise LimitReached(bound, best) from None
+                if arrival is not None:
+                    ties += 1
+                    best = arrival if best is None else min(best, arrival, key=_rank)
+                    continue
+                reasons = [selection.open(choice)]
+            if not reasons or not all(reasons):
+                continue
+            shares = selection.shares(reasons)
+            need = choice.effort + sum(shares)
+            if need > bound:
+                heapq.heappush(queue, Waiting(need, choice, reasons, shares))
+                continue
         for following in selection.branches(choice, reasons, shares):
-            heapq.heappush(queue, (max(bound, following[0]), False, following[1]))
+            heapq.heappush(queue, following._replace(bound=max(bound, following.bound)))
     return best
 
 
@@ -417,9 +427,7 @@ class Selection:
                     left[number] = left.get(number, self.options[number].effort) - share
         return found
 
-    def branches(
-        self, choice: Choice, reasons: list[int], shares: list[int]
-    ) -> Iterator[tuple[int, Choice]]:
+    def branches(self, choice: Choice, reasons: list[int], shares: list[int]) -> Iterator[Waiting]:
         """Yield the ways to remedy the narrowest reason, each leaving to the others what they try."""
         branch = min(reasons, key=int.bit_count)
         barred = choice.barred
@@ -429,7 +437,7 @@ class Selection:
                 share for mask, share in zip(reasons, shares, strict=True) if not mask >> number & 1
             )
             chosen = tuple(sorted((*choice.chosen, number)))
-            yield effort + rest, Choice(effort, chosen, barred)
+            yield Waiting(effort + rest, Choice(effort, chosen, barred), None, [])
             barred |= 1 << number
 
 
