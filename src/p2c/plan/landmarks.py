@@ -134,10 +134,7 @@ class Landmarks:
             shrunk = False
             for position, course in enumerate(self.courses):
                 rules = course.governed.rules
-                key = position, regions[position], may & rules, must & rules
-                kept = self._kept.get(key)
-                if kept is None:
-                    kept = self._kept[key] = self._allowed(*key)
+                kept = self.allowed(position, regions[position], may & rules, must & rules)
                 if kept != regions[position]:
                     shrunk = True
                     regions[position] = kept
@@ -151,8 +148,16 @@ class Landmarks:
     def _kept(self) -> dict[tuple[int, int, int, int], int]:
         return {}
 
+    def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
+        key = position, regions, fired, sure
+        known = self._kept.get(key)
+        if known is None:
+            known = self._kept[key] = self._allowed(*key)
+        return known
+
     def _allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
-        """Return the regions in which a feature may be at rest; its own value may be excused or have no place."""
+        # The person's own value may be excused, or have no place: then it stays.
         course, calm = self.courses[position], not sure
         kept = regions & ~course.grid
         if course.index in self.dynamics.excused:
@@ -166,6 +171,17 @@ class Landmarks:
             ):
                 kept |= bit
         return kept
+
+    @cached_property
+    def calling(self) -> int:
+        """Return the rules that call decisions."""
+        return reduce(or_, (1 << rule for rule in self.dynamics.person.space.called), 0)
+
+    def heading(self, course: Course, region: int) -> int:
+        """Return the rules of a feature whose heads hold a region, or the person's own value where it has no place."""
+        if region < len(course.heads):
+            return course.heads[region]
+        return self.dynamics.headed(course.index, OFF)
 
     def bodies(self, course: Course, regions: int) -> tuple[int, int]:
         """Return the rules whose tests on a feature pass in some of these regions, and those that do in all."""

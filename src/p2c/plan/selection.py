@@ -20,6 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Effects
+from p2c.plan.futures import Futures
 from p2c.plan.landmarks import Claims, Landmarks
 from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, search
 from p2c.rules.theory import Test
@@ -159,6 +160,11 @@ class Selection:
         """Return what choices surely need."""
         return Landmarks(self.dynamics, self.options, self._upstream_options, self._restless)
 
+    @cached_property
+    def futures(self) -> Futures:
+        """Return what may still come of choices."""
+        return Futures(self.landmarks, self.by_axis)
+
     def ends(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
         """Return the states in which doing all chosen options can end, over all orders and outcomes."""
         stirring = tuple(n for n in chosen if self.options[n].axis in self.stirring)
@@ -269,10 +275,13 @@ class Selection:
         A single end gives all its reasons. Several ends, as the order decides, give one in common: to remedy one of
         the ends. An empty reason cannot be remedied.
         """
-        left = self.open(choice)
+        future = self.futures.of(choice.chosen, self.open(choice))
+        if future is None:
+            return []
+        left = future.left
         stirring = tuple(n for n in choice.chosen if self.options[n].axis in self.stirring)
         claims = self.landmarks.claims(choice.chosen, stirring, left)
-        sure = claims.obstacles()
+        sure = future.forced + claims.obstacles()
         if sure:
             return sure
         ends = self.ends(choice.chosen)
