@@ -14,14 +14,13 @@ from operator import and_, or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Law
-from p2c.plan.outlook import settle
+from p2c.plan.outlook import Rest, settle
 from p2c.rules.theory import Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from p2c.plan.landmarks import Landmarks
-    from p2c.plan.outlook import Course
     from p2c.plan.space import Space
 
 
@@ -69,6 +68,56 @@ class Futures:
         """Return where governed features may come to stand whatever is done."""
         return self.landmarks.on_the_way(tuple(range(len(self.landmarks.options)))).regions
 
+    @cached_property
+    def widest(self) -> tuple[list[int], list[int]]:
+        """Return what each feature lets fire while all options are open: some of its values, and all of them."""
+        marks = self.landmarks
+        some, every = list(marks.own), list(marks.own)
+        for axis, options in self.on_axis.items():
+            some[axis], every[axis] = self.bodies(axis, options, own=True)
+        for position, course in enumerate(marks.courses):
+            bodies = marks.bodies(course, self.regions[position])
+            some[course.index], every[course.index] = bodies
+        return some, every
+
+    @cached_property
+    def _known_bodies(self) -> dict[tuple[int, int, bool], tuple[int, int]]:
+        return {}
+
+    def bodies(self, axis: int, options: int, *, own: bool) -> tuple[int, int]:
+        """Return what a feature lets fire at some and at all of its values: where options lead, and perhaps its own."""
+        key = axis, options, own
+        known = self._known_bodies.get(key)
+        if known is None:
+            ends = [self.landmarks.ends[number] for number in _numbers(options)]
+            if own:
+                ends.append(self.landmarks.own[axis])
+            if not ends:
+                raise DeadEnd
+            known = self._known_bodies[key] = reduce(or_, ends), reduce(and_, ends)
+        return known
+
+    def rest(self, position: int, regions: int, fired: int, sure: int) -> Rest:
+        """Return what is left of some regions to rest in, by the feature's rules that may and that must fire."""
+        key = position, regions, fired, sure
+        known = self.landmarks.memory.rests.get(key)
+        if known is None:
+            known = self.landmarks.memory.rests[key] = self._rest(*key)
+        return known
+
+    def _rest(self, position: int, regions: int, fired: int, sure: int) -> Rest:
+        marks = self.landmarks
+        course = marks.courses[position]
+        kept = marks.allowed(position, regions, fired, sure)
+        some, every = marks.bodies(course, kept)
+        heading = reduce(or_, (marks.heading(course, number) for number in _numbers(kept)), 0)
+        silent = 0
+        lenient = course.governed.law is Law.ONLY_IF or course.index in marks.dynamics.excused
+        if not lenient and not heading & fired:
+            # It can rest in the head of no rule that may fire, so that none must.
+            silent = course.governed.rules & ~marks.calling
+        return Rest(kept, some, every, silent)
+
     def of(self, chosen: tuple[int, ...], left: int) -> Future | None:
         """Return the future of a choice, or None where it has none."""
         marks = self.landmarks
@@ -90,26 +139,18 @@ class End:
         self.futures, self.left, self.taken = futures, left, taken
         self.moved: set[int] = set()
         self.regions = list(futures.regions)
-        self.may_of, self.must_of = list(marks.own), list(marks.own)
+        self.may_of, self.must_of = list(futures.widest[0]), list(futures.widest[1])
         for axis, options in futures.on_axis.items():
-            self._measure(axis, options)
-        for position, course in enumerate(marks.courses):
-            bodies = marks.bodies(course, self.regions[position])
-            self.may_of[course.index], self.must_of[course.index] = bodies
+            if axis in taken:
+                self.may_of[axis] = self.must_of[axis] = marks.ends[taken[axis]]
+            elif options & ~left:
+                self._measure(axis)
 
-    def _measure(self, axis: int, options: int) -> None:
+    def _measure(self, axis: int) -> None:
         """Note what a feature that may be set lets fire, from the values that are left to it."""
-        marks = self.futures.landmarks
-        if axis in self.taken:
-            self.may_of[axis] = self.must_of[axis] = marks.ends[self.taken[axis]]
-            return
-        some, every = (0, -1) if axis in self.moved else (marks.own[axis], marks.own[axis])
-        for number in _numbers(options & self.left):
-            some |= marks.ends[number]
-            every &= marks.ends[number]
-        if every == -1:
-            raise DeadEnd
-        self.may_of[axis], self.must_of[axis] = some, every
+        options = self.futures.on_axis.get(axis, 0) & self.left
+        bodies = self.futures.bodies(axis, options, own=axis not in self.moved)
+        self.may_of[axis], self.must_of[axis] = bodies
 
     def settle(self) -> None:
         """Take values away until nothing follows any more."""
@@ -123,35 +164,20 @@ class End:
             silent = futures.plain
             changed = False
             for position, course in enumerate(futures.landmarks.courses):
-                changed |= self._obey(position, course, may, must)
-                silent |= self._silent(position, course, may)
+                rules = course.governed.rules
+                regions = self.regions[position]
+                rest = futures.rest(position, regions, may & rules, must & rules)
+                silent |= rest.silent
+                if rest.regions != regions:
+                    self._keep(position, course.index, rest)
+                    changed = True
             changed |= self._silence(silent & may)
 
-    def _obey(self, position: int, course: Course, may: int, must: int) -> bool:
-        rules = course.governed.rules
-        regions = self.regions[position]
-        kept = self.futures.landmarks.allowed(position, regions, may & rules, must & rules)
-        if kept == regions:
-            return False
-        self._keep(position, course, kept)
-        return True
-
-    def _keep(self, position: int, course: Course, kept: int) -> None:
-        if not kept:
+    def _keep(self, position: int, axis: int, rest: Rest) -> None:
+        if not rest.regions:
             raise DeadEnd
-        self.regions[position] = kept
-        bodies = self.futures.landmarks.bodies(course, kept)
-        self.may_of[course.index], self.must_of[course.index] = bodies
-
-    def _silent(self, position: int, course: Course, may: int) -> int:
-        """Return the rules of a feature that must not fire, since it can rest in the head of none that may."""
-        marks = self.futures.landmarks
-        if course.governed.law is Law.ONLY_IF or course.index in marks.dynamics.excused:
-            return 0
-        heading = reduce(or_, (marks.heading(course, n) for n in _numbers(self.regions[position])))
-        if heading & may:
-            return 0
-        return course.governed.rules & ~marks.calling
+        self.regions[position] = rest.regions
+        self.may_of[axis], self.must_of[axis] = rest.some, rest.every
 
     def _silence(self, rules: int) -> bool:
         """Take away the values with which one of these rules would surely fire."""
@@ -184,7 +210,8 @@ class End:
             kept &= course.grid
         if kept == regions:
             return False
-        self._keep(position, course, kept)
+        some, every = marks.bodies(course, kept)
+        self._keep(position, axis, Rest(kept, some, every, 0))
         return True
 
     def _drop(self, rule: int, axis: int) -> bool:
@@ -198,7 +225,7 @@ class End:
         self.left &= ~passing
         if own:
             self.moved.add(axis)
-        self._measure(axis, self.futures.on_axis.get(axis, 0))
+        self._measure(axis)
         return True
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
 from p2c.plan.axis import OFF
-from p2c.plan.outlook import Prospect, settle
+from p2c.plan.outlook import Memory, Prospect, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,9 +111,9 @@ class Landmarks:
             for position, course in enumerate(self.courses):
                 rules = course.governed.rules
                 key = position, regions[position], may & rules, must & rules
-                reached = self._reached.get(key)
+                reached = self.memory.reached.get(key)
                 if reached is None:
-                    reached = self._reached[key] = self._moved(*key)
+                    reached = self.memory.reached[key] = self._moved(*key)
                 fresh = reached & ~regions[position]
                 if fresh:
                     grown = True
@@ -144,16 +144,12 @@ class Landmarks:
             if not shrunk:
                 return Prospect(may, must, may_of, must_of, regions, before.assumed)
 
-    @cached_property
-    def _kept(self) -> dict[tuple[int, int, int, int], int]:
-        return {}
-
     def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
         key = position, regions, fired, sure
-        known = self._kept.get(key)
+        known = self.memory.kept.get(key)
         if known is None:
-            known = self._kept[key] = self._allowed(*key)
+            known = self.memory.kept[key] = self._allowed(*key)
         return known
 
     def _allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
@@ -185,16 +181,26 @@ class Landmarks:
 
     def bodies(self, course: Course, regions: int) -> tuple[int, int]:
         """Return the rules whose tests on a feature pass in some of these regions, and those that do in all."""
-        some, every = 0, -1
-        for number in _numbers(regions):
-            body = course.bodies[number] if number < len(course.bodies) else self.own[course.index]
-            some |= body
-            every &= body
-        return some, every
+        key = course.index, regions
+        known = self.memory.bodies.get(key)
+        if known is None:
+            some, every = 0, -1
+            for number in _numbers(regions):
+                listed = number < len(course.bodies)
+                body = course.bodies[number] if listed else self.own[course.index]
+                some |= body
+                every &= body
+            known = self.memory.bodies[key] = some, every
+        return known
 
     @cached_property
-    def _reached(self) -> dict[tuple[int, int, int, int], int]:
-        return {}
+    def memory(self) -> Memory:
+        """Return what is remembered about governed features: with everyone else's where nothing is odd."""
+        places = self.dynamics.person.places
+        if self.dynamics.excused or any(places[each.index] == OFF for each in self.courses):
+            return Memory()
+        self.dynamics.person.space.memory.tidy()
+        return self.dynamics.person.space.memory
 
     def _moved(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions that a feature may be carried to, by its rules that may and that must fire."""

@@ -86,6 +86,35 @@ class Prospect:
     """What was found out about resting elsewhere."""
 
 
+Case = tuple[int, int, int, int]
+"""A governed feature by its position, its regions, and its rules that may and that must fire."""
+
+
+class Memory:
+    """What was worked out about governed features, the same for everyone but for exceptions and odd own values."""
+
+    def __init__(self) -> None:
+        self.reached: dict[Case, int] = {}
+        self.kept: dict[Case, int] = {}
+        self.rests: dict[Case, Rest] = {}
+        self.bodies: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def tidy(self) -> None:
+        """Forget everything when it gets too much."""
+        if len(self.reached) + len(self.kept) + len(self.rests) + len(self.bodies) > 200_000:
+            for each in (self.reached, self.kept, self.rests, self.bodies):
+                each.clear()
+
+
+class Rest(NamedTuple):
+    """The regions in which a governed feature may rest, what they let fire, and its rules that then must not."""
+
+    regions: int
+    some: int
+    every: int
+    silent: int
+
+
 NOWHERE = Landing(0, 0, 0)
 
 

@@ -82,17 +82,15 @@ def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
             raise LimitReached(bound, best)
         expanded += 1
         if reasons is None:
-            reasons = selection.reasons(choice)
-            if reasons is None:
-                try:
-                    arrival = selection.ordered(choice, limits)
-                except LimitReached:
-                    raise LimitReached(bound, best) from None
-                if arrival is not None:
-                    ties += 1
-                    best = arrival if best is None else min(best, arrival, key=_rank)
-                    continue
-                reasons = [selection.open(choice)]
+            try:
+                outcome = selection.outcome(choice, limits)
+            except LimitReached:
+                raise LimitReached(bound, best) from None
+            if isinstance(outcome, Arrival):
+                ties += 1
+                best = outcome if best is None else min(best, outcome, key=_rank)
+                continue
+            reasons = outcome
             if not reasons or not all(reasons):
                 continue
             shares = selection.shares(reasons)
@@ -165,10 +163,10 @@ class Selection:
         """Return what may still come of choices."""
         return Futures(self.landmarks, self.by_axis)
 
-    def ends(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
+    def ends(self, chosen: tuple[int, ...], limits: Limits) -> tuple[Places, ...]:
         """Return the states in which doing all chosen options can end, over all orders and outcomes."""
         stirring = tuple(n for n in chosen if self.options[n].axis in self.stirring)
-        known = self._rests(stirring)
+        known = self._rests(stirring, limits)
         calm = [self.options[n] for n in chosen if self.options[n].axis not in self.stirring]
         return tuple(_with(places, calm) for places in known) if calm else known
 
@@ -176,13 +174,15 @@ class Selection:
     def _known_rests(self) -> dict[tuple[int, ...], tuple[Places, ...]]:
         return {(): (self.dynamics.person.places,)}
 
-    def _rests(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
+    def _rests(self, chosen: tuple[int, ...], limits: Limits) -> tuple[Places, ...]:
         """Return the states at rest after these options: each of them last, after all orders of the others."""
         known = self._known_rests.get(chosen)
         if known is None:
+            if limits.reached(0):
+                raise LimitReached(0, None)
             found: dict[Places, None] = {}
             for position, number in enumerate(chosen):
-                for before in self._rests(chosen[:position] + chosen[position + 1 :]):
+                for before in self._rests(chosen[:position] + chosen[position + 1 :], limits):
                     found |= dict.fromkeys(self._settled(_with(before, [self.options[number]])))
             known = self._known_rests[chosen] = tuple(found)
         return known
@@ -269,29 +269,38 @@ class Selection:
             mask &= ~self.by_axis[self.options[number].axis]
         return mask
 
-    def reasons(self, choice: Choice) -> list[int] | None:
-        """Return, for each reason why a set falls short, the open options that may remedy it; None at the goal.
+    def outcome(self, choice: Choice, limits: Limits) -> Arrival | list[int]:
+        """Return the best path that takes just this choice, or the reasons why there is none.
 
-        A single end gives all its reasons. Several ends, as the order decides, give one in common: to remedy one of
-        the ends. An empty reason cannot be remedied.
+        A reason is the open options that may remedy it. An empty one cannot be remedied; no reason at all says that
+        nothing more can come of the choice.
         """
         future = self.futures.of(choice.chosen, self.open(choice))
         if future is None:
             return []
-        left = future.left
         stirring = tuple(n for n in choice.chosen if self.options[n].axis in self.stirring)
-        claims = self.landmarks.claims(choice.chosen, stirring, left)
+        claims = self.landmarks.claims(choice.chosen, stirring, future.left)
         sure = future.forced + claims.obstacles()
         if sure:
             return sure
-        ends = self.ends(choice.chosen)
+        return self.ordered(choice, limits) or self._shortfalls(choice, claims, limits)
+
+    def _shortfalls(self, choice: Choice, claims: Claims, limits: Limits) -> list[int]:
+        """Return why every order of a choice falls short.
+
+        A single end gives all its reasons. Several ends, as the order decides, give one in common: to remedy one of
+        the ends.
+        """
+        left = claims.left
+        ends = self.ends(choice.chosen, limits)
         if not ends:
             return [left & self._stirring_options]
         found = []
         for places in ends:
             verdict = self.dynamics.judge(places)
             if verdict.goal:
-                return None
+                # It is there, but only by going on from where the goal was met before.
+                return [left]
             found.append([mask & left for mask in self._remedies(places, verdict, claims)])
         if len(found) == 1:
             return found[0]

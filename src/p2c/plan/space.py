@@ -16,7 +16,7 @@ from p2c.domain.feature import Law
 from p2c.plan.atlas import Atlas
 from p2c.plan.axis import Axis
 from p2c.plan.masks import Remembered
-from p2c.plan.outlook import courses
+from p2c.plan.outlook import Memory, courses
 from p2c.plan.person import measure
 from p2c.rules.render import render_rule
 from p2c.rules.syntax import Rule
@@ -204,6 +204,11 @@ class Space:
     def courses(self) -> tuple[Course, ...]:
         """Return how each governed feature moves by itself, in the same order."""
         return courses(self)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Return what was worked out about governed features for people so far."""
+        return Memory()
 
     @cached_property
     def tested(self) -> tuple[tuple[int, ...], ...]:
