@@ -59,8 +59,6 @@ class Dynamics:
 
     person: Person
     variety: Variety = Variety.PLANS
-    only: Mapping[int, int] | None = None
-    """Where just one target of each feature is of interest, that target."""
 
     @cached_property
     def _tables(self) -> tuple[Mapping[int, tuple[int, int]], ...]:
@@ -283,9 +281,6 @@ class Dynamics:
 
     def targets(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the places that a direct action may choose, each with the set of places it stands for."""
-        if self.only is not None:
-            yield self.only[index], (self.only[index],)
-            return
         axis = self.person.space.axes[index]
         missing = self.person.missing(index, start)
         if axis.feature.moves_from is not None:
