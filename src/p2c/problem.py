@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,12 @@ from p2c.plan.planner import find_plan
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan
+from p2c.report.document import applicant_document
+from p2c.report.dossier import Origin, expert_document
+from p2c.report.formats import check_audience, renderer
+from p2c.report.graph import graph_svg
+from p2c.report.notebook import problem_html
+from p2c.report.voice import give_voice
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
 from p2c.rules.proof import why
@@ -121,10 +127,9 @@ class Problem:
             plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
         else:
             plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
-        if not isinstance(plan, Infeasible):
-            return plan
-        blockers, opened = find_blockers(problem.compiled, state)
-        return Infeasible(plan.question, blockers, opened)
+        if isinstance(plan, Infeasible):
+            plan = Infeasible(plan.question, *find_blockers(problem.compiled, state))
+        return give_voice(problem.theory, plan)
 
     def nearest(
         self, row: Mapping[str, Any], k: int = 1, *, distinct: str = "points", **overrides: Any
@@ -138,7 +143,10 @@ class Problem:
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
-        return list(islice(plans, k))
+        return [
+            give_voice(problem.theory, plan, cheapest=number == 0)
+            for number, plan in enumerate(islice(plans, k))
+        ]
 
     def plan_many(
         self, frame: Any, *, details: bool = True, progress: bool | None = None, **overrides: Any
@@ -155,6 +163,31 @@ class Problem:
         """Return the proof tree behind the decision in a state."""
         return why(self.theory, self.read_row(row))
 
+    def report(
+        self,
+        row: Mapping[str, Any],
+        *,
+        format: str = "html",
+        audience: str = "applicant",
+        language: str = "en",
+        origin: Origin | None = None,
+        engine: str = "auto",
+        time_limit: float | None = None,
+        **overrides: Any,
+    ) -> bytes:
+        """Return a report on a person's plan as html, md, png or pdf, for the applicant or for an expert.
+
+        `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives.
+        """
+        render = renderer(format)
+        check_audience(audience)
+        problem = self.with_keys(**overrides)
+        plan = problem.plan(row, engine=engine, time_limit=time_limit)
+        if audience == "applicant":
+            return render(applicant_document(problem.theory, plan, language=language))
+        origin = replace(origin or Origin(), problem=problem.to_dict())
+        return render(expert_document(problem.compiled, plan, origin, language=language))
+
     def check(self, plan: Plan | Mapping[str, Any]) -> Verdict:
         """Replay a plan by the contract, with code that the planner does not share."""
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
@@ -167,6 +200,13 @@ class Problem:
     def space(self) -> SpaceReport:
         """Return the size of the search space, raw and after cutting it at what rules mention."""
         return measure_space(self.compiled)
+
+    def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
+        """Return the causal graph as a picture: what follows from what, and what the decision reads."""
+        return graph_svg(self.theory, theme=theme, language=language)
+
+    def _repr_html_(self) -> str:
+        return problem_html(self.theory)
 
 
 def _engine(name: str) -> Engine:
