@@ -65,7 +65,12 @@ def assert_row(problem: Problem, row: Document, found: Document) -> None:
         assert (found["actions"], found["steps"]) == ("", "")
         return
     acts = [list(step.actions) for step in plan.steps]
-    direct = {each.feature: each.end for step in acts for each in step if _is_direct(each)}
+    direct = [
+        {"feature": each.feature, "to": each.end}
+        for step in acts
+        for each in step
+        if _is_direct(each)
+    ]
     assert json.loads(found["actions"]) == direct
     assert json.loads(found["steps"]) == [
         [
@@ -195,6 +200,18 @@ def test_every_answer_is_in_the_order_of_the_rows(loan: Problem) -> None:
     ]
     assert_rows(loan, PEOPLE, answer)
     assert answer["message"][3] == "debt: -5 is outside its range, 0 to 1000000"
+
+
+def test_a_feature_with_moves_keeps_every_action_on_it() -> None:
+    degrees = category("none", "school", "degree", moves={"none": ["school"], "school": ["degree"]})
+    problem = Problem.from_dict(
+        {"goal": "study(X,'degree')", "rules": "", "features": {"study": degrees}}
+    )
+    answer = problem.plan_many(pd.DataFrame([{"study": "none"}]))
+    assert json.loads(answer["actions"][0]) == [
+        {"feature": "study", "to": "school"},
+        {"feature": "study", "to": "degree"},
+    ]
 
 
 def test_without_details_the_actions_are_left_out(loan: Problem) -> None:

@@ -19,7 +19,7 @@ from p2c.errors import RowError
 from p2c.plan.atlas import Route, best_route
 from p2c.plan.axis import OFF
 from p2c.plan.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
-from p2c.plan.outcome import DirectAction, Found
+from p2c.plan.outcome import DirectAction, Found, Infeasible
 from p2c.plan.person import place_person
 from p2c.plan.planner import find_plan, refuse_if_strict
 
@@ -47,6 +47,8 @@ class Batch:
     message: Words
     actions: Words
     steps: Words
+    stuck: list[Whole] = field(default_factory=list)
+    """The rows without a way, those of one class together."""
     _texts: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Column | Coded]:
@@ -175,6 +177,7 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
         batch.cost[rows] = 0.0
     elif not entry.routes:
         batch.status[rows] = "infeasible"
+        batch.stuck.append(rows)
     else:
         batch.status[rows] = "found"
         _take_routes(batch, entry.routes, rows)
@@ -244,7 +247,12 @@ def _route_texts(space: Space, route: Route) -> tuple[str, str]:
 
 def _texts(steps: Sequence[Sequence[tuple[bool, str, Any]]]) -> tuple[str, str]:
     """Return the direct actions and the steps of a plan as compact JSON."""
-    direct = {name: value for step in steps for is_direct, name, value in step if is_direct}
+    direct = [
+        {"feature": name, "to": value}
+        for step in steps
+        for is_direct, name, value in step
+        if is_direct
+    ]
     kinds = [
         [
             {"kind": "direct" if d else "causal", "feature": name, "to": value}
@@ -264,6 +272,8 @@ def _answer_alone(batch: Batch, row: int) -> None:
         _mark_invalid(batch, np.array([row]), str(error))
         return
     batch.status[row] = plan.status
+    if isinstance(plan, Infeasible):
+        batch.stuck.append(np.array([row]))
     if plan.cost is not None:
         batch.cost[row] = plan.cost
     _note_end(batch, row, plan)
