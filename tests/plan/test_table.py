@@ -266,6 +266,13 @@ def test_numbers_of_any_type_are_read_alike(loan: Problem, dtype: Any) -> None:
     assert answer["end_debt"].dtype == "int64"
 
 
+def test_a_number_out_of_range_is_shown_as_people_write_it(loan: Problem) -> None:
+    answer = loan.plan_many(pd.DataFrame([JOHN | {"debt": 1e9}]).astype("float64"))
+    assert answer["message"][0] == "debt: 1000000000 is outside its range, 0 to 1000000"
+    share = Problem.from_dict(WORDS).plan_many(pd.DataFrame([WORD_ROWS[0] | {"f": 1.5}]))
+    assert share["message"][0] == "f: 1.5 is outside its range, 0.0 to 1.0"
+
+
 def test_a_large_unsigned_number_is_not_taken_for_a_negative_one() -> None:
     features = {"n": whole(-100, 100)}
     problem = Problem.from_dict({"goal": "n(X,N), N>=5", "rules": "", "features": features})

@@ -137,12 +137,15 @@ def end_type(feature: Feature) -> pa.DataType:
 
 def _array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
     if isinstance(column, Coded) and kind == WORDS:
-        texts = [None if value in (None, "") else str(value) for value in column.values]
-        numbers = np.array([*range(len(texts)), -1])[column.numbers]
-        absent = np.array([*(text is None for text in texts), True])[numbers]
-        indices = pa.array(np.where(absent, 0, numbers).astype(np.int32), mask=absent)
-        values = pa.array(["" if text is None else text for text in texts], pa.string())
-        return pa.DictionaryArray.from_arrays(indices, values)
+        # Each text once: pyarrow writes whatever lies in memory into Parquet where one stands twice.
+        known: dict[str, int] = {}
+        table = [
+            -1 if value in (None, "") else known.setdefault(str(value), len(known))
+            for value in column.values
+        ]
+        numbers = np.array([*table, -1], dtype=np.int32)[column.numbers]
+        indices = pa.array(np.maximum(numbers, 0), mask=numbers < 0)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(list(known), pa.string()))
     if isinstance(column, Coded) or column.dtype == object:
         values = column.tolist()
         text = kind == pa.string()
@@ -151,7 +154,9 @@ def _array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
 
 
 def _first(actions: str) -> str:
-    return json.dumps(json.loads(actions)[0], ensure_ascii=False) if actions else ""
+    """Return the first of a list of actions; there is none where effects alone lead to the goal."""
+    listed = json.loads(actions or "[]")
+    return json.dumps(listed[0], ensure_ascii=False) if listed else ""
 
 
 def _told(plan: Plan) -> dict[str, Any]:

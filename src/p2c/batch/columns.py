@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import types
 
+from p2c.batch.persons import TEXT
 from p2c.errors import P2CError, suggestion
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _schema(file: InputFile) -> pa.Schema:
     schema = file.reader.schema(file.path)
     for key, _ in file.keys:
         if key not in schema.names:
-            schema = schema.append(pa.field(key, pa.string()))
+            schema = schema.append(pa.field(key, pa.string(), metadata=TEXT))
     return schema
 
 
@@ -78,7 +79,7 @@ def _faults(file: InputFile, schema: pa.Schema, features: Sequence[Feature]) -> 
             yield f"{feature.name}: no such column; {suggestion(feature.name, spare)}"
         elif times > 1:
             yield f"{feature.name}: the column stands there {times} times"
-        elif not (file.reader.is_text or feature.name in dict(file.keys)):
+        elif not (file.reader.is_text or schema.field(feature.name).metadata == TEXT):
             found = schema.field(feature.name).type
             if not fits(feature, found):
                 yield f"{feature.name}: expected {expected(feature)}, found {found}"
@@ -95,7 +96,7 @@ def fits(feature: Feature, found: pa.DataType) -> bool:
     number = types.is_integer(found) or types.is_floating(found)
     if feature.kind.is_number:
         return bool(number)
-    text = types.is_string(found) or types.is_large_string(found) or types.is_string_view(found)
+    text = types.is_string(found) or types.is_large_string(found)
     kinds = {type(value) for value in feature.places}
     return bool(text and str in kinds) or bool(number and kinds & {int, float})
 

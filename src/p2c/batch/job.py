@@ -83,11 +83,11 @@ def opened(target: Path, document: dict[str, Any]) -> Iterator[Job]:
     note = workshop / "job.json"
     try:
         _refuse_if_foreign(target)
+        known = _read(target / MANIFEST) or _read(note)
+        if known:
+            _refuse_if_other(target, known, document)
         workshop.mkdir(parents=True, exist_ok=True)
         with locked(workshop / "lock"):
-            known = _read(target / MANIFEST) or _read(note)
-            if known:
-                _refuse_if_other(target, known, document)
             put_text(note, _text(document), aside=workshop)
             _clear(workshop)
             yield Job(target, document)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import types
 
 from p2c.batch.answers import Planner
 from p2c.batch.disk import put, put_text
@@ -105,7 +106,10 @@ def record_path(target: Path, part: Part) -> Path:
 
 def _with_kept(answers: pa.Table, table: pa.Table, kept: pa.Schema) -> pa.Table:
     for field in kept:
-        answers = answers.append_column(field, table.column(field.name).cast(field.type))
+        column = table.column(field.name)
+        if types.is_dictionary(field.type):  # its texts may stand there twice; see `answers._array`
+            column = column.cast(field.type.value_type)
+        answers = answers.append_column(field, column.cast(field.type))
     return answers
 
 
@@ -136,13 +140,12 @@ def _small_tables(columns: Columns, pieces: Iterable[Piece]) -> Iterator[pa.Tabl
     for piece in pieces:
         file = piece.file
         file.refuse_if_changed()
-        inside = set(file.reader.schema(file.path).names)
+        inside = file.reader.schema(file.path).names
         keys = {key: value for key, value in file.keys if key not in inside}
-        own = [name for name in wanted if name not in keys]
-        batches = file.reader.batches(
-            file.path, (piece.begin, piece.end), own, coded=columns.features
-        )
-        for batch in batches:
+        # Where folders name all columns, one of the file's own still tells how many rows there are.
+        own = [name for name in wanted if name not in keys] or inside[:1]
+        coded = [name for name in columns.features if name in own]
+        for batch in file.reader.batches(file.path, (piece.begin, piece.end), own, coded=coded):
             yield _marked(pa.Table.from_batches([batch]), keys, file.reader.is_text)
 
 

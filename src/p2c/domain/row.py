@@ -93,7 +93,7 @@ def _plain(raw: Any) -> Any:
     """Return a Python value for what pandas and numpy hand out; None for every kind of missing."""
     if raw is None or type(raw).__name__ in ("NAType", "NaTType"):
         return None
-    if hasattr(raw, "item") and not isinstance(raw, str | int | float):
+    if hasattr(raw, "item") and not isinstance(raw, str | int):
         if getattr(raw, "size", 1) != 1:
             raise ValueError(f"expected one value, found {raw.size}")
         raw = raw.item()
