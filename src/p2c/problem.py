@@ -71,7 +71,7 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
-        return self.spec.model_dump(mode="json", exclude_defaults=True)
+        return self.spec.model_dump(mode="json", exclude_defaults=True, exclude={"rules_file"})
 
     @cached_property
     def theory(self) -> Theory:
@@ -102,9 +102,7 @@ class Problem:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
-            data = {**self.to_dict(), **overrides}
-            data.pop("rules_file", None)
-            known = self._variants[marks] = Problem.from_dict(data)
+            known = self._variants[marks] = Problem.from_dict({**self.to_dict(), **overrides})
         return known
 
     def read_row(self, row: Mapping[str, Any]) -> State:

@@ -99,7 +99,7 @@ def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
         cluster = address or LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=0,
         )
         client = Client(cluster, set_as_default=False)
@@ -108,7 +108,7 @@ def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
 
     def execute(work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
         futures = {client.submit(run_part, work, part, pure=False): part for part in parts}
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             if future.status == "finished":
                 yield future.result()
             else:

@@ -35,7 +35,9 @@ def progress(console: Console) -> Iterator[Watch]:
     """Show how far a batch has come, where somebody looks; name the columns that are left aside."""
     rows = TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows")
     columns = (BarColumn(), rows, RateColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    hidden = not console.is_terminal
+    # A part may take minutes, and a rate needs two of them.
+    with Progress(*columns, console=console, disable=hidden, speed_estimate_period=3600) as bar:
         task = bar.add_task("planning", total=None, start=False, visible=False)
         told = False
 
@@ -57,7 +59,8 @@ def progress(console: Console) -> Iterator[Watch]:
 def show_summary(console: Console, summary: Summary) -> None:
     """Print a summary."""
     made = f"{summary.made} made now" if summary.made < summary.parts else "all made now"
-    console.print(f"{summary.rows:,} rows in {summary.parts:,} parts, {made}", markup=False)
+    parts = f"{summary.parts:,} part{'' if summary.parts == 1 else 's'}"
+    console.print(f"{summary.rows:,} rows in {parts}, {made}", markup=False)
     _print_counts(console, "status", summary.statuses, summary.rows)
     _print_counts(console, "no way because of", summary.blockers, summary.rows)
     if summary.quantiles:
