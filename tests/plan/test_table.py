@@ -415,3 +415,38 @@ def test_progress_goes_to_the_error_stream_and_only_when_asked_for(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "5/5" in shown.err
+
+
+def assert_off_grid(seed: int) -> None:
+    """Plan for people most of whose numbers lie off the grid, some of them at or near what rules mention."""
+    rng = random.Random(seed)
+    document = widened(random_problem(rng)[0])
+    document["norm"] = rng.choice(["l0", "l1", "l2"])
+    document["minimize"] = rng.choice(["cost", "actions"])
+    for feature in document["features"].values():
+        if feature["type"] == "float" and "values" not in feature:
+            feature["step"] = rng.choice([0.5, 0.3])
+        elif feature["type"] == "int" and "values" not in feature:
+            feature["step"] = rng.choice([2, 3])
+    problem = Problem.from_dict(document)
+    rows = []
+    for _ in range(25):
+        person = somebody(problem.theory, rng)
+        for feature in problem.theory.features:
+            if feature.kind.is_number and rng.random() < 0.6:
+                number = rng.uniform(feature.minimum, feature.maximum)
+                whole_number = feature.kind.value == "int"
+                person[feature.name] = int(number) if whole_number else round(number, 2)
+        rows.append(person)
+    assert_rows(problem, rows, problem.plan_many(frame_of(rows)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_values_off_the_grid_get_the_answer_that_they_get_alone(seed: int) -> None:
+    assert_off_grid(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 2000))
+def test_many_more_values_off_the_grid_get_the_answer_that_they_get_alone(seed: int) -> None:
+    assert_off_grid(seed)
