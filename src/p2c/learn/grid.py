@@ -79,8 +79,12 @@ class Examples:
 
 
 def trial_order(columns: Mapping[str, Column]) -> list[str]:
-    """Put the features with strings first, then the others, each group as the data has them."""
-    return sorted(columns, key=lambda feature: not columns[feature].strings)
+    """Put the features that are strings throughout first, then those with numbers, each group as the data has them.
+
+    A feature that mixes numbers with strings or missing values counts among the numbers, as the authors of the
+    algorithm group it: their open learners try the categories first and then "numerical and mixed-type features".
+    """
+    return sorted(columns, key=lambda feature: len(columns[feature].numbers) > 0)
 
 
 def build_grids(columns: Mapping[str, Column]) -> list[Grid]:
