@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from p2c.errors import P2CError
 from p2c.learn.adopt import with_causal_rules
-from p2c.learn.domains import domain_from_frame
 from p2c.learn.extract import extract
+from p2c.learn.outline import outline_problem
 from p2c.learn.proxy import fit_proxy
 from p2c.learn.rungs import sample_values
 from p2c.learn.source import read_source
@@ -95,21 +95,17 @@ class Recourse:
         """
         source = read_source(model, X, desired=desired, threshold=threshold)
         extraction = extract(source, y, held_out=0.2, seed=seed)
-        described = domain_from_frame(source.table, scale=scale)
-        for name, given in (features or {}).items():
-            described[source.view.feature(name)].update(given)
-        for name, action in (actions or {}).items():
-            described[source.view.feature(name)]["action"] = action
         if "law" in keys:
             keys["causal"] = keys.pop("law")
-        written = f"{causal.rstrip()}\n" if isinstance(causal, str) else ""
-        spec: dict[str, Any] = {
-            "name": "recourse",
-            "goal": extraction.goal,
-            "rules": written + extraction.program,
-            "features": described,
-            **keys,
-        }
+        outline = outline_problem(
+            source,
+            extraction,
+            scale=scale,
+            actions=actions,
+            features=features,
+            causal=causal if isinstance(causal, str) else "",
+        )
+        spec: dict[str, Any] = {**outline, **keys}
         if causal is not None and not isinstance(causal, str):
             spec = with_causal_rules(spec, causal)
         silent = source.model is not None and not source.model.scored and not extraction.exact
