@@ -59,6 +59,8 @@ def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | No
     With a `threshold` a row is accepted when the probability of the desired class is at least that high; what a
     callable returns is then taken for that probability.
     """
+    if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
+        raise P2CError(f"threshold: expected a probability between 0 and 1, found {threshold!r}")
     shape = _shaper(model, X)
     if threshold is not None and not hasattr(model, "predict"):
         return _scored(partial(_told, model, shape, dtype=float), desired, threshold)
@@ -68,13 +70,13 @@ def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | No
             f"expected a model with predict() or a function, found a {type(model).__name__}"
         )
     classes = getattr(model, "classes_", None)
-    labels = _told(ask, shape, as_frame(X)).ravel() if classes is None else classes
+    labels = _labels(ask, shape, as_frame(X)) if classes is None else classes
     wanted, other = choose_classes(labels, desired)
     chances = getattr(model, "predict_proba", None)
     if classes is None or chances is None:
         if threshold is not None:
             raise P2CError("a threshold needs a model with predict_proba()")
-        return Model(lambda rows: Answers(equals(_told(ask, shape, rows), wanted)), wanted, other)
+        return Model(lambda rows: Answers(equals(_labels(ask, shape, rows), wanted)), wanted, other)
     place = [same(each, wanted) for each in classes].index(True)
     margin = partial(_margin, place=place, threshold=threshold)
     answer = _by_share(chances, shape, margin, place, threshold)
@@ -106,13 +108,13 @@ def _by_label(
 
     def full(rows: Any) -> Answers:
         scores = margin(_told(chances, shape, rows, dtype=float))
-        return Answers(equals(_told(ask, shape, rows), wanted), scores)
+        return Answers(equals(_labels(ask, shape, rows), wanted), scores)
 
     def quick(rows: Any) -> Answers:
         scores = margin(_told(chances, shape, rows, dtype=float))
         accepted = scores >= 0
         if accepted.any():
-            accepted[accepted] = equals(_told(ask, shape, rows[accepted]), wanted)
+            accepted[accepted] = equals(_labels(ask, shape, rows[accepted]), wanted)
         return Answers(accepted, scores)
 
     tried = full(sample)
@@ -135,6 +137,17 @@ def _told(ask: Shares, shape: Shaper, rows: Any, *, dtype: Any = None) -> NDArra
         found = f"{len(told)} answers" if told.ndim else f"the single answer {told.item()!r}"
         raise P2CError(f"the model gave {found} for {len(rows)} rows: expected one a row")
     return told
+
+
+def _labels(ask: Shares, shape: Shaper, rows: Any) -> NDArray[Any]:
+    """Return the label that the model gives to each of some rows."""
+    told = _told(ask, shape, rows)
+    if told.size != len(rows):
+        raise P2CError(
+            f"the model gave {told.size // len(rows)} values for each row: expected its label,"
+            " or its probability with a threshold"
+        )
+    return told.ravel()
 
 
 def choose_classes(labels: Any, desired: Any) -> tuple[Any, Any]:

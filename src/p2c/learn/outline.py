@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from p2c.errors import P2CError
 from p2c.learn.domains import domain_from_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from p2c.learn.domains import Scale
     from p2c.learn.extract import Extraction
     from p2c.learn.source import Source
@@ -30,6 +30,10 @@ def outline_problem(
     """
     described = domain_from_frame(source.table, scale=scale)
     for column, keys in (features or {}).items():
+        if not isinstance(keys, Mapping):
+            raise P2CError(
+                f"features: expected keys for {column!r}, as in {{'min': 0}}, found {keys!r}"
+            )
         described[source.view.feature(column)].update(keys)
     for column, action in (actions or {}).items():
         described[source.view.feature(column)]["action"] = action

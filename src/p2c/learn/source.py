@@ -114,7 +114,7 @@ def _own_rules(
 
 def _trained_on(model: Any, view: View) -> tuple[ColumnView, ...] | None:
     names = getattr(model, "feature_names_in_", None)
-    if names is None:
+    if names is None or not view.framed:
         fits = len(view.columns) == getattr(model, "n_features_in_", -1)
         return view.columns if fits else None
     by_name = {each.name: each for each in view.columns}
