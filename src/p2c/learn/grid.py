@@ -21,6 +21,8 @@ Counts = NDArray[np.intp]
 
 NARROW = 4_096
 BLOCK = 1 << 18
+WORTH_KEEPING = 8
+"""A column with so many rows for each distinct value has counts that are small beside it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,11 +71,12 @@ class Examples:
         return Examples(self.grids, self.rows[mask])
 
     def tally(self, place: int) -> Counts:
-        """Return the counts of one grid; those of a wide column are too large to be kept."""
+        """Return the counts of one grid; those of a wide column, near as large as the column, are not kept."""
         if place in self._tallies:
             return self._tallies[place]
-        counts = self.grids[place].tally(self.rows)
-        if len(counts) <= BLOCK:
+        grid = self.grids[place]
+        counts = grid.tally(self.rows)
+        if len(grid.columns) > 1 or WORTH_KEEPING * len(counts) <= len(grid.slots):
             self._tallies[place] = counts
         return counts
 
