@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from p2c.engines import ENGINES
 from p2c.errors import EngineError, P2CError, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.frames import plan_frame
+from p2c.plan.lazy import is_lazy, plan_lazily
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
@@ -68,9 +70,13 @@ class Problem:
         problem.theory  # noqa: B018
         return problem
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Travels between processes as text, and is compiled once where it arrives.
+        return _recalled, (json.dumps(self.to_dict()),)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
-        return self.spec.model_dump(mode="json", exclude_defaults=True)
+        return self.spec.model_dump(mode="json", exclude_defaults=True, exclude={"rules_file"})
 
     @cached_property
     def theory(self) -> Theory:
@@ -101,9 +107,7 @@ class Problem:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
-            data = {**self.to_dict(), **overrides}
-            data.pop("rules_file", None)
-            known = self._variants[marks] = Problem.from_dict(data)
+            known = self._variants[marks] = Problem.from_dict({**self.to_dict(), **overrides})
         return known
 
     def read_row(self, row: Mapping[str, Any]) -> State:
@@ -150,12 +154,16 @@ class Problem:
     def plan_many(
         self, frame: Any, *, details: bool = True, progress: bool | None = None, **overrides: Any
     ) -> Any:
-        """Return a table with the plan of each row of a pandas, polars or other frame, in row order.
+        """Return a table with the plan of each row of a pandas, polars or other frame, in row order; a lazy one for Dask's.
 
         Its columns: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON (left out without
         `details`), and `message`, which says what is wrong with an `invalid` row.
         """
         problem = self.with_keys(**overrides)
+        if is_lazy(frame):
+            return plan_lazily(
+                problem.compiled, frame, partial(problem.plan_many, details=details, progress=False)
+            )
         return plan_frame(problem.compiled, frame, details=details, progress=progress)
 
     def why(self, row: Mapping[str, Any]) -> Proof:
@@ -204,6 +212,11 @@ class Problem:
 
     def _repr_html_(self) -> str:
         return problem_html(self.theory)
+
+
+@lru_cache(maxsize=8)
+def _recalled(text: str) -> Problem:
+    return Problem.from_dict(json.loads(text))
 
 
 def _engine(name: str) -> Engine:

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 Number = int | float
 Value = str | int | float | None
@@ -55,6 +55,7 @@ class Law(Enum):
     ONLY_IF = "only_if"
 
 
+@lru_cache(maxsize=1 << 14)
 def exact(number: Number) -> Fraction:
     """Return the number that its decimal text denotes.
 
