@@ -90,3 +90,10 @@ def test_odd_file_names_are_names(office: Desk, name: str) -> None:
     target = office.folder / name
     assert office.run("report", office.loan, office.john, "-o", target, "--for", "expert").code == 0
     assert target.exists()
+
+
+def test_a_plan_is_explained_in_a_language(office: Desk) -> None:
+    shown = office.run("explain", office.loan, office.john, "--language", "de")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.startswith("Die Antwort ist vorerst Nein.\n")
+    assert office.run("explain", office.loan, office.row(STUCK)).code == 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import runpy
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -187,3 +189,10 @@ def test_every_action_is_on_the_board_and_every_arrow_leads_from_a_change_to_an_
             if isinstance(a, CausalAction)
         )
         assert arrow.source[1] <= arrow.target[1]
+
+
+def test_the_pictures_of_the_documentation_are_those_of_today() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "pictures"
+    drawn = runpy.run_path(str(folder / "make.py"))["pictures"]()
+    stored = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.svg")}
+    assert stored == {name: f"{svg}\n" for name, svg in drawn.items()}

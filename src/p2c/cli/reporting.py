@@ -18,6 +18,7 @@ from p2c.cli.desk import (
     RowFile,
     RowNumber,
     given,
+    out,
     read_person,
     write_new,
 )
@@ -35,6 +36,28 @@ class Audience(Enum):
     EXPERT = "expert"
 
 
+Language = Annotated[str, typer.Option(help="The language: en or de.")]
+
+
+@reporting.command()
+def explain(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    language: Language = "en",
+    number: RowNumber = 1,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+) -> None:
+    """Tell one person's plan in plain words."""
+    loaded = Problem.load(problem)
+    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
+    plan = loaded.plan(read_person(loaded, row, number), **keys)
+    out.print(plan.explain(language=language), markup=False)
+    raise typer.Exit(0 if plan.status in ("found", "already") else 1)
+
+
 @reporting.command()
 def report(
     problem: ProblemFile,
@@ -44,7 +67,7 @@ def report(
         Path, typer.Option("-o", "--output", help="The file: .html, .md, .png or .pdf.")
     ],
     audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
-    language: Annotated[str, typer.Option(help="The language: en or de.")] = "en",
+    language: Language = "en",
     number: RowNumber = 1,
     norm: NormOption = None,
     effects: EffectsOption = None,
