@@ -22,11 +22,6 @@ from p2c.plan.planner import find_plan
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan
-from p2c.report.document import applicant_document
-from p2c.report.dossier import Origin, expert_document
-from p2c.report.formats import check_audience, renderer
-from p2c.report.graph import graph_svg
-from p2c.report.notebook import problem_html
 from p2c.report.voice import give_voice
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
@@ -39,6 +34,7 @@ if TYPE_CHECKING:
     from p2c.engines.protocol import Engine
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
+    from p2c.report.dossier import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
     from p2c.rules.theory import Theory
@@ -184,6 +180,10 @@ class Problem:
 
         `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives.
         """
+        from p2c.report.document import applicant_document
+        from p2c.report.dossier import Origin, expert_document
+        from p2c.report.formats import check_audience, renderer
+
         render = renderer(format)
         check_audience(audience)
         problem = self.with_keys(**overrides)
@@ -208,9 +208,13 @@ class Problem:
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
         """Return the causal graph as a picture: what follows from what, and what the decision reads."""
+        from p2c.report.graph import graph_svg
+
         return graph_svg(self.theory, theme=theme, language=language)
 
     def _repr_html_(self) -> str:
+        from p2c.report.notebook import problem_html
+
         return problem_html(self.theory)
 
 
