@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import islice
@@ -127,12 +128,16 @@ class Problem:
         """Return the path of least cost for a person, with what blocks it where there is none."""
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
+        begin = time.monotonic()
         if node_limit is not None:
             plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
         else:
             plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
         if isinstance(plan, Infeasible):
-            plan = Infeasible(plan.question, *find_blockers(problem.compiled, state))
+            spent = time.monotonic() - begin
+            left = None if time_limit is None else max(time_limit - spent, 0.0)
+            why_not = find_blockers(problem.compiled, state, time_limit=left)
+            plan = Infeasible(plan.question, *why_not)
         return give_voice(problem.theory, plan)
 
     def nearest(
