@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import islice
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,14 +148,14 @@ class Problem:
         kinds = [each.value for each in Distinct]
         if distinct not in kinds:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
         return [
             give_voice(problem.theory, plan, cheapest=number == 0)
-            for number, plan in enumerate(islice(plans, k))
+            for number, plan in enumerate(islice(plans, index(k)))
         ]
 
     def plan_many(
