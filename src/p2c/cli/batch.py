@@ -5,6 +5,7 @@ Exit codes: 0 done, 2 bad input or parts missing; the same command again goes on
 
 from __future__ import annotations
 
+import logging
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -84,6 +85,8 @@ def batch(
     asked = Problem.load(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
     options = Options(tuple(keep or ()), keep_all, alternatives, part_rows)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
+    # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
+    logging.getLogger("distributed.client").disabled = True
     with progress(Console(stderr=True)) as watch:
         summary = plan_files(
             asked,
