@@ -58,8 +58,8 @@ class Run:
         return f"{self.seconds:7.2f} s {self.processor:7.2f} s {self.megabytes:6.0f} MB"
 
 
-def write_input(folder: Path, rows: int) -> None:
-    """Write the people, the same for the same number of rows."""
+def write_input(folder: Path, rows: int, group: int = FILE_ROWS) -> None:
+    """Write the people, the same for the same number of rows, in row groups of a size."""
     people = pa.Table.from_pandas(
         datasets.load_frame("adult", "all")[COLUMNS], preserve_index=False
     )
@@ -67,7 +67,21 @@ def write_input(folder: Path, rows: int) -> None:
     folder.mkdir(parents=True)
     for number, begin in enumerate(range(0, rows, FILE_ROWS)):
         drawn = rng.integers(0, len(people), min(FILE_ROWS, rows - begin))
-        pq.write_table(people.take(pa.array(drawn)), folder / f"{number:05d}.parquet")
+        pq.write_table(
+            people.take(pa.array(drawn)), folder / f"{number:05d}.parquet", row_group_size=group
+        )
+
+
+def write_loan(path: Path, rows: int) -> None:
+    """Write applicants for the loan, hardly two of them alike."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(18, 90, rows),
+        "debt": rng.integers(0, 50_000, rows),
+        "bank_balance": rng.integers(0, 1_000_000, rows),
+        "credit_score": rng.integers(300, 850, rows),
+    }
+    pq.write_table(pa.table(columns), path)
 
 
 def resident(pid: int) -> float:
@@ -154,6 +168,32 @@ def main() -> None:
         measure(Path(place), given.rows, given.rounds, given.kills)
 
 
+def measure_costs(folder: Path, rounds: int, rows: int = 1 << 20) -> None:
+    """Print what a part costs besides its rows, and what a row costs whom nobody resembles."""
+    target = folder / "out"
+    plan = [sys.executable, "-c", PLAN, "batch"]
+    adult = str(folder / "adult.toml")
+    runs = []
+    for group in (FILE_ROWS, 4096):
+        source = folder / f"groups-{group}"
+        write_input(source, rows, group)
+        command = [*plan, adult, str(source), str(target), "--part-rows", str(group)]
+        runs.append(best(command, target, rounds))
+    parts = rows // 4096 - 1
+    print(
+        f"{(runs[1].processor - runs[0].processor) / parts * 1e3:.1f} milliseconds for a part besides its rows"
+    )
+    loan, people = folder / "loan.toml", folder / "loan.parquet"
+    loan.write_text(datasets.problem_text("loan"), encoding="utf-8")
+    costs = []
+    for count in (rows // 4, rows):
+        write_loan(people, count)
+        command = [*plan, str(loan), str(people), str(target), "--no-blockers"]
+        costs.append(best(command, target, rounds).processor)
+    each = (costs[1] - costs[0]) / (rows - rows // 4) * 1e6
+    print(f"{each:.2f} microseconds for a row where everyone is different, loan")
+
+
 def _ratio(one: Run, other: Run) -> str:
     return f"{one.seconds / other.seconds:.2f}x by the clock, {one.processor / other.processor:.2f}x on processors,"
 
@@ -179,6 +219,7 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     print(
         f"{one.processor / rows * 1e6:.2f} microseconds of a processor for a row, with one worker"
     )
+    measure_costs(folder, rounds)
     if kills:
         again = [*plan, "--workers", "2", "--part-rows", "100000"]
         same = kill_and_resume(again, target, two, kills)
