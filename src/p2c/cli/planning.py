@@ -44,7 +44,9 @@ def plan(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
-    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    engine: Annotated[
+        str, typer.Option(help="Who answers: auto, native, clingo or scasp.")
+    ] = "auto",
     all_norms: Annotated[bool, typer.Option(help="Plan under each of l0, l1 and l2.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
     node_limit: Annotated[int | None, typer.Option(min=0, help="States; then give up.")] = None,
