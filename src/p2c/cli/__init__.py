@@ -11,6 +11,7 @@ import sys
 
 import typer
 
+from p2c.cli.asp import asp
 from p2c.cli.group import command_group
 from p2c.cli.learning import learning
 from p2c.cli.planning import planning
@@ -20,7 +21,7 @@ from p2c.errors import P2CError, RuleError
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
 )
-for group in (planning, learning):
+for group in (planning, learning, asp):
     app.add_typer(group)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from p2c.engines.scasp.places import most_actions, most_effort
 from p2c.engines.scasp.process import INSTALL, OutOfTime, find_solver, require_solver
 from p2c.engines.scasp.program import Program
 from p2c.engines.scasp.terms import read_term
@@ -89,8 +90,9 @@ class Quest:
 
     def _improve(self) -> None:
         """Find a path with the fewest direct actions, then cheaper ones until there are no more."""
-        most = self._most_actions()
-        paths = self._ask(1, most, self._everything(), answers=1)
+        reaches = self.program.reaches.values()
+        most = most_actions(reaches)
+        paths = self._ask(1, most, most_effort(reaches), answers=1)
         if not paths:
             return
         self.best = paths[0]
@@ -105,26 +107,6 @@ class Quest:
                 return
             # Where moves add up under l2, prices are bounds only: then all paths below them have to be seen.
             wanted = AT_ONCE if better else 0
-
-    def _most_actions(self) -> int:
-        """Return how many direct actions no path passes."""
-        reaches = self.program.reaches.values()
-        axes = self.dynamics.person.space.axes
-        return sum(
-            len(reach.places) if axes[reach.index].feature.moves is not None else 1
-            for reach in reaches
-            if reach.settable
-        )
-
-    def _everything(self) -> int:
-        """Return an effort that no path passes."""
-        reaches = [reach for reach in self.program.reaches.values() if reach.settable]
-        return sum(
-            effort
-            for reach in reaches
-            for place in reach.places
-            for _, effort in reach.direct(place)
-        )
 
     def _ask(self, depth: int, most: int, budget: int, *, answers: int) -> list[Arrival]:
         query = f"plan({depth}, {most}, {budget}, Path)"

@@ -12,7 +12,7 @@ from p2c.engines.lengths import move_ends
 from p2c.plan.axis import OFF
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from p2c.plan.dynamics import Dynamics
 
@@ -102,3 +102,26 @@ class Reach:
 
 def _ends(region: Sequence[int]) -> list[int]:
     return [region[0], region[-1]] if isinstance(region, range) else [region[0]]
+
+
+def most_actions(reaches: Iterable[Reach]) -> int:
+    """Return how many direct actions no path passes.
+
+    A feature is set once, one with moves once from each of its values, unless effects can take it back there: then
+    all that bounds a path is that it never comes to the same state twice.
+    """
+    total, states, loose = 0, 1, False
+    for reach in reaches:
+        feature = reach.dynamics.person.space.axes[reach.index].feature
+        states *= len(reach.places)
+        if reach.settable:
+            total += 1 if feature.moves is None else len(reach.places)
+            loose = loose or (feature.moves is not None and feature.governed)
+    return states if loose else total
+
+
+def most_effort(reaches: Iterable[Reach]) -> int:
+    """Return an effort that no path passes."""
+    known = list(reaches)
+    ways = [way for reach in known for place in reach.places for way in reach.direct(place)]
+    return most_actions(known) * max((effort for _, effort in ways), default=0)
