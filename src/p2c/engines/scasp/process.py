@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 VARIABLE = "SCASP"
 HOME = "https://github.com/SWI-Prolog/sCASP"
 INSTALL = f"see {HOME}, then put `scasp` on the PATH or name it in ${VARIABLE}"
-OPTIONS = ("--forall=prev", "--unknown=error", "--no-nmr", "--json=-", "--width=0")
+OPTIONS = ("--forall=prev", "--unknown=error", "--no-nmr")
+AS_JSON = ("--json=-", "--width=0")
 LIBRARY = ("swipl", "-g", "use_module(library(scasp/main))", "-t", "halt", "--")
 PROBE = ("swipl", "-q", "-g", "exists_source(library(scasp/main)) -> halt(0) ; halt(1)")
 LONGEST = 3600.0
@@ -58,12 +59,26 @@ class Solver:
         options: Sequence[str] = (),
     ) -> list[dict[str, Any]]:
         """Return the answers to a query, as many as asked for; 0 asks for all."""
+        given = (*AS_JSON, *options, f"-s{answers}")
+        code, out, complaint = self._ask(program, query, given, deadline)
+        _refuse_failure(code, complaint)
+        return _answers(out, complaint)
+
+    def tell(
+        self, program: str, query: str, *, deadline: float | None, options: Sequence[str]
+    ) -> str:
+        """Return what s(CASP) prints for people about the first answer to a query."""
+        code, out, complaint = self._ask(program, query, (*options, "-s1"), deadline)
+        _refuse_failure(code, complaint)
+        return out
+
+    def _ask(
+        self, program: str, query: str, options: Sequence[str], deadline: float | None
+    ) -> tuple[int, str, str]:
         with tempfile.TemporaryDirectory(prefix="p2c-scasp-") as folder:
             path = Path(folder) / "program.pl"
             path.write_text(f"{program}\n?- {query}.\n", encoding="utf-8")
-            given = (*self.command, *OPTIONS, *options, f"-s{answers}", str(path))
-            code, out, complaint = run(given, deadline)
-        return _answers(code, out, complaint)
+            return run((*self.command, *OPTIONS, *options, str(path)), deadline)
 
     def version(self) -> str | None:
         """Return what the command says of its version, or None where it does not start."""
@@ -142,13 +157,18 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def _answers(code: int, out: str, complaint: str) -> list[dict[str, Any]]:
-    """Return the answers in what s(CASP) printed; no model and a fault both end with code 0 there."""
+def _refuse_failure(code: int, complaint: str) -> None:
+    """Raise where s(CASP) failed; no model and a fault may both end with code 0 there."""
     if code < 0:
         raise EngineError(f"scasp: the process was ended by {signal.Signals(-code).name}")
-    said = _first_line(complaint)
     if code != 0 or "ERROR" in complaint:
-        raise EngineError(f"scasp: it failed with code {code}: {said or 'no word why'}")
+        said = _first_line(complaint) or "no word why"
+        raise EngineError(f"scasp: it failed with code {code}: {said}")
+
+
+def _answers(out: str, complaint: str) -> list[dict[str, Any]]:
+    """Return the answers in the JSON that s(CASP) printed."""
+    said = _first_line(complaint)
     try:
         data = json.loads(out)
         answers = data["answers"]
