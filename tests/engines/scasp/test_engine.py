@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tomllib
 from functools import cache
 from itertools import product
@@ -91,3 +92,24 @@ def test_prolog_with_the_library_answers_as_the_binary_does(
     if ENGINES["scasp"].version() is None:
         pytest.skip("SWI-Prolog has no library(scasp) here")
     assert_same(embedded("loan"), rows("loan")["john"])
+
+
+def refused_rows(problem: Problem, count: int) -> list[dict[str, Any]]:
+    """Return random people whom the problem refuses."""
+    rng = random.Random(f"refused {problem.name}")
+    found: list[dict[str, Any]] = []
+    while len(found) < count:
+        row = {
+            each.name: each.domain.value(rng.randrange(each.domain.size))
+            for each in problem.theory.features
+        }
+        if problem.plan(row, engine="native").status != "already":
+            found.append(row)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["adult", "german"])
+def test_all_engines_agree_on_fifty_refused_people(name: str) -> None:
+    for row in refused_rows(embedded(name), 50):
+        assert_same(embedded(name), row)
