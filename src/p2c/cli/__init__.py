@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from p2c.cli.asp import asp
 from p2c.cli.batch import batching
 from p2c.cli.desk import out
 from p2c.cli.extraction import extraction
@@ -26,7 +27,7 @@ from p2c.errors import P2CError, RuleError
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
 )
-for group in (planning, learning, extraction, reporting, batching):
+for group in (planning, learning, extraction, reporting, batching, asp):
     app.add_typer(group)
 
 
