@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import islice
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,12 +124,16 @@ class Problem:
         """Return the path of least cost for a person, with what blocks it where there is none."""
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
+        begin = time.monotonic()
         if node_limit is not None:
             plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
         else:
             plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
         if isinstance(plan, Infeasible):
-            plan = Infeasible(plan.question, *find_blockers(problem.compiled, state))
+            spent = time.monotonic() - begin
+            left = None if time_limit is None else max(time_limit - spent, 0.0)
+            why_not = find_blockers(problem.compiled, state, time_limit=left)
+            plan = Infeasible(plan.question, *why_not)
         return give_voice(problem.theory, plan)
 
     def nearest(
@@ -137,14 +143,14 @@ class Problem:
         kinds = [each.value for each in Distinct]
         if distinct not in kinds:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
         return [
             give_voice(problem.theory, plan, cheapest=number == 0)
-            for number, plan in enumerate(islice(plans, k))
+            for number, plan in enumerate(islice(plans, index(k)))
         ]
 
     def plan_many(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from p2c.domain.feature import Value
+    from p2c.explain.justification import Justification
     from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
     from p2c.rules.theory import Theory
@@ -92,3 +93,11 @@ def show_space(console: Console, report: SpaceReport) -> None:
         table.add_row(Text(each.feature), f"{each.values:,}", str(len(each.cells)), Text(cells))
     console.print(table)
     console.print(f"{report.raw:,} states, of which the rules can tell {report.cells:,} apart")
+
+
+def show_justification(console: Console, found: Justification) -> None:
+    """Print s(CASP)'s justification: its English, then its tree."""
+    console.print("\ns(CASP) says:", style="bold")
+    console.print(found.english, markup=False)
+    console.print("\nand proves it so:", style="bold")
+    console.print(found.tree, markup=False)
