@@ -114,6 +114,22 @@ def test_a_missing_value_satisfies_a_negated_bound_only() -> None:
     assert lower.predict(rest).tolist() == [1]
 
 
+def test_of_tied_features_strings_come_first_then_numbers_also_where_some_are_missing() -> None:
+    frame = pd.DataFrame(
+        {
+            "holes": [1.0, 1.0, None, None],
+            "size": [1, 1, 2, 2],
+            "name": ["a", "a", "b", "b"],
+        }
+    )
+    label = ["no", "no", "yes", "yes"]
+    assert FoldSE().fit(frame, label).program_ == "label(X,'yes') :- not name(X,'a')."
+    numbers = FoldSE().fit(frame.drop(columns="name"), label)
+    assert numbers.program_ == "label(X,'yes') :- holes(X,N1), not(N1=<1.0)."
+    swapped = FoldSE().fit(frame[["size", "holes"]], label)
+    assert swapped.program_ == "label(X,'yes') :- size(X,N1), not(N1=<1.0)."
+
+
 def test_qualities_count_what_each_rule_covers() -> None:
     model = FoldSE(positive="unacc").fit(FEATURES, UNACCEPTABLE)
     wanted = (UNACCEPTABLE == "unacc").to_numpy()

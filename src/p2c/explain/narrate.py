@@ -113,7 +113,8 @@ class _Teller:
     def infeasible(self, plan: Infeasible) -> tuple[str, ...]:
         opening = self.sentence(self.phrases.no_way)
         if not plan.blockers:
-            return opening, self.sentence(self.phrases.no_lift)
+            words = self.phrases.no_lift if plan.explained else self.phrases.not_explained
+            return opening, self.sentence(words)
         restrictions = self.phrases.conjunction.join(
             self.phrases.restrictions[each.restriction].format(
                 label=label_words(self.theory.feature[each.feature])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Scores = NDArray[np.float64]
 
-BLOCK = 1 << 18
+BLOCK = 1 << 14
 
 
 def score(tp: int, fn: int, tn: int, fp: int) -> float:

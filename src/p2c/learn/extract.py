@@ -89,8 +89,9 @@ def extract(
     rules = source.own_rules
     if rules is None:
         rest = ~kept if (~kept).any() else kept
+        read = list(source.reads or source.table.columns)
         rules = learn_ruleset(
-            source.table[rest],
+            source.table.loc[rest, read],
             source.accepted[rest],
             desired=str(source.desired),
             other=str(source.other),

@@ -21,6 +21,8 @@ Counts = NDArray[np.intp]
 
 NARROW = 4_096
 BLOCK = 1 << 18
+WORTH_KEEPING = 8
+"""A column with so many rows for each distinct value has counts that are small beside it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,18 +71,23 @@ class Examples:
         return Examples(self.grids, self.rows[mask])
 
     def tally(self, place: int) -> Counts:
-        """Return the counts of one grid; those of a wide column are too large to be kept."""
+        """Return the counts of one grid; those of a wide column, near as large as the column, are not kept."""
         if place in self._tallies:
             return self._tallies[place]
-        counts = self.grids[place].tally(self.rows)
-        if len(counts) <= BLOCK:
+        grid = self.grids[place]
+        counts = grid.tally(self.rows)
+        if len(grid.columns) > 1 or WORTH_KEEPING * len(counts) <= len(grid.slots):
             self._tallies[place] = counts
         return counts
 
 
 def trial_order(columns: Mapping[str, Column]) -> list[str]:
-    """Put the features with strings first, then the others, each group as the data has them."""
-    return sorted(columns, key=lambda feature: not columns[feature].strings)
+    """Put the features that are strings throughout first, then those with numbers, each group as the data has them.
+
+    A feature that mixes numbers with strings or missing values counts among the numbers, as the authors of the
+    algorithm group it: their open learners try the categories first and then "numerical and mixed-type features".
+    """
+    return sorted(columns, key=lambda feature: len(columns[feature].numbers) > 0)
 
 
 def build_grids(columns: Mapping[str, Column]) -> list[Grid]:
