@@ -14,13 +14,14 @@ import typer
 from p2c.cli.group import command_group
 from p2c.cli.learning import learning
 from p2c.cli.planning import planning
+from p2c.cli.serving import serving
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
 
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
 )
-for group in (planning, learning):
+for group in (planning, learning, serving):
     app.add_typer(group)
 
 
