@@ -15,6 +15,7 @@ from p2c.web.guard import Guard
 from p2c.web.logs import log_as_json
 from p2c.web.metrics import Metrics
 from p2c.web.pages import add_pages
+from p2c.web.pages.paper import show_error
 from p2c.web.service import router
 from p2c.web.settings import Settings, from_environment
 from p2c.web.shelf import open_shelf
@@ -31,20 +32,21 @@ LOOK = 0.5
 def build_app(settings: Settings) -> FastAPI:
     """Return the server's app; its solvers start with it and end with it."""
     limits = settings.limits
-    crew = Crew(size=limits.solvers, waiting=limits.waiting)
-    desk = Desk(settings, open_shelf(settings), crew, Metrics())
+    shelf = open_shelf(settings)
+    crew = Crew(size=limits.solvers, waiting=limits.waiting, first=shelf.greetings)
+    desk = Desk(settings, shelf, crew, Metrics())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         crew.start()
-        watching = asyncio.create_task(_watch(desk.shelf))
+        watching = asyncio.create_task(_watch(shelf))
         try:
             yield
         finally:
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
-            crew.stop()
+            await crew.stop()
 
     app = FastAPI(
         title="p2c",
@@ -57,7 +59,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.state.desk = desk
     app.include_router(router)
     add_pages(app, workbench=settings.pages)
-    handle_errors(app)
+    handle_errors(app, page=show_error)
     app.add_middleware(Guard, settings=settings, crew=crew, metrics=desk.metrics)
     return app
 

@@ -16,7 +16,7 @@ from p2c.web.shelf import UnknownProblem
 from p2c.web.solver import refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fastapi import FastAPI
     from starlette.requests import Request
@@ -37,6 +37,8 @@ CODES = {
     503: "overloaded",
     504: "out_of_time",
 }
+PAGES = ("/p/", "/review")
+"""Where paths of pages start."""
 BUSY = "the server has as many questions as it can take: ask again in a second"
 SLOW = "the search passed its time limit and was ended: ask with fewer free features or a smaller k"
 
@@ -90,13 +92,6 @@ def _fault(error: Mapping[str, Any]) -> dict[str, str]:
     return {"place": place[:100], "message": str(error["msg"])[:200]}
 
 
-async def answer_error(_: Request, error: Exception) -> Response:
-    """Turn an error into an answer."""
-    status, message, faults = describe(error)
-    headers = getattr(error, "headers", None)
-    return complaint(status, message, faults=faults, headers=headers)
-
-
 HANDLED: tuple[type[Exception], ...] = (
     P2CError,
     Overloaded,
@@ -108,7 +103,15 @@ HANDLED: tuple[type[Exception], ...] = (
 )
 
 
-def handle_errors(app: FastAPI) -> None:
-    """Have every error of an app answered in the one shape."""
+def handle_errors(app: FastAPI, *, page: Callable[[Request, int, str], Response]) -> None:
+    """Have every error of an app answered in the one shape, or as a page where a page was asked for."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        status, message, faults = describe(error)
+        if request.url.path.startswith(PAGES):
+            return page(request, status, message)
+        headers = getattr(error, "headers", None)
+        return complaint(status, message, faults=faults, headers=headers)
+
     for kind in HANDLED:
-        app.add_exception_handler(kind, answer_error)
+        app.add_exception_handler(kind, answer)

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import multiprocessing
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from p2c.web.recent import Recent
 from p2c.web.solver import FAILED, REFUSED, solve_until_closed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
@@ -105,13 +107,18 @@ class Solver:
 class Crew:
     """A bounded number of solvers and a bounded number of questions that wait for one."""
 
-    def __init__(self, *, size: int, waiting: int) -> None:
+    def __init__(
+        self, *, size: int, waiting: int, first: Callable[[], Sequence[Question]] = tuple
+    ) -> None:
         self.size = size
+        self.first = first
         self.most = size + waiting
         self.taken = 0
         self._context = multiprocessing.get_context("spawn")
         self._idle: asyncio.LifoQueue[Solver] = asyncio.LifoQueue()
         self._all: list[Solver] = []
+        self._warm = 0
+        self._preparing: set[asyncio.Task[None]] = set()
 
     @property
     def is_full(self) -> bool:
@@ -120,16 +127,19 @@ class Crew:
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether every solver is there."""
-        return len(self._all) == self.size
+        """Tell whether as many solvers as there are to be have been ready once."""
+        return self._warm >= self.size
 
     def start(self) -> None:
         """Start the processes."""
         for _ in range(self.size):
             self._hire()
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """End every process."""
+        for task in self._preparing:
+            task.cancel()
+        await asyncio.gather(*self._preparing, return_exceptions=True)
         for solver in self._all:
             solver.end()
         self._all.clear()
@@ -173,6 +183,16 @@ class Crew:
         theirs.close()
         solver = Solver(process, ours)
         self._all.append(solver)
+        task = asyncio.get_running_loop().create_task(self._prepare(solver))
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+
+    async def _prepare(self, solver: Solver) -> None:
+        """Have a new solver read the problems before anyone waits for it."""
+        with suppress(SolverFailed):
+            for question in self.first():
+                await solver.ask(question)
+        self._warm += 1
         self._idle.put_nowait(solver)
 
     def _replace(self, solver: Solver) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+import re
 import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ COOKIE = "p2c_session"
 OPEN = frozenset({"/health", "/ready", "/login"})
 """Paths that need no token."""
 SOLVING = frozenset({"/plan", "/nearest", "/why", "/check"})
+HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\[\]:@/\s]+)(:[0-9]+)?")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -127,14 +129,11 @@ class Guard:
 
     def _knows(self, host: str) -> bool:
         """Tell whether a Host header names this server: a page elsewhere may point its own name at this machine."""
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        if self.settings.is_local:
-            return is_loopback(name)
-        # The token tells friends from strangers; behind a proxy the name is not known here.
-        return bool(name)
+        match = HOST.fullmatch(host)
+        # With a token friends are told from strangers by it; behind a proxy the name is not known here.
+        return match is not None and (
+            not self.settings.is_local or is_loopback(match["name"].strip("[]"))
+        )
 
     def _is_open(self, path: str) -> bool:
         return not self.settings.token or path in OPEN or path.startswith("/static/")

@@ -23,17 +23,23 @@ def overview(problem: Problem, _: Arguments) -> dict[str, Any]:
     space = problem.space()
     return {
         "findings": [str(each) for each in problem.lint()],
-        "raw": number_words(space.raw) if space.raw < 1e21 else f"{float(space.raw):.2g}",
-        "cells": number_words(space.cells) if space.cells < 1e21 else f"{float(space.cells):.2g}",
+        "raw": _count(space.raw),
+        "cells": _count(space.cells),
         "sizes": [
             {
                 "feature": each.feature,
-                "values": number_words(each.values),
+                "values": _count(each.values),
                 "cells": list(each.cells),
             }
             for each in space.features
         ],
     }
+
+
+def _count(number: int) -> str:
+    """Return a count in figures, or where nobody would read them, its size."""
+    text = number_words(number)
+    return text if len(text) <= 24 else f"about 10^{len(str(number)) - 1}"
 
 
 def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from p2c import datasets
 from p2c.domain.files import read_rows
 from p2c.errors import P2CError, suggestion
 from p2c.problem import Problem
+from p2c.web.crew import Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,13 @@ class Shelf:
                 f"no problem '{given[:60]}'; {suggestion(given[:60], self.entries)}"
             )
         return self.entries[given]
+
+    def greetings(self) -> list[Question]:
+        """Return what a new solver is asked first: to read the problems and plan once, which is when rules compile."""
+        return [
+            Question("greet", each.digest, each.keys, {"row": next(iter(each.rows.values()), None)})
+            for each in tuple(self.entries.values())[:16]
+        ]
 
     def refresh(self) -> None:
         """Read the problems again whose files have changed."""

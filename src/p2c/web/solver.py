@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
+    "greet": tasks.greet,
     "plan": tasks.plan,
     "nearest": tasks.nearest,
     "why": tasks.why,

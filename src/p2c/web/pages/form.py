@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Grid, Points
-from p2c.explain.sentences import label_words, value_words
+from p2c.explain.sentences import label_words, number_words, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from p2c.web.pages.address import Case
     from p2c.web.shelf import Entry
 
+STANDING = {
+    "free": "can be changed",
+    "up": "can only rise",
+    "down": "can only fall",
+    "fixed": "cannot be changed",
+    "effect": "follows from the rest",
+}
+"""What a feature's action says of it."""
 CHANGES = {
     "free": "I can change this",
-    "up": "It can only go up",
-    "down": "It can only go down",
+    "up": "only upwards",
+    "down": "only downwards",
     "fixed": "I cannot change this",
-    "effect": "It only follows from the rest",
+    "effect": "follows from the rest",
 }
 
 
@@ -46,6 +54,8 @@ class Field:
     whole: bool
     least: str
     most: str
+    least_words: str
+    most_words: str
     choices: tuple[Choice, ...]
     changes: tuple[Choice, ...]
     lower: str
@@ -84,6 +94,8 @@ def _field(number: int, feature: Feature, case: Case, fault: str) -> Field:
         is_number=is_number,
         whole=feature.kind.value == "int",
         least=str(feature.minimum),
+        most_words=number_words(feature.maximum) if is_number else "",
+        least_words=number_words(feature.minimum) if is_number else "",
         most=str(feature.maximum),
         choices=_choices(feature, names, text),
         changes=_changes(feature, case.actions.get(name, "")),
@@ -112,7 +124,7 @@ def _changes(feature: Feature, given: str) -> tuple[Choice, ...]:
     offered = ["free", *(("up", "down") if feature.has_order else ()), "fixed"]
     if feature.governed:
         offered.append("effect")
-    first = Choice("", f"{CHANGES[usual]} (as the problem says)", chosen=not given)
+    first = Choice("", CHANGES[usual], chosen=not given)
     return (
         first,
         *(Choice(each, CHANGES[each], each == given) for each in offered if each != usual),

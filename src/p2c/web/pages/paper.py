@@ -57,3 +57,8 @@ def show(
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def show_error(request: Request, status: int, message: str) -> HTMLResponse:
+    """Return the page of an error."""
+    return show(request, "error.html", status=status, message=message)

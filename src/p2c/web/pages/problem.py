@@ -10,7 +10,7 @@ from starlette.responses import Response  # noqa: TC002 - FastAPI reads it
 from p2c.explain.sentences import label_words
 from p2c.web.crew import Question
 from p2c.web.pages.address import read_case
-from p2c.web.pages.form import CHANGES, domain_words
+from p2c.web.pages.form import STANDING, domain_words
 from p2c.web.pages.paper import show
 from p2c.web.service import attended, desk_of
 
@@ -32,7 +32,7 @@ async def problem(request: Request, id: str) -> Response:
             "label": label_words(each),
             "kind": each.kind.value,
             "domain": domain_words(each),
-            "change": CHANGES[each.action.value],
+            "change": STANDING[each.action.value],
             "weight": each.weight,
             "causes": [
                 name for name in theory.feature if name in theory.parents.get(each.name, ())
