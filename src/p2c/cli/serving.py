@@ -17,7 +17,7 @@ PACKAGES = {
     "fastapi": "fastapi",
     "uvicorn": "uvicorn",
     "jinja2": "jinja2",
-    "multipart": "python-multipart",
+    "python_multipart": "python-multipart",
     "prometheus_client": "prometheus-client",
 }
 

@@ -54,7 +54,7 @@ def complaint(
     body = {
         "error": {"code": CODES.get(status, "error"), "message": message, "faults": list(faults)}
     }
-    content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    content = json.dumps(body).encode()
     extra = {"Retry-After": RETRY} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     return Response(
         content, status, media_type="application/json", headers={**extra, **(headers or {})}

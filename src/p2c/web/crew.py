@@ -10,17 +10,17 @@ import asyncio
 import json
 import logging
 import multiprocessing
+import socket
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
 from p2c.web.recent import Recent
-from p2c.web.solver import FAILED, REFUSED, solve_until_closed
+from p2c.web.solver import FAILED, PREFIX, REFUSED, framed, solve_until_closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
 log = logging.getLogger(__name__)
@@ -60,16 +60,15 @@ class Question:
 
 @dataclass
 class Solver:
-    """One process, the pipe to it, and the problems that it was sent."""
+    """One process, the line to it, and the problems that it was sent."""
 
     process: BaseProcess
-    pipe: Connection
+    line: socket.socket
     known: Recent[None] = field(default_factory=Recent)
+    streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, question: Question) -> bytes:
         """Send a question and return the raw reply."""
-        loop = asyncio.get_running_loop()
-        reply: asyncio.Future[bytes] = loop.create_future()
         message = {
             "task": question.task,
             "digest": question.digest,
@@ -77,28 +76,24 @@ class Solver:
         }
         if question.digest not in self.known:
             message["keys"] = question.keys
-        loop.add_reader(self.pipe.fileno(), self._take, reply)
         try:
-            self.pipe.send_bytes(json.dumps(message).encode())
-            answer = await reply
+            if self.streams is None:
+                self.streams = await asyncio.open_connection(sock=self.line)
+            reader, writer = self.streams
+            writer.write(framed(json.dumps(message).encode()))
+            size = int.from_bytes(await reader.readexactly(PREFIX))
+            answer = await reader.readexactly(size)
         except (OSError, EOFError):
             raise SolverFailed("the system ended the process that was solving this") from None
-        finally:
-            loop.remove_reader(self.pipe.fileno())
         self.known.put(question.digest, None)
         return answer
 
-    def _take(self, reply: asyncio.Future[bytes]) -> None:
-        if reply.done():
-            return
-        try:
-            reply.set_result(self.pipe.recv_bytes())
-        except (OSError, EOFError) as error:
-            reply.set_exception(error)
-
     def end(self) -> None:
         """End the process, whatever it does."""
-        self.pipe.close()
+        if self.streams is None:
+            self.line.close()
+        else:
+            self.streams[1].transport.abort()
         self.process.kill()
         self.process.join()
         self.process.close()
@@ -177,7 +172,7 @@ class Crew:
             self.taken -= 1
 
     def _hire(self) -> None:
-        ours, theirs = self._context.Pipe()
+        ours, theirs = socket.socketpair()
         process = self._context.Process(target=solve_until_closed, args=(theirs,), daemon=True)
         process.start()
         theirs.close()

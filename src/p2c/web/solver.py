@@ -14,7 +14,7 @@ from p2c.web.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from multiprocessing.connection import Connection
+    from socket import socket
 
 TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
     "greet": tasks.greet,
@@ -28,6 +28,8 @@ TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
     "comparison": compared.comparison,
 }
 ANSWERED, REFUSED, FAILED = b"0", b"1", b"2"
+PREFIX = 8
+"""Bytes that say how long a message is."""
 KEPT = 64
 """How many problems, each as some person restricted it, are kept compiled."""
 
@@ -54,19 +56,26 @@ class Memory:
         return made
 
 
-def solve_until_closed(pipe: Connection) -> None:
-    """Answer questions until the other end closes the pipe or is gone."""
+def framed(message: bytes) -> bytes:
+    """Return a message with its length before it."""
+    return len(message).to_bytes(PREFIX) + message
+
+
+def solve_until_closed(line: socket) -> None:
+    """Answer questions until the other end closes the line or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory = Memory()
-    while True:
-        try:
-            message = pipe.recv_bytes()
-        except (EOFError, OSError):
-            return
-        try:
-            pipe.send_bytes(reply(memory, message))
-        except OSError:
-            return
+    with line, line.makefile("rwb") as stream:
+        while True:
+            size = stream.read(PREFIX)
+            if len(size) < PREFIX:
+                return
+            message = stream.read(int.from_bytes(size))
+            try:
+                stream.write(framed(reply(memory, message)))
+                stream.flush()
+            except OSError:
+                return
 
 
 def reply(memory: Memory, message: bytes) -> bytes:
@@ -75,9 +84,7 @@ def reply(memory: Memory, message: bytes) -> bytes:
         question = json.loads(message)
         problem = memory.recall(question)
         answer = TASKS[question["task"]](problem, question["arguments"])
-        return ANSWERED + json.dumps(answer, ensure_ascii=False, allow_nan=False).encode(
-            "utf-8", "replace"
-        )
+        return ANSWERED + json.dumps(answer, allow_nan=False).encode()
     except P2CError as error:
         return REFUSED + json.dumps(refusal(error)).encode()
     except Exception as error:

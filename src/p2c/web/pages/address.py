@@ -56,10 +56,6 @@ class Case:
         """Return the address from the question mark on."""
         return urlencode(self.pairs(), errors="replace")
 
-    def restriction_query(self) -> str:
-        """Return the same without the person's values, to put others in their place."""
-        return urlencode([pair for pair in self.pairs() if not pair[0].startswith("v:")])
-
     def lifting(self, feature: str, restriction: str) -> str:
         """Return the address of the same case without one restriction."""
         if restriction in ("moves", "limits"):
