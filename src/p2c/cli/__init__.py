@@ -11,9 +11,11 @@ import sys
 
 import typer
 
+from p2c.cli.batch import batching
 from p2c.cli.group import command_group
 from p2c.cli.learning import learning
 from p2c.cli.planning import planning
+from p2c.cli.reporting import reporting
 from p2c.cli.serving import serving
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
@@ -21,7 +23,7 @@ from p2c.errors import P2CError, RuleError
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
 )
-for group in (planning, learning, serving):
+for group in (planning, learning, reporting, batching, serving):
     app.add_typer(group)
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from p2c.learn.display import model_html
 from p2c.learn.induce import learn_rule_list, learn_rules
 from p2c.learn.measure import class_shares, decided_rows, features_read, first_rule, rule_quality
 from p2c.learn.proof import Proof, prove
@@ -115,6 +116,12 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def to_program(self, *, decimals: int | None = 3) -> Program:
         """Return the rules as a syntax tree, thresholds rounded as in `program_` or, with None, exact."""
         return to_program(self.rules_, target=self.target, decimals=decimals)
+
+    def _repr_html_(self) -> str:
+        return model_html(self) if hasattr(self, "rules_") else str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -74,6 +74,9 @@ class Atlas:
     _entries: dict[tuple[Places, Places], Entry] = field(default_factory=dict)
     _anchors: dict[Places, tuple[int, ...]] = field(default_factory=dict)
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     @cached_property
     def telling(self) -> tuple[int, ...]:
         """Return the features that decide a person's class: those that some rule can see."""

@@ -67,12 +67,7 @@ class Arrival(NamedTuple):
     @property
     def moves(self) -> list[Move]:
         """Return the moves in the order in which they are made."""
-        found = []
-        chain = self.chain
-        while chain is not None:
-            found.append(chain.move)
-            chain = chain.before
-        return found[::-1]
+        return moves_of(self.chain)
 
 
 class Chain(NamedTuple):
@@ -80,6 +75,15 @@ class Chain(NamedTuple):
 
     move: Move
     before: Chain | None
+
+
+def moves_of(chain: Chain | None) -> list[Move]:
+    """Return the moves of a chain in the order in which they are made."""
+    found = []
+    while chain is not None:
+        found.append(chain.move)
+        chain = chain.before
+    return found[::-1]
 
 
 @dataclass
