@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from p2c.explain.letter import write_letter
 from p2c.explain.narrate import narrate, rounded
-from p2c.explain.sentences import explain_proof, label_words, number_words, value_words
-from p2c.plan.outcome import Found, Infeasible
+from p2c.explain.sentences import number_words
+from p2c.plan.outcome import Infeasible
+from p2c.report.board import lay_out
+from p2c.report.graph import graph_told
+from p2c.report.picture import plan_svg
 from p2c.web.tasks import overrides
 
 if TYPE_CHECKING:
@@ -14,6 +19,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.outcome import Plan
     from p2c.problem import Problem
+    from p2c.rules.theory import Theory
 
     Arguments = Mapping[str, Any]
 
@@ -25,6 +31,7 @@ def overview(problem: Problem, _: Arguments) -> dict[str, Any]:
         "findings": [str(each) for each in problem.lint()],
         "raw": _count(space.raw),
         "cells": _count(space.cells),
+        "graph": graph_told(problem.theory),
         "sizes": [
             {
                 "feature": each.feature,
@@ -47,17 +54,38 @@ def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     row = arguments["row"]
     plan = problem.plan(row, time_limit=arguments["time_limit"], **overrides(arguments))
     proof = problem.why(row)
+    language = arguments.get("language") or "en"
     return {
         **told(problem, plan),
-        "holds": proof.holds,
-        "reasons": [
-            {"text": each.text, "depth": each.depth}
-            for each in explain_proof(problem.theory, proof)
-        ],
+        "language": language,
+        "letter": _letter(problem, plan, language),
+        "picture": plan_told(problem.theory, plan, language),
         "proof": proof.to_dict(),
-        "blockers": _blockers(problem, plan),
-        "document": plan.to_dict(),
+        "blockers": _blockers(plan),
     }
+
+
+def picture(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+    """Return the picture of the cheapest plan."""
+    plan = problem.plan(
+        arguments["row"], time_limit=arguments["time_limit"], **overrides(arguments)
+    )
+    language = arguments.get("language") or "en"
+    return {"svg": plan_svg(problem.theory, plan, theme=arguments["theme"], language=language)}
+
+
+def graph(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+    """Return the picture of what follows from what."""
+    return {"svg": problem.to_svg(theme=arguments["theme"])}
+
+
+def plan_told(theory: Theory, plan: Plan, language: str) -> str:
+    """Say in words what the picture of a plan shows."""
+    return lay_out(theory, plan, language=language).told
+
+
+def _letter(problem: Problem, plan: Plan, language: str) -> dict[str, Any]:
+    return asdict(write_letter(problem.theory, plan, language=language))
 
 
 def ways(problem: Problem, arguments: Arguments) -> dict[str, Any]:
@@ -80,40 +108,10 @@ def told(problem: Problem, plan: Plan) -> dict[str, Any]:
             for step in words.steps
         ],
         "closing": list(words.closing),
-        "changes": _changes(problem, plan),
     }
 
 
-def _changes(problem: Problem, plan: Plan) -> list[dict[str, str]]:
-    end = plan.counterfactual
-    if end is None:
-        return []
-    start = plan.question.initial
-    return [
-        {
-            "label": label_words(each),
-            "from": _words(problem, each.name, start[each.name]),
-            "to": _words(problem, each.name, end[each.name]),
-        }
-        for each in problem.theory.features
-        if start[each.name] != end[each.name]
-    ]
-
-
-def _words(problem: Problem, name: str, value: Any) -> str:
-    return "not known" if value is None else value_words(problem.theory.feature[name], value)
-
-
-def _blockers(problem: Problem, plan: Plan) -> list[dict[str, Any]]:
+def _blockers(plan: Plan) -> list[dict[str, Any]]:
     if not isinstance(plan, Infeasible):
         return []
-    opened = told(problem, plan.opened) if isinstance(plan.opened, Found) else None
-    return [
-        {
-            "feature": each.feature,
-            "restriction": each.restriction,
-            "label": label_words(problem.theory.feature[each.feature]),
-            "opened": opened,
-        }
-        for each in plan.blockers
-    ]
+    return [each.to_dict() for each in plan.blockers]

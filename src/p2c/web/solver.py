@@ -25,6 +25,8 @@ TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
     "overview": scenes.overview,
     "story": scenes.story,
     "ways": scenes.ways,
+    "picture": scenes.picture,
+    "graph": scenes.graph,
     "comparison": compared.comparison,
 }
 ANSWERED, REFUSED, FAILED = b"0", b"1", b"2"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from p2c.domain.row import State
     from p2c.web.shelf import Entry
 
-OPTIONS = ("norm", "minimize", "effects")
+OPTIONS = ("norm", "minimize", "effects", "language")
 ACTIONS = ("free", "up", "down", "fixed", "effect")
 NUMBERS = {"min": "min", "max": "max", "w": "weight"}
 

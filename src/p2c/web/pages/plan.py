@@ -15,6 +15,7 @@ from p2c.web.pages.address import Case, case_of_row, read_case
 from p2c.web.pages.form import fields_of
 from p2c.web.pages.paper import show
 from p2c.web.pages.person import value_faults
+from p2c.web.pages.problem import drawn
 from p2c.web.service import attended, desk_of
 
 if TYPE_CHECKING:
@@ -64,6 +65,15 @@ async def ways(request: Request, id: str) -> Response:
         page="plan",
         **told,
     )
+
+
+@router.get("/p/{id}/plan/picture.svg")
+async def picture(request: Request, id: str, theme: str = "light") -> Response:
+    """Draw the plan."""
+    entry, case = opened(request, id)
+    seconds = desk_of(request).settings.limits.seconds
+    more = {"time_limit": seconds, "theme": theme}
+    return await drawn(request, entry, "picture", case.arguments(entry) | more)
 
 
 def opened(request: Request, id_: str) -> tuple[Entry, Case]:

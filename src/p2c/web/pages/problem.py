@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response  # noqa: TC002 - FastAPI reads it
+from starlette.responses import Response
 
 from p2c.explain.sentences import label_words
 from p2c.web.crew import Question
@@ -14,7 +15,25 @@ from p2c.web.pages.form import STANDING, domain_words
 from p2c.web.pages.paper import show
 from p2c.web.service import attended, desk_of
 
+if TYPE_CHECKING:
+    from p2c.web.shelf import Entry
+
 router = APIRouter()
+
+
+@router.get("/p/{id}/graph.svg")
+async def graph(request: Request, id: str, theme: str = "light") -> Response:
+    """Draw what follows from what."""
+    return await drawn(request, desk_of(request).shelf.find(id), "graph", {"theme": theme})
+
+
+async def drawn(request: Request, entry: Entry, task: str, arguments: dict[str, Any]) -> Response:
+    """Have a solver draw a picture; as an image of a page it runs nothing, whatever is in it."""
+    desk = desk_of(request)
+    question = Question(task, entry.digest, entry.keys, arguments)
+    asking = desk.crew.ask(question, seconds=desk.settings.limits.seconds)
+    picture = json.loads(await attended(request, asking) or b'{"svg": ""}')
+    return Response(picture["svg"].encode("utf-8", "replace"), media_type="image/svg+xml")
 
 
 @router.get("/p/{id}/problem")
