@@ -9,16 +9,26 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+import pytest
 
 from p2c import datasets
 from p2c.problem import Problem
 from tests.web.running import PATIENCE, running
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.web.running import Running
 
 JOHN = datasets.rows("loan")["john"]
 LOAN = datasets.problem_text("loan")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("server")) as found:
+        yield found
 
 
 def until(fact: Any) -> None:
@@ -51,18 +61,15 @@ def test_a_file_that_changes_is_served_anew_and_no_request_is_dropped(tmp_path: 
         file.write_text(LOAN)
         until(lambda: balance() == 60_000)
         assert set(ends) == {60_000, 70_000}
-        assert server.stop() == 0
-    log = server.log.read_text()
-    assert "a changed problem cannot be read" in log
+        assert "a changed problem cannot be read" in server.log.read_text()
 
 
-def test_logs_are_json_and_hold_nothing_that_a_person_said(tmp_path: Path) -> None:
-    with running(tmp_path) as server, httpx2.Client() as client:
+def test_logs_are_json_and_hold_nothing_that_a_person_said(server: Running) -> None:
+    with httpx2.Client() as client:
         row = {**JOHN, "debt": 123_457}
         client.post(f"{server.address}/plan", json={"problem": "loan", "row": row})
         client.post(f"{server.address}/plan", json={"problem": "loan", "row": {"debt": "Jane Roe"}})
         client.get(f"{server.address}/p/loan/plan?v:debt=123458")
-        server.stop()
     lines = server.log.read_text().splitlines()
     records = [json.loads(line) for line in lines if not line.startswith("http://")]
     routes = [each["route"] for each in records if each["message"] == "request"]
@@ -70,19 +77,6 @@ def test_logs_are_json_and_hold_nothing_that_a_person_said(tmp_path: Path) -> No
     assert "/p/{id}/plan" in routes
     for secret in ("123457", "123458", "Jane Roe"):
         assert secret not in server.log.read_text()
-
-
-def test_a_request_under_way_is_answered_before_the_server_stops(tmp_path: Path) -> None:
-    with running(tmp_path) as server, ThreadPoolExecutor(1) as other, httpx2.Client() as client:
-        long = other.submit(
-            client.post,
-            f"{server.address}/nearest",
-            json={"problem": "loan", "row": JOHN, "k": 100},
-            timeout=PATIENCE,
-        )
-        until(lambda: long.done() or b"p2c_active_requests 2.0" in _metrics(server.address))
-        assert server.stop() == 0
-        assert len(long.result().json()["plans"]) == 100
 
 
 def _metrics(address: str) -> bytes:
@@ -104,9 +98,9 @@ def test_several_processes_answer_as_one(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
-def test_at_more_than_it_can_take_it_sheds_and_recovers(tmp_path: Path) -> None:
+def test_at_more_than_it_can_take_it_sheds_and_recovers(server: Running) -> None:
     asked = {"problem": "loan", "row": JOHN}
-    with running(tmp_path) as server, httpx2.Client(timeout=PATIENCE) as client:
+    with httpx2.Client(timeout=PATIENCE) as client:
         expected = client.post(f"{server.address}/plan", json=asked).json()
 
         def ask(number: int) -> httpx2.Response:
@@ -122,3 +116,12 @@ def test_at_more_than_it_can_take_it_sheds_and_recovers(tmp_path: Path) -> None:
             elif number % 2 == 0:
                 assert answer.json() == expected
         assert client.post(f"{server.address}/plan", json=asked).json() == expected
+
+
+def test_a_request_under_way_is_answered_before_the_server_stops(server: Running) -> None:
+    asked = {"problem": "loan", "row": JOHN, "k": 100}
+    with ThreadPoolExecutor(1) as other, httpx2.Client(timeout=PATIENCE) as client:
+        long = other.submit(client.post, f"{server.address}/nearest", json=asked)
+        until(lambda: long.done() or b"p2c_active_requests 2.0" in _metrics(server.address))
+        assert server.stop() == 0
+        assert len(long.result().json()["plans"]) == 100

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
 from p2c.web.complaints import handle_errors
 from p2c.web.crew import Crew
+from p2c.web.description import described
 from p2c.web.desk import Desk
 from p2c.web.guard import Guard
 from p2c.web.logs import log_as_json
@@ -57,6 +59,7 @@ def build_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.desk = desk
+    app.openapi = partial(described, app, shelf)  # type: ignore[method-assign]
     app.include_router(router)
     add_pages(app, workbench=settings.pages)
     handle_errors(app, page=show_error)
