@@ -81,6 +81,10 @@ class Dynamics:
             mask &= table[place][0]
         return mask
 
+    def body(self, index: int, place: int) -> int:
+        """Return the rules whose tests on a feature pass at a place."""
+        return self._tables[index][place][0]
+
     def headed(self, index: int, place: int) -> int:
         """Return the causal rules whose heads hold the value at a place."""
         return self._tables[index][place][1]
@@ -176,19 +180,35 @@ class Dynamics:
     def _outcomes(
         self, governed: Governed, places: Places, fired: int, rules: int, *, lawful: bool
     ) -> list[Effect]:
-        """Return the nearest places that the law allows, or that the head of one rule holds."""
+        """Return the nearest places that the law allows, or that the head of one rule holds; remembered."""
         index, own_fired = governed.index, fired & governed.rules
+        key = index, places[index], own_fired, 0 if lawful else rules
+        known = self._known_outcomes.get(key)
+        if known is None:
+            known = self._known_outcomes[key] = self._find_outcomes(
+                governed, places[index], own_fired, rules, lawful=lawful
+            )
+        return known
+
+    @cached_property
+    def _known_outcomes(self) -> dict[tuple[int, int, int, int], list[Effect]]:
+        return {}
+
+    def _find_outcomes(
+        self, governed: Governed, start: int, fired: int, rules: int, *, lawful: bool
+    ) -> list[Effect]:
+        index = governed.index
         heads = self.person.space.head_masks[index]
 
         def admitted(cell: int) -> bool:
             if lawful:
-                return governed.allows(own_fired, heads[cell])
+                return governed.allows(fired, heads[cell])
             return bool(heads[cell] & rules)
 
         axis = self.person.space.axes[index]
         regions = [each for each in axis.regions if admitted(axis.cell(each[0]))]
-        near, count = self._nearest(index, places[index], regions)
-        return [Effect(index, place, own_fired, count > 1, among) for place, among in near]
+        near, count = self._nearest(index, start, regions)
+        return [Effect(index, place, fired, count > 1, among) for place, among in near]
 
     def _nearest(
         self, index: int, start: int, regions: Sequence[Sequence[int]]

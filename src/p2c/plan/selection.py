@@ -20,6 +20,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Effects
+from p2c.plan.futures import Futures
+from p2c.plan.landmarks import Claims, Landmarks
 from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, search
 from p2c.rules.theory import Test
 
@@ -59,37 +61,45 @@ class Choice(NamedTuple):
     barred: int
 
 
+class Waiting(NamedTuple):
+    """A choice with a bound on what comes of it; then the reasons why it falls short, with their shares of the bound."""
+
+    bound: int
+    choice: Choice
+    reasons: list[int] | None
+    shares: list[int]
+
+
 def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
     """Return the best path, or None, which proves that there is none."""
     selection = Selection(dynamics)
-    queue: list[tuple[int, bool, Choice]] = [(0, False, Choice(0, (), 0))]
+    queue: list[Waiting] = [Waiting(0, Choice(0, (), 0), None, [])]
     best: Arrival | None = None
     ties = expanded = 0
-    while queue and (best is None or (queue[0][0] <= best.effort and ties < TIES)):
-        bound, bounded, choice = heapq.heappop(queue)
-        reasons = selection.reasons(choice)
-        if reasons is None:
-            try:
-                arrival = selection.ordered(choice, limits)
-            except LimitReached:
-                raise LimitReached(bound, best) from None
-            if arrival is not None:
-                ties += 1
-                best = arrival if best is None else min(best, arrival, key=_rank)
-                continue
-            reasons = [selection.open(choice)]
+    while queue and (best is None or (queue[0].bound <= best.effort and ties < TIES)):
+        bound, choice, reasons, shares = heapq.heappop(queue)
         if limits.reached(expanded):
             raise LimitReached(bound, best)
         expanded += 1
-        if not reasons or not all(reasons):
-            continue
-        apart = selection.disjoint(reasons)
-        need = choice.effort + sum(selection.least(mask) for mask in apart)
-        if need > bound and not bounded:
-            heapq.heappush(queue, (need, True, choice))
-            continue
-        for following in selection.branches(choice, apart):
-            heapq.heappush(queue, (max(bound, following[0]), False, following[1]))
+        if reasons is None:
+            try:
+                outcome = selection.outcome(choice, limits)
+            except LimitReached:
+                raise LimitReached(bound, best) from None
+            if isinstance(outcome, Arrival):
+                ties += 1
+                best = outcome if best is None else min(best, outcome, key=_rank)
+                continue
+            reasons = outcome
+            if not reasons or not all(reasons):
+                continue
+            shares = selection.shares(reasons)
+            need = choice.effort + sum(shares)
+            if need > bound:
+                heapq.heappush(queue, Waiting(need, choice, reasons, shares))
+                continue
+        for following in selection.branches(choice, reasons, shares):
+            heapq.heappush(queue, following._replace(bound=max(bound, following.bound)))
     return best
 
 
@@ -143,10 +153,20 @@ class Selection:
                 names |= {name, *theory.upstream[name]}
         return frozenset(self.space.index[name] for name in names)
 
-    def ends(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
+    @cached_property
+    def landmarks(self) -> Landmarks:
+        """Return what choices surely need."""
+        return Landmarks(self.dynamics, self.options, self._upstream_options, self._restless)
+
+    @cached_property
+    def futures(self) -> Futures:
+        """Return what may still come of choices."""
+        return Futures(self.landmarks, self.by_axis)
+
+    def ends(self, chosen: tuple[int, ...], limits: Limits) -> tuple[Places, ...]:
         """Return the states in which doing all chosen options can end, over all orders and outcomes."""
         stirring = tuple(n for n in chosen if self.options[n].axis in self.stirring)
-        known = self._rests(stirring)
+        known = self._rests(stirring, limits)
         calm = [self.options[n] for n in chosen if self.options[n].axis not in self.stirring]
         return tuple(_with(places, calm) for places in known) if calm else known
 
@@ -154,13 +174,15 @@ class Selection:
     def _known_rests(self) -> dict[tuple[int, ...], tuple[Places, ...]]:
         return {(): (self.dynamics.person.places,)}
 
-    def _rests(self, chosen: tuple[int, ...]) -> tuple[Places, ...]:
+    def _rests(self, chosen: tuple[int, ...], limits: Limits) -> tuple[Places, ...]:
         """Return the states at rest after these options: each of them last, after all orders of the others."""
         known = self._known_rests.get(chosen)
         if known is None:
+            if limits.reached(0):
+                raise LimitReached(0, None)
             found: dict[Places, None] = {}
             for position, number in enumerate(chosen):
-                for before in self._rests(chosen[:position] + chosen[position + 1 :]):
+                for before in self._rests(chosen[:position] + chosen[position + 1 :], limits):
                     found |= dict.fromkeys(self._settled(_with(before, [self.options[number]])))
             known = self._known_rests[chosen] = tuple(found)
         return known
@@ -247,22 +269,39 @@ class Selection:
             mask &= ~self.by_axis[self.options[number].axis]
         return mask
 
-    def reasons(self, choice: Choice) -> list[int] | None:
-        """Return, for each reason why a set falls short, the open options that may remedy it; None at the goal.
+    def outcome(self, choice: Choice, limits: Limits) -> Arrival | list[int]:
+        """Return the best path that takes just this choice, or the reasons why there is none.
+
+        A reason is the open options that may remedy it. An empty one cannot be remedied; no reason at all says that
+        nothing more can come of the choice.
+        """
+        future = self.futures.of(choice.chosen, self.open(choice))
+        if future is None:
+            return []
+        stirring = tuple(n for n in choice.chosen if self.options[n].axis in self.stirring)
+        claims = self.landmarks.claims(choice.chosen, stirring, future.left)
+        sure = future.forced + claims.obstacles()
+        if sure:
+            return sure
+        return self.ordered(choice, limits) or self._shortfalls(choice, claims, limits)
+
+    def _shortfalls(self, choice: Choice, claims: Claims, limits: Limits) -> list[int]:
+        """Return why every order of a choice falls short.
 
         A single end gives all its reasons. Several ends, as the order decides, give one in common: to remedy one of
-        the ends. An empty reason cannot be remedied.
+        the ends.
         """
-        left = self.open(choice)
-        ends = self.ends(choice.chosen)
+        left = claims.left
+        ends = self.ends(choice.chosen, limits)
         if not ends:
             return [left & self._stirring_options]
         found = []
         for places in ends:
             verdict = self.dynamics.judge(places)
             if verdict.goal:
-                return None
-            found.append([mask & left for mask in self._remedies(places, verdict)])
+                # It is there, but only by going on from where the goal was met before.
+                return [left]
+            found.append([mask & left for mask in self._remedies(places, verdict, claims)])
         if len(found) == 1:
             return found[0]
         together = 0
@@ -275,67 +314,60 @@ class Selection:
     def _stirring_options(self) -> int:
         return sum(mask for axis, mask in self.by_axis.items() if axis in self.stirring)
 
-    def _remedies(self, places: Places, verdict: Verdict) -> Iterator[int]:
+    def _remedies(self, places: Places, verdict: Verdict, claims: Claims) -> Iterator[int]:
         """Yield what may remedy each thing that keeps an end from the goal."""
         for governed in verdict.violated:
-            yield self._upstream_options(governed.index)
+            yield claims.stirred(governed.index)
         for bit, reads in self.space.constraint_bits:
             if verdict.breached & bit:
                 yield self._reading_options(reads)
         for condition in self.space.theory.goal:
-            yield from self._goal_remedies(condition, places, verdict.fired)
+            yield from self._goal_remedies(condition, places, verdict.fired, claims)
 
-    def _goal_remedies(self, condition: Condition, places: Places, fired: int) -> Iterator[int]:
+    def _goal_remedies(
+        self, condition: Condition, places: Places, fired: int, claims: Claims
+    ) -> Iterator[int]:
         if isinstance(condition, Test):
             if not self._passes(condition, places):
-                yield self._mending(condition)
+                yield self._mending(condition, claims)
             return
         rules = self.space.bits_for[condition.decision]
         if condition.negated:
             for bit, clause in rules:
                 if fired & bit:
-                    yield self._silencing(bit, clause)
+                    yield self._silencing(bit, clause, claims)
         elif not any(fired & bit for bit, _ in rules):
             mask = 0
             for _, clause in rules:
-                mask |= self._enabling(clause, places)
+                mask |= self._enabling(clause, places, claims)
             yield mask
 
-    @cached_property
-    def _silent(self) -> dict[int, int]:
-        return {}
-
-    def _silencing(self, bit: int, clause: Clause) -> int:
+    def _silencing(self, bit: int, clause: Clause, claims: Claims) -> int:
         """Return the options that may stop a rule from firing."""
-        known = self._silent.get(bit)
-        if known is None or self._restless:
-            known = 0
-            for condition in clause.body:
-                if not isinstance(condition, Test):
-                    known |= self._reading_options(self._reads((condition,)))
-                    continue
-                index = self.space.index[condition.feature]
-                if self.space.axes[index].feature.governed:
-                    known |= self._upstream_options(index)
-                for number in _numbers(self.by_axis.get(index, 0)):
-                    if not self._body_mask(index, self.options[number].end) & bit:
-                        known |= 1 << number
-            self._silent[bit] = known
-        return known
+        mask = 0
+        for condition in clause.body:
+            if not isinstance(condition, Test):
+                mask |= self._reading_options(self._reads((condition,)))
+        for index in self.space.tested[bit.bit_length() - 1]:
+            if self.space.axes[index].feature.governed:
+                mask |= claims.stirred(index)
+            else:
+                mask |= self.landmarks.mending(bit.bit_length() - 1, index)[1]
+        return mask
 
-    def _enabling(self, clause: Clause, places: Places) -> int:
+    def _enabling(self, clause: Clause, places: Places, claims: Claims) -> int:
         """Return the options that may mend the first test for which a rule does not fire."""
         for condition in clause.body:
             if isinstance(condition, Test) and not self._passes(condition, places):
-                return self._mending(condition)
+                return self._mending(condition, claims)
         return self._reading_options(self._reads(clause.body))
 
-    def _mending(self, test: Test) -> int:
+    def _mending(self, test: Test, claims: Claims) -> int:
         """Return the options that may make a test pass."""
         index = self.space.index[test.feature]
         axis = self.space.axes[index]
         if axis.feature.governed:
-            return self._upstream_options(index)
+            return claims.stirred(index)
         numbers = _numbers(self.by_axis.get(index, 0))
         return sum(1 << n for n in numbers if axis.passes(test, self.options[n].end))
 
@@ -394,25 +426,36 @@ class Selection:
         """Return the effort of the cheapest option of a set."""
         return self.options[(mask & -mask).bit_length() - 1].effort
 
-    def disjoint(self, reasons: list[int]) -> list[int]:
-        """Return reasons that share no option, dear and narrow ones first, so that their efforts add up."""
-        taken = 0
-        found = []
-        for mask in sorted(reasons, key=lambda mask: (-self.least(mask), mask.bit_count())):
-            if not mask & taken:
-                taken |= mask
-                found.append(mask)
+    def shares(self, reasons: list[int]) -> list[int]:
+        """Return a share of effort for each reason, such that they add up to no more than any way to remedy all.
+
+        Each takes what is left of its cheapest option from all its options: the dual of hitting every set.
+        """
+        left: dict[int, int] = {}
+        found = [0] * len(reasons)
+        for place in sorted(
+            range(len(reasons)),
+            key=lambda place: (-self.least(reasons[place]), reasons[place].bit_count()),
+        ):
+            numbers = list(_numbers(reasons[place]))
+            share = min(left.get(number, self.options[number].effort) for number in numbers)
+            found[place] = share
+            if share:
+                for number in numbers:
+                    left[number] = left.get(number, self.options[number].effort) - share
         return found
 
-    def branches(self, choice: Choice, apart: list[int]) -> Iterator[tuple[int, Choice]]:
+    def branches(self, choice: Choice, reasons: list[int], shares: list[int]) -> Iterator[Waiting]:
         """Yield the ways to remedy the narrowest reason, each leaving to the others what they try."""
-        branch = min(apart, key=int.bit_count)
+        branch = min(reasons, key=int.bit_count)
         barred = choice.barred
         for number in _numbers(branch):
             effort = choice.effort + self.options[number].effort
-            rest = sum(self.least(mask) for mask in apart if not mask >> number & 1)
+            rest = sum(
+                share for mask, share in zip(reasons, shares, strict=True) if not mask >> number & 1
+            )
             chosen = tuple(sorted((*choice.chosen, number)))
-            yield effort + rest, Choice(effort, chosen, barred)
+            yield Waiting(effort + rest, Choice(effort, chosen, barred), None, [])
             barred |= 1 << number
 
 

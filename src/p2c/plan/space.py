@@ -16,6 +16,7 @@ from p2c.domain.feature import Law
 from p2c.plan.atlas import Atlas
 from p2c.plan.axis import Axis
 from p2c.plan.masks import Remembered
+from p2c.plan.outlook import Memory, courses
 from p2c.plan.person import measure
 from p2c.rules.render import render_rule
 from p2c.rules.syntax import Rule
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from p2c.domain.feature import Value
+    from p2c.plan.outlook import Course
     from p2c.plan.person import Line, Prices
     from p2c.rules.theory import Decision, Theory
 
@@ -199,6 +201,37 @@ class Space:
         return tuple(found)
 
     @cached_property
+    def courses(self) -> tuple[Course, ...]:
+        """Return how each governed feature moves by itself, in the same order."""
+        return courses(self)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Return what was worked out about governed features for people so far."""
+        return Memory()
+
+    @cached_property
+    def tested(self) -> tuple[tuple[int, ...], ...]:
+        """Return, for each rule, the features that its body tests."""
+        return tuple(
+            tuple(sorted({self.index[c.feature] for c in clause.body if isinstance(c, Test)}))
+            for clause in self.clauses
+        )
+
+    @cached_property
+    def called(self) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Return, for each rule that calls decisions, the places of those it needs to hold and to fail."""
+        places = {decision: place for place, (decision, _) in enumerate(self.theory.decisions)}
+        found = {}
+        for rule, clause in enumerate(self.clauses):
+            calls = [each for each in clause.body if isinstance(each, Call)]
+            if calls:
+                needs = tuple(places[each.decision] for each in calls if not each.negated)
+                bars = tuple(places[each.decision] for each in calls if each.negated)
+                found[rule] = needs, bars
+        return found
+
+    @cached_property
     def constraint_bits(self) -> tuple[tuple[int, frozenset[int]], ...]:
         """Return the bit of each constraint and the features that it reads, also through decisions."""
         first = len(self.clauses) - 1 - len(self.theory.constraints)
@@ -261,7 +294,7 @@ class Space:
         return tuple(found)
 
     @cached_property
-    def _settling(self) -> tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...]:
+    def settling(self) -> tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...]:
         """Return, for each decision in call order, its rules' bits and those of its rules that call others."""
         first = 0
         found = []
@@ -273,9 +306,9 @@ class Space:
         return tuple(found)
 
     @cached_property
-    def _others(self) -> tuple[tuple[int, int, int], ...]:
+    def calling_others(self) -> tuple[tuple[int, int, int], ...]:
         """Return the calling rules of causes, constraints and the goal."""
-        decisions = sum(rules for rules, _ in self._settling)
+        decisions = sum(rules for rules, _ in self.settling)
         return tuple(layer for layer in self._layers if not layer[0] & decisions)
 
     @cached_property
@@ -294,13 +327,13 @@ class Space:
     def _settle(self, base: int) -> Truth:
         holding = 0
         fired = base
-        for position, (rules, calling) in enumerate(self._settling):
+        for position, (rules, calling) in enumerate(self.settling):
             for bit, needs, bars in calling:
                 if fired & bit and (holding & needs != needs or holding & bars):
                     fired &= ~bit
             if fired & rules:
                 holding |= 1 << position
-        for bit, needs, bars in self._others:
+        for bit, needs, bars in self.calling_others:
             if fired & bit and (holding & needs != needs or holding & bars):
                 fired &= ~bit
         goal = 1 << (len(self.clauses) - 1)
