@@ -1,6 +1,6 @@
 """Ask every method about the same rows, keep each answer as it is made, and go on where a killed run ended.
 
-    python -m benchmarks.run                       every method, three data sets, 120 rows each
+    python -m benchmarks.run                       every method, three data sets, 100 rows each
     python -m benchmarks.run --quick               six rows each
     python -m benchmarks.run --methods p2c dice-random --data german --rows 20
 
@@ -24,7 +24,7 @@ from benchmarks.worker import Worker, missing
 from benchmarks.world import world
 
 DATA = ("adult", "german", "cars")
-ROWS, QUICK_ROWS = 120, 6
+ROWS, QUICK_ROWS = 100, 6
 PATIENCE = 5
 """Rows in a row without time left, after which the rest of a method's rows is recorded as not tried."""
 

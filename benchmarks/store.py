@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 Key = tuple[str, str, int]
@@ -28,7 +29,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        """Read what was stored before; a last line that was cut off by the end of a run is dropped."""
+        """Read what was stored before; a last line that was cut off when a run was killed is dropped."""
         store = cls(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
@@ -43,11 +44,11 @@ class Store:
         return store
 
     def add(self, record: Record) -> None:
-        """Keep a result, on disk before anything else happens."""
+        """Keep a result, on disk before anything else happens; one write, so that two runs never mix their lines."""
         record = {"edition": EDITION, **record}
-        with self._lock, self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
-            file.flush()
+        line = f"{json.dumps(record)}\n".encode()
+        with self._lock, self.path.open("ab", buffering=0) as file:
+            file.write(line)
             os.fsync(file.fileno())
             self.records[key(record)] = record
 
@@ -58,6 +59,25 @@ class Store:
         """Return a method's results on a data set, by row."""
         found = [r for (d, m, _), r in self.records.items() if (d, m) == (data, method)]
         return sorted(found, key=lambda record: int(record["row"]))
+
+
+def shared_rows(store: Store, data: Iterable[str], methods: Iterable[str]) -> Store:
+    """Return the results of the rows that every method has one for, and what is not about a row of a method.
+
+    A run that is stopped or asked for more rows than before is ahead with some methods, and shares over different rows would
+    not compare.
+    """
+    methods = set(methods)
+    common: dict[str, int] = {}
+    for name in data:
+        counts = [len(store.of(name, method)) for method in methods]
+        common[name] = min(counts, default=0)
+    kept = {
+        (name, method, row): record
+        for (name, method, row), record in store.records.items()
+        if method not in methods or row < common.get(name, 0)
+    }
+    return Store(store.path, kept)
 
 
 def key(record: Record) -> Key:
