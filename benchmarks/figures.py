@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from benchmarks.store import Store
 
 MARKERS = "osD^v<>Px*hp8+"
-HATCHES = ("", "//", "")
+HATCHES = ("", "//", "", "xx")
 DASHES = ("-", "--", ":")
-GREYS = ("0.25", "0.6", "0.9")
+GREYS = ("0.25", "0.6", "0.9", "1.0")
 
 
 def _plots() -> Any:
@@ -43,7 +43,7 @@ def _save(figure: Any, path: Path) -> Path:
 def cost_and_time(store: Store, data: Sequence[str], path: Path) -> Path:
     """Draw what a usable path costs against the time of an answer, a panel for each data set."""
     pyplot = _plots()
-    figure, axes = pyplot.subplots(1, len(data), figsize=(10, 3.2), squeeze=False)
+    figure, axes = pyplot.subplots(1, len(data), figsize=(11, 3), squeeze=False)
     for axis, name in zip(axes[0], data, strict=True):
         for marker, (method, peer) in zip(MARKERS, PEERS.items(), strict=False):
             records = store.of(name, method)
@@ -76,10 +76,10 @@ def bars(store: Store, data: Sequence[str], path: Path) -> Path:
             for method in PEERS:
                 ends = found(store.of(name, method))
                 heights.append(100 * sum(r[fact] for r in ends) / len(ends) if ends else 0.0)
-            places = [place + (shift - 1) * 0.27 for place in range(len(PEERS))]
-            axis.bar(places, heights, 0.27, hatch=hatch, color=grey, edgecolor="black", label=name)
+            places = [place + (shift - 1.5) * 0.2 for place in range(len(PEERS))]
+            axis.bar(places, heights, 0.2, hatch=hatch, color=grey, edgecolor="black", label=name)
         axis.set(ylabel=f"{title}, %", ylim=(0, 105))
-    axes[0].legend(loc="upper center", ncol=3, bbox_to_anchor=(0.5, 1.25))
+    axes[0].legend(loc="upper center", ncol=4, bbox_to_anchor=(0.5, 1.25))
     axes[1].set_xticks(
         range(len(PEERS)), [peer.title for peer in PEERS.values()], rotation=30, ha="right"
     )

@@ -26,7 +26,7 @@ GROWTH: dict[str, tuple[int, ...]] = {
     "domain size": (4, 8, 16, 32, 64, 256, 1_024),
 }
 EVERY_STATE = "every state (Algorithm 3)"
-MOST_STATES, QUICK_STATES = 300_000, 3_000
+MOST_STATES, QUICK_STATES = 50_000, 3_000
 """The sizes up to which every state is looked at; the time grows with the states, so the line goes on as it is."""
 
 LIMIT = 60.0

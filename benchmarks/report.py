@@ -21,8 +21,8 @@ from benchmarks import figures
 from benchmarks.fidelity import MODELS
 from benchmarks.growth import GROWTH, METHODS
 from benchmarks.paths.standard import PLANNERS
-from benchmarks.peers import PEERS
-from benchmarks.run import DATA, store_path
+from benchmarks.peers import LEFT_OUT, PEERS
+from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
 from benchmarks.tables import compliance, fidelity, nearest, space
 from benchmarks.tables.table import Table, to_html, to_markdown
@@ -80,7 +80,7 @@ def versions() -> str:
 
 def setting(store: Store, *, command: str) -> Section:
     """Return how the figures came about."""
-    counts = {name: len(store.of(name, "p2c")) for name in DATA}
+    counts = {name: len(store.of(name, "p2c")) for name in WORLDS}
     different = [
         f"{name} {rows}, {len({tuple(p.values()) for p in world(name).people[:rows]})} of them different"
         for name, rows in counts.items()
@@ -109,7 +109,7 @@ def tables_of(store: Store) -> Iterator[Table]:
     )
     near = {name: store.of(name, "table 2") for name in DATA}
     yield nearest.table({name: records[-1]["found"] for name, records in near.items() if records})
-    yield compliance.table_3(store, DATA)
+    yield compliance.table_3(store, WORLDS)
     splits = {
         (name, model): [r["found"] for r in store.of(name, f"table 4 {model}")]
         for name in ("adult", "german", "car")
@@ -140,7 +140,7 @@ def growth_table(store: Store) -> Table:
 def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
     """Return the parts of the report, their figures drawn into a folder."""
     yield setting(store, command=command)
-    better = compliance.wins(store, DATA)
+    better = compliance.wins(store, WORLDS)
     yield Section(
         "Where a peer does better",
         ("Made from the same results as the tables below.",)
@@ -149,22 +149,24 @@ def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
         items=tuple(better),
     )
     yield Section("The paper's tables", tables=tuple(tables_of(store)))
-    beyond = (compliance.extras(store, DATA), compliance.duels(store, DATA))
+    beyond = (compliance.extras(store, WORLDS), compliance.duels(store, WORLDS))
     yield Section("What the paper does not measure", tables=beyond)
     drawn = (
         (
-            figures.cost_and_time(store, DATA, folder / "cost-time.svg"),
+            figures.cost_and_time(store, WORLDS, folder / "cost-time.svg"),
             "Cost of the executed path against time; ours are black.",
         ),
         (
-            figures.bars(store, DATA, folder / "consistency.svg"),
+            figures.bars(store, WORLDS, folder / "consistency.svg"),
             "Causal consistency and legal paths.",
         ),
         (figures.growth(store, folder / "growth.svg"), "Growth of the time for a first answer."),
     )
     shown = tuple((path.name, caption) for path, caption in drawn)
     yield Section("Figures", figures=shown, tables=(growth_table(store),))
-    yield Section("What went wrong", tables=(compliance.failures(store, DATA),))
+    left_out = tuple(LEFT_OUT.items())
+    absent = Table("Methods left out", ("method", "reason"), left_out)
+    yield Section("What went wrong", tables=(compliance.failures(store, WORLDS), absent))
 
 
 TITLE = "The paper's evaluation, with p2c and its peers on the same rows"
@@ -216,7 +218,7 @@ def main() -> None:
     folder = Path("build/bench/report") if options.quick else Path("benchmarks/report")
     folder.mkdir(parents=True, exist_ok=True)
     command = "make bench-quick" if options.quick else "make bench"
-    store = shared_rows(Store.open(path), DATA, PEERS)
+    store = shared_rows(Store.open(path), WORLDS, PEERS)
     parts = list(sections(store, folder, command=command))
     (folder / "REPORT.md").write_text(markdown(parts), encoding="utf-8")
     (folder / "report.html").write_text(html(parts), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 The model is a gradient boosting classifier of the problem's own features, fitted on the paper's training fold; the people
 are rows of the held-out fold that both the model and the problem's rules refuse. Where these are few, as on German, those
-of the training fold follow.
+of the training fold follow. The paper's loan has no data: its people are drawn at random, by its causal rule.
 """
 
 from __future__ import annotations
@@ -176,20 +176,48 @@ def embedded(name: str) -> Problem:
 
 @cache
 def world(name: str) -> World:
-    """Return the world of a data set, its refused people in an order that is shuffled once."""
+    """Return the world of a data set or of the loan, its refused people in an order that is shuffled once."""
     problem = embedded(name)
-    train, test = training_fold(name), held_out_fold(name)
-    made = fit_world(problem, train, train["label"].isin(DESIRED[name]))
+    if name == "loan":
+        train, test = drawn_applicants(seed=1), drawn_applicants(seed=2)
+        made = fit_world(problem, train, [goal_holds(problem.theory, r) for r in _records(train)])
+    else:
+        train, test = training_fold(name), held_out_fold(name)
+        made = fit_world(problem, train, train["label"].isin(DESIRED[name]))
     people = _refused(made, test)
     if len(people) < ENOUGH:
         people += _refused(made, train)
     return World(problem, made.frame, made.accepted, made.model, _different_first(people))
 
 
+def drawn_applicants(seed: int, count: int = 2_000) -> pd.DataFrame:
+    """Return applicants for the paper's loan, drawn at random so that each obeys its causal rule."""
+    import pandas as pd
+
+    chance = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        debt = chance.choice((0, chance.randrange(1, 50_000)))
+        rows.append(
+            {
+                "age": chance.randint(18, 80),
+                "debt": debt,
+                "loan_duration": chance.randint(1, 60),
+                "bank_balance": chance.randrange(120_000),
+                "credit_score": chance.randint(300, 619) if debt else chance.randint(620, 850),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _records(frame: pd.DataFrame) -> list[State]:
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
 def _refused(made: World, fold: pd.DataFrame) -> list[State]:
     names = [feature.name for feature in made.features]
     refused = fold[names][made.model.predict(fold[names]) == 0]
-    rows = [made.problem.read_row(row) for row in refused.to_dict("records")]
+    rows = [made.problem.read_row(row) for row in _records(refused)]
     people = [dict(row) for row in rows if not goal_holds(made.problem.theory, row)]
     random.Random(0).shuffle(people)
     return people

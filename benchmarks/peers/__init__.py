@@ -14,3 +14,11 @@ PEERS = {
     **ours.PEERS,
 }
 """Every method by its short name, in the order of the tables."""
+
+LEFT_OUT = {
+    "OCEAN": (
+        "oceanpy 2.0.7 needs Python 3.12 or later, and reads random forests, AdaBoost and XGBoost, not the gradient boosting "
+        "model of this comparison"
+    ),
+}
+"""Methods that users would look for here, and why they are not."""

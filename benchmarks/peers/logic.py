@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Terms = Mapping[str, Any]
 
-EPSILON = Fraction(1, 10**6)
+EPSILON = Fraction(1, 10**9)
 """Bisection stops when no answer can be this much cheaper."""
 
 COMPARE: dict[Comparator, Callable[[Any, Any], Any]] = {

@@ -38,7 +38,7 @@ PAPER: dict[tuple[str, str], tuple[str, str, str]] = {
 """Causally compliant, consistency in percent, only legal actions, as printed."""
 
 OURS = {Aim.RULES: "p2c", Aim.MODEL: "p2c-model"}
-SLACK = 1e-6
+SLACK = 2e-9
 """Costs closer than this are equal; it is what the bisection of MACE, MINT and C3G leaves open."""
 
 
@@ -58,7 +58,7 @@ def share(part: int, whole: int) -> str:
 
 def table_3(store: Store, data: Iterable[str]) -> Table:
     """Return the paper's table 3 with counts, its printed figures beside ours."""
-    rows = []
+    data, rows = list(data), []
     for name in data:
         for method, peer in PEERS.items():
             ends = found(store.of(name, method))
@@ -91,10 +91,21 @@ def table_3(store: Store, data: Iterable[str]) -> Table:
             "Of the rows with a counterfactual. The path of a method that gives none is that of a standard planner (Fast Downward) "
             "on PDDL without causal knowledge. It is legal where every step can be taken and, effects included, it leads to the "
             "promised state; a step that does what has followed by itself already is not held against it. Cars has no causal rules.",
+            _replayed(store, data),
             "The paper's shares are of a few counterfactuals and cannot be rebuilt from what it says. Here the methods that read rules "
-            "seldom need a governed feature under L1: raising the capital gain is cheaper than a wedding, and the rules of German do "
-            "not read the job.",
+            "seldom need a governed feature on Adult and German under L1: raising the capital gain is cheaper than a wedding, and the rules "
+            "of German do not read the job. The loan is the paper's running example with people drawn at random; there they do.",
         ),
+    )
+
+
+def _replayed(store: Store, data: Iterable[str]) -> str:
+    """Say how many of our own plans the validator replayed, and how many had a fault."""
+    plans = [r for name in data for r in store.of(name, "p2c") if "faults" in r]
+    bad = sum(bool(record["faults"]) for record in plans)
+    return (
+        f"Besides, the plans of p2c were replayed by its validator, which shares no code with the planner: {len(plans)} plans, "
+        f"{bad} with a fault."
     )
 
 
@@ -132,9 +143,9 @@ def extras(store: Store, data: Iterable[str]) -> Table:
         tuple(rows),
         (
             "Costs are L1 of the contract, medians. All changes: what the end state differs in, effects too. Executed: what a person "
-            "does on a usable path, that is one that is legal and ends accepted by what the method aims at. The rules are the paper's, "
-            "read by FOLD-SE off other data than this model, so a method that aims at one is often refused by the other. Proved: least "
-            "cost by the method's own measure (of MACE, MINT and C3G to within a millionth; for C3G and treecf over end states, not "
+            "does on a usable path, that is one that is legal and ends accepted by what the method aims at. The rules are the "
+            "paper's and were not read off this model, so what aims at one is often refused by the other. Proved: least "
+            "cost by the method's own measure (of MACE, MINT and C3G to within a billionth; for C3G and treecf over end states, not "
             "paths), or that there is no answer. Times are processor time of one answer, without the path.",
         ),
     )  # fmt: skip
@@ -209,7 +220,7 @@ def _reason(record: Record) -> str:
 
 def _median(values: Iterable[float]) -> str:
     known = list(values)
-    return f"{statistics.median(known):.3f}" if known else "–"
+    return f"{statistics.median(known):.4g}" if known else "–"
 
 
 def _quantile(ordered: list[float], part: float) -> str:
