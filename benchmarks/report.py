@@ -24,7 +24,7 @@ from benchmarks.paths.standard import PLANNERS
 from benchmarks.peers import LEFT_OUT, PEERS
 from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
-from benchmarks.tables import compliance, fidelity, nearest, space
+from benchmarks.tables import compliance, everyone, fidelity, nearest, space
 from benchmarks.tables.table import Table, to_html, to_markdown
 from benchmarks.world import world
 
@@ -149,7 +149,13 @@ def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
         items=tuple(better),
     )
     yield Section("The paper's tables", tables=tuple(tables_of(store)))
-    beyond = (compliance.extras(store, WORLDS), compliance.duels(store, WORLDS))
+    all_people = {name: store.of(name, "everyone") for name in DATA}
+    known = {name: records[-1]["found"] for name, records in all_people.items() if records}
+    beyond = (
+        everyone.table(known),
+        compliance.extras(store, WORLDS),
+        compliance.duels(store, WORLDS),
+    )
     yield Section("What the paper does not measure", tables=beyond)
     drawn = (
         (

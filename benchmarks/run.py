@@ -40,8 +40,10 @@ def store_path(*, quick: bool) -> Path:
 def cover(store: Store, folder: Path, rows: int, limit: float, pair: tuple[str, str]) -> None:
     """Ask one method about all rows of one data set that are not stored yet."""
     data, method = pair
-    open_rows = [number for number in range(rows) if (data, method, number) not in store]
     reason = missing(method)
+    # What was missing in an earlier run may be installed by now.
+    known = {r["row"] for r in store.of(data, method) if reason or r["status"] != "missing"}
+    open_rows = [number for number in range(rows) if number not in known]
     worker = Worker(folder / data, method, limit)
     late = 0
     for number in open_rows:

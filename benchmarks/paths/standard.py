@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Theory
 
 PLANNERS = ("fast-downward", "pyperplan")
-"""The planner that is used, and the one that answers where the first is not installed."""
+"""The planner whose paths are judged, and a second one, whose order of steps may be another."""
 
 Change = tuple[int, int, int]
 

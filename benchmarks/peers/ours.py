@@ -80,8 +80,14 @@ def _changes(actions: Iterable[DirectAction | CausalAction]) -> Path:
 
 PEERS = {
     "p2c-published": Peer(
-        "P2C as published (supported effects)", Aim.RULES, Compliance.YES, prepare_published
+        "P2C as published (supported effects)",
+        Aim.RULES,
+        Compliance.YES,
+        prepare_published,
+        gives_path=True,
     ),
-    "p2c": Peer("p2c", Aim.RULES, Compliance.YES, prepare_rules),
-    "p2c-model": Peer("p2c, confirmed by the model", Aim.MODEL, Compliance.YES, prepare_model),
+    "p2c": Peer("p2c", Aim.RULES, Compliance.YES, prepare_rules, gives_path=True),
+    "p2c-model": Peer(
+        "p2c, confirmed by the model", Aim.MODEL, Compliance.YES, prepare_model, gives_path=True
+    ),
 }

@@ -61,3 +61,4 @@ class Peer:
     prepare: Callable[[World], Finder]
     needs: tuple[str, ...] = ()
     python: tuple[int, int] = (3, 11)
+    gives_path: bool = False

@@ -115,3 +115,10 @@ def test_a_methods_own_error_does_not_end_its_worker(folder: Path) -> None:
     store = Store.open(folder / "store.jsonl")
     run.cover(store, folder, 3, 60.0, ("tiny", "p2c"))
     assert statuses(store, "p2c") == ["found", "found", "error"]
+
+
+def test_a_method_that_was_missing_is_asked_once_it_is_installed(folder: Path) -> None:
+    store = Store.open(folder / "store.jsonl")
+    store.add({"data": "tiny", "method": "p2c", "row": 0, "status": "missing", "note": ""})
+    run.cover(store, folder, 1, 60.0, ("tiny", "p2c"))
+    assert statuses(Store.open(folder / "store.jsonl"), "p2c") == ["found"]
