@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from benchmarks.store import Store
 
-MARKERS = "osD^v<>Px*hp8+"
+MARKERS = "osD^v<>Php*8dH"
 HATCHES = ("", "//", "", "xx")
 DASHES = ("-", "--", ":")
 GREYS = ("0.25", "0.6", "0.9", "1.0")
@@ -53,14 +53,16 @@ def cost_and_time(store: Store, data: Sequence[str], path: Path) -> Path:
             time = statistics.median(1e3 * r["processor"] for r in records if "processor" in r)
             cost = statistics.median(r["executed_cost"] for r in good)
             face = "black" if method.startswith("p2c") else "white"
-            axis.scatter(time, cost, marker=marker, s=45, facecolor=face if marker not in "x+" else "black",
+            axis.scatter(time, cost, marker=marker, s=45, facecolor=face,
                          edgecolor="black", linewidth=0.9, label=peer.title)  # fmt: skip
         axis.set(title=name, xscale="log", xlabel="ms an answer, median")
     axes[0][0].set_ylabel("cost executed (L1), median")
     handles = {}
     for axis in axes[0]:
         handles |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    figure.legend(handles.values(), handles, loc="upper center", ncol=4, bbox_to_anchor=(0.5, 0.0))
+    figure.legend(
+        handles.values(), handles, loc="upper center", ncol=4, bbox_to_anchor=(0.5, -0.04)
+    )
     return _save(figure, path)
 
 
@@ -100,8 +102,10 @@ def growth(store: Store, path: Path) -> Path:
             if points:
                 axis.plot(*zip(*points, strict=True), dash, marker=marker, color="black",
                           markerfacecolor="white", label=method)  # fmt: skip
-        axis.set(xlabel=way, xscale="log", yscale="log")
+        axis.set(xlabel=way, yscale="log")
+        axis.set_xscale("log", base=2)
+        axis.xaxis.set_major_formatter(lambda amount, _: f"{amount:g}")
     axes[0].set_ylabel("seconds a person, first answer")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", ncol=3, bbox_to_anchor=(0.5, 0.0))
+    figure.legend(handles, labels, loc="upper center", ncol=3, bbox_to_anchor=(0.5, -0.04))
     return _save(figure, path)
