@@ -129,7 +129,9 @@ def test_rules_of_another_file_are_kept_with_the_overrides(tmp_path: Any) -> Non
     path = tmp_path / "loan.json"
     document = {key: value for key, value in LOAN.items() if key != "rules"}
     path.write_text(json.dumps(document | {"rules_file": "loan.lp"}), encoding="utf-8")
-    assert Problem.load(path).plan(JOHN, norm="l0").cost == 2
+    problem = Problem.load(path)
+    assert problem.plan(JOHN, norm="l0").cost == 2
+    assert Problem.from_dict(problem.to_dict()).theory == problem.theory
 
 
 def test_a_row_may_be_a_series(loan: Problem) -> None:

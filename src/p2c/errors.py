@@ -7,6 +7,7 @@ P2CError
 ├── PlanError        a plan that cannot be read as one
 ├── EngineError      a question that an engine cannot take or answer
 ├── ReviewError      a review of causal rules that is damaged, unfinished or contradicts itself; keeps the rules' ids
+├── BatchError       a batch that ended before its time; keeps the parts that are missing
 └── MissingExtra     an optional dependency that is not installed
 
 The text of an error is one line: what is wrong, where, and what would be right. A rule error carries the source line
@@ -92,6 +93,17 @@ class ReviewError(P2CError):
         super().__init__(message)
 
 
+class BatchError(P2CError):
+    """Report a batch that ended before its time, and the numbers of the parts that are missing."""
+
+    def __init__(self, reason: str, *, parts: Sequence[int]) -> None:
+        self.parts = tuple(parts)
+        count = f"{len(self.parts)} part{'s' if len(self.parts) > 1 else ''}"
+        super().__init__(
+            f"{count} missing ({_ranges(self.parts)}): {reason}; the same command goes on from here"
+        )
+
+
 class MissingExtra(P2CError):
     """Report an optional dependency that is not installed, and the command that installs it."""
 
@@ -101,6 +113,17 @@ class MissingExtra(P2CError):
         super().__init__(
             f"this needs the package '{package}', which is not installed: pip install 'p2c[{extra}]'"
         )
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers in words, runs of them as `3-7`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join("-".join(map(str, run)) for run in runs)
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

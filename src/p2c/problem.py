@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import json
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from itertools import islice
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +17,14 @@ from p2c.engines import ENGINES
 from p2c.errors import EngineError, P2CError, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.frames import plan_frame
+from p2c.plan.lazy import is_lazy, plan_lazily
 from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import Infeasible
+from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan
+from p2c.report.voice import give_voice
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
 from p2c.rules.proof import why
@@ -29,9 +34,9 @@ if TYPE_CHECKING:
 
     from p2c.domain.row import State
     from p2c.engines.protocol import Engine
-    from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
+    from p2c.report.dossier import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
     from p2c.rules.theory import Theory
@@ -63,9 +68,13 @@ class Problem:
         problem.theory  # noqa: B018
         return problem
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Travels between processes as text, and is compiled once where it arrives.
+        return _recalled, (json.dumps(self.to_dict()),)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
-        return self.spec.model_dump(mode="json", exclude_defaults=True)
+        return self.spec.model_dump(mode="json", exclude_defaults=True, exclude={"rules_file"})
 
     @cached_property
     def theory(self) -> Theory:
@@ -96,9 +105,7 @@ class Problem:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
-            data = {**self.to_dict(), **overrides}
-            data.pop("rules_file", None)
-            known = self._variants[marks] = Problem.from_dict(data)
+            known = self._variants[marks] = Problem.from_dict({**self.to_dict(), **overrides})
         return known
 
     def read_row(self, row: Mapping[str, Any]) -> State:
@@ -117,14 +124,17 @@ class Problem:
         """Return the path of least cost for a person, with what blocks it where there is none."""
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
+        begin = time.monotonic()
         if node_limit is not None:
             plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
         else:
             plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
-        if not isinstance(plan, Infeasible):
-            return plan
-        blockers, opened = find_blockers(problem.compiled, state)
-        return Infeasible(plan.question, blockers, opened)
+        if isinstance(plan, Infeasible):
+            spent = time.monotonic() - begin
+            left = None if time_limit is None else max(time_limit - spent, 0.0)
+            why_not = find_blockers(problem.compiled, state, time_limit=left)
+            plan = Infeasible(plan.question, *why_not)
+        return give_voice(problem.theory, plan)
 
     def nearest(
         self, row: Mapping[str, Any], k: int = 1, *, distinct: str = "points", **overrides: Any
@@ -133,27 +143,61 @@ class Problem:
         kinds = [each.value for each in Distinct]
         if distinct not in kinds:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
-        return list(islice(plans, k))
+        return [
+            give_voice(problem.theory, plan, cheapest=number == 0)
+            for number, plan in enumerate(islice(plans, index(k)))
+        ]
 
     def plan_many(
         self, frame: Any, *, details: bool = True, progress: bool | None = None, **overrides: Any
     ) -> Any:
-        """Return a table with the plan of each row of a pandas, polars or other frame, in row order.
+        """Return a table with the plan of each row of a pandas, polars or other frame, in row order; a lazy one for Dask's.
 
         Its columns: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON (left out without
         `details`), and `message`, which says what is wrong with an `invalid` row.
         """
         problem = self.with_keys(**overrides)
+        if is_lazy(frame):
+            return plan_lazily(
+                problem.compiled, frame, partial(problem.plan_many, details=details, progress=False)
+            )
         return plan_frame(problem.compiled, frame, details=details, progress=progress)
 
     def why(self, row: Mapping[str, Any]) -> Proof:
         """Return the proof tree behind the decision in a state."""
         return why(self.theory, self.read_row(row))
+
+    def report(
+        self,
+        row: Mapping[str, Any] | Plan,
+        *,
+        format: str = "html",
+        audience: str = "applicant",
+        language: str = "en",
+        origin: Origin | None = None,
+        **overrides: Any,
+    ) -> bytes:
+        """Return a report on a person, or on a plan made before, as html, md, png or pdf, for applicant or expert.
+
+        `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives.
+        """
+        from p2c.report.document import applicant_document
+        from p2c.report.dossier import Origin, expert_document
+        from p2c.report.formats import check_audience, renderer
+
+        render = renderer(format)
+        check_audience(audience)
+        problem = self.with_keys(**overrides)
+        plan = row if isinstance(row, Plan) else problem.plan(row)
+        if audience == "applicant":
+            return render(applicant_document(problem.theory, plan, language=language))
+        origin = replace(origin or Origin(), problem=problem.to_dict())
+        return render(expert_document(problem.compiled, plan, origin, language=language))
 
     def check(self, plan: Plan | Mapping[str, Any]) -> Verdict:
         """Replay a plan by the contract, with code that the planner does not share."""
@@ -167,6 +211,22 @@ class Problem:
     def space(self) -> SpaceReport:
         """Return the size of the search space, raw and after cutting it at what rules mention."""
         return measure_space(self.compiled)
+
+    def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
+        """Return the causal graph as a picture: what follows from what, and what the decision reads."""
+        from p2c.report.graph import graph_svg
+
+        return graph_svg(self.theory, theme=theme, language=language)
+
+    def _repr_html_(self) -> str:
+        from p2c.report.notebook import problem_html
+
+        return problem_html(self.theory)
+
+
+@lru_cache(maxsize=8)
+def _recalled(text: str) -> Problem:
+    return Problem.from_dict(json.loads(text))
 
 
 def _engine(name: str) -> Engine:

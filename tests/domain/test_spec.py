@@ -69,7 +69,7 @@ WRONG = [
     ('features.age.label', 5, ['features.age.label: expected text, found 5']),
     ('features.age.unit', None, ['features.age.unit: expected text, found None']),
     ('features.age.phrase', ['x'], ['features.age.phrase: expected text, found a list']),
-    ('features.age.colour', 'red', ["features.age.colour: unknown key; known: 'action', 'causal', 'label', 'max', 'min', 'moves', 'phrase', 'scale', …"]),
+    ('features.age.colour', 'red', ["features.age.colour: unknown key; known: 'action', 'advice', 'causal', 'label', 'languages', 'max', 'min', 'moves', …"]),
     ('features.age.lable', 'x', ["features.age.lable: unknown key; did you mean 'label'?"]),
     ('features.job.values', None, ['features.job.values: a category needs its values']),
     ('features.job.values', 'ab', ["features.job.values: expected a list, found 'ab'"]),

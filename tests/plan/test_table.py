@@ -65,7 +65,12 @@ def assert_row(problem: Problem, row: Document, found: Document) -> None:
         assert (found["actions"], found["steps"]) == ("", "")
         return
     acts = [list(step.actions) for step in plan.steps]
-    direct = {each.feature: each.end for step in acts for each in step if _is_direct(each)}
+    direct = [
+        {"feature": each.feature, "to": each.end}
+        for step in acts
+        for each in step
+        if _is_direct(each)
+    ]
     assert json.loads(found["actions"]) == direct
     assert json.loads(found["steps"]) == [
         [
@@ -197,6 +202,18 @@ def test_every_answer_is_in_the_order_of_the_rows(loan: Problem) -> None:
     assert answer["message"][3] == "debt: -5 is outside its range, 0 to 1000000"
 
 
+def test_a_feature_with_moves_keeps_every_action_on_it() -> None:
+    degrees = category("none", "school", "degree", moves={"none": ["school"], "school": ["degree"]})
+    problem = Problem.from_dict(
+        {"goal": "study(X,'degree')", "rules": "", "features": {"study": degrees}}
+    )
+    answer = problem.plan_many(pd.DataFrame([{"study": "none"}]))
+    assert json.loads(answer["actions"][0]) == [
+        {"feature": "study", "to": "school"},
+        {"feature": "study", "to": "degree"},
+    ]
+
+
 def test_without_details_the_actions_are_left_out(loan: Problem) -> None:
     full, short = (loan.plan_many(pd.DataFrame(PEOPLE), details=each) for each in (True, False))
     pd.testing.assert_frame_equal(full.drop(columns=["actions", "steps"]), short)
@@ -247,6 +264,13 @@ def test_numbers_of_any_type_are_read_alike(loan: Problem, dtype: Any) -> None:
     answer = loan.plan_many(pd.DataFrame(rows).astype(dtype))
     assert_rows(loan, rows, answer)
     assert answer["end_debt"].dtype == "int64"
+
+
+def test_a_number_out_of_range_is_shown_as_people_write_it(loan: Problem) -> None:
+    answer = loan.plan_many(pd.DataFrame([JOHN | {"debt": 1e9}]).astype("float64"))
+    assert answer["message"][0] == "debt: 1000000000 is outside its range, 0 to 1000000"
+    share = Problem.from_dict(WORDS).plan_many(pd.DataFrame([WORD_ROWS[0] | {"f": 1.5}]))
+    assert share["message"][0] == "f: 1.5 is outside its range, 0.0 to 1.0"
 
 
 def test_a_large_unsigned_number_is_not_taken_for_a_negative_one() -> None:
@@ -391,3 +415,38 @@ def test_progress_goes_to_the_error_stream_and_only_when_asked_for(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "5/5" in shown.err
+
+
+def assert_off_grid(seed: int) -> None:
+    """Plan for people most of whose numbers lie off the grid, some of them at or near what rules mention."""
+    rng = random.Random(seed)
+    document = widened(random_problem(rng)[0])
+    document["norm"] = rng.choice(["l0", "l1", "l2"])
+    document["minimize"] = rng.choice(["cost", "actions"])
+    for feature in document["features"].values():
+        if feature["type"] == "float" and "values" not in feature:
+            feature["step"] = rng.choice([0.5, 0.3])
+        elif feature["type"] == "int" and "values" not in feature:
+            feature["step"] = rng.choice([2, 3])
+    problem = Problem.from_dict(document)
+    rows = []
+    for _ in range(25):
+        person = somebody(problem.theory, rng)
+        for feature in problem.theory.features:
+            if feature.kind.is_number and rng.random() < 0.6:
+                number = rng.uniform(feature.minimum, feature.maximum)
+                whole_number = feature.kind.value == "int"
+                person[feature.name] = int(number) if whole_number else round(number, 2)
+        rows.append(person)
+    assert_rows(problem, rows, problem.plan_many(frame_of(rows)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_values_off_the_grid_get_the_answer_that_they_get_alone(seed: int) -> None:
+    assert_off_grid(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 2000))
+def test_many_more_values_off_the_grid_get_the_answer_that_they_get_alone(seed: int) -> None:
+    assert_off_grid(seed)

@@ -65,18 +65,26 @@ def read_document(path: Path) -> dict[str, Any]:
     return document
 
 
-def write_new(path: Path, content: str) -> None:
+def write_new(path: Path, content: str | bytes, *, replace: bool = False) -> None:
     """Write a file unless it would replace another one, and say where it is."""
+    data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.read_bytes().decode(errors="replace") != content:
+        if not replace and path.exists() and path.read_bytes() != data:
             raise P2CError(
                 f"{path}: exists and differs; it is left as it is, choose another name or folder"
             )
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(data)
     except OSError as error:
         raise P2CError(f"{path}: cannot be written: {error.strerror}") from None
     out.print(str(path), markup=False)
+
+
+def refuse_existing(*paths: Path | None) -> None:
+    """Refuse files that exist before any work is put into what would be written there."""
+    for path in paths:
+        if path is not None and path.exists():
+            raise P2CError(f"{path}: exists; it is left as it is, choose another name or folder")
 
 
 def print_json(data: Any) -> None:

@@ -6,14 +6,14 @@ import math
 from fractions import Fraction  # noqa: TC003 - a doctest uses it
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Action, Feature, Grid, Kind, Points, exact
+from p2c.domain.feature import Action, Feature, Grid, Kind, Points, Words, exact
 from p2c.errors import Fault, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.domain.feature import Law, Number
-    from p2c.domain.spec import FeatureSpec
+    from p2c.domain.spec import FeatureSpec, WordsSpec
 
 
 def build_feature(
@@ -43,9 +43,16 @@ def build_feature(
         label=spec.label,
         unit=spec.unit,
         phrase=spec.phrase,
+        advice=spec.advice,
+        names=tuple(spec.names.items()),
+        languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
         governed=governed,
     )
     return feature, []
+
+
+def _words(spec: WordsSpec) -> Words:
+    return Words(spec.label, spec.unit, spec.phrase, spec.advice, tuple(spec.names.items()))
 
 
 def _domain(spec: FeatureSpec) -> Grid | Points:
@@ -114,6 +121,20 @@ def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
         yield "action", f"'{spec.action.value}' needs an order: use a number or type 'ordinal'"
     if spec.causal is not None and not governed:
         yield "causal", "no causal rule has this feature as its head, so no law applies"
+    yield from _name_faults(spec)
+
+
+def _name_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
+    """Yield the names that belong to no value; any number may have one."""
+    if spec.values is None:
+        return
+    known = [str(value) for value in spec.values]
+    places = {"names": spec.names}
+    places |= {f"languages.{each}.names": words.names for each, words in spec.languages.items()}
+    for place, names in places.items():
+        for value in names:
+            if value not in known:
+                yield place, f"'{value}' is not one of the values; {suggestion(value, known)}"
 
 
 def _number_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:

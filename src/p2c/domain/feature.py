@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 Number = int | float
 Value = str | int | float | None
@@ -55,6 +55,7 @@ class Law(Enum):
     ONLY_IF = "only_if"
 
 
+@lru_cache(maxsize=1 << 14)
 def exact(number: Number) -> Fraction:
     """Return the number that its decimal text denotes.
 
@@ -132,6 +133,17 @@ Domain = Grid | Points
 
 
 @dataclass(frozen=True)
+class Words:
+    """What a feature is called in one more language; what is empty stays as the problem has it."""
+
+    label: str = ""
+    unit: str = ""
+    phrase: str = ""
+    advice: str = ""
+    names: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Feature:
     """One thing known of a person (contract §1, feature keys)."""
 
@@ -148,6 +160,9 @@ class Feature:
     label: str = ""
     unit: str = ""
     phrase: str = ""
+    advice: str = ""
+    names: tuple[tuple[str, str], ...] = ()
+    languages: tuple[tuple[str, Words], ...] = ()
     governed: bool = field(default=False)
 
     @cached_property
@@ -174,6 +189,11 @@ class Feature:
     def moves_from(self) -> dict[str | int | float, tuple[str | int | float, ...]] | None:
         """Return the values that each value may change to, where `moves` restricts them."""
         return None if self.moves is None else dict(self.moves)
+
+    @cached_property
+    def named(self) -> dict[str, str]:
+        """Return the words for values that have some, by the text of the value."""
+        return dict(self.names)
 
     @property
     def has_order(self) -> bool:
@@ -217,6 +237,21 @@ class Feature:
         value = self.domain.value(place)
         assert not isinstance(value, str)
         return value
+
+
+def in_language(feature: Feature, language: str) -> Feature:
+    """Return a feature with its words of a language, where the problem gives any."""
+    words = dict(feature.languages).get(language)
+    if words is None:
+        return feature
+    return replace(
+        feature,
+        label=words.label or feature.label,
+        unit=words.unit or feature.unit,
+        phrase=words.phrase,
+        advice=words.advice,
+        names=tuple((feature.named | dict(words.names)).items()),
+    )
 
 
 def distance(feature: Feature, start: Value, end: Value) -> Fraction:

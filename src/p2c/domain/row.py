@@ -45,7 +45,7 @@ def read_text_row(features: Iterable[Feature], row: Mapping[str, str]) -> State:
     """Return the state of a row of text cells, as CSV has them; an empty cell is a missing value."""
     by_name = {feature.name: feature for feature in features}
     typed = {
-        key: _cell(by_name[key], text) if key in by_name else text for key, text in row.items()
+        key: read_cell(by_name[key], text) if key in by_name else text for key, text in row.items()
     }
     return read_row(by_name.values(), typed)
 
@@ -93,7 +93,7 @@ def _plain(raw: Any) -> Any:
     """Return a Python value for what pandas and numpy hand out; None for every kind of missing."""
     if raw is None or type(raw).__name__ in ("NAType", "NaTType"):
         return None
-    if hasattr(raw, "item") and not isinstance(raw, str | int | float):
+    if hasattr(raw, "item") and not isinstance(raw, str | int):
         if getattr(raw, "size", 1) != 1:
             raise ValueError(f"expected one value, found {raw.size}")
         raw = raw.item()
@@ -109,7 +109,8 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _cell(feature: Feature, text: str | None) -> Any:
+def read_cell(feature: Feature, text: str | None) -> Any:
+    """Return what a cell of text stands for, to be read as the feature's value; None where it is empty."""
     if text is None or text in _categories(feature):
         return text
     stripped = text.strip()

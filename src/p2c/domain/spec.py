@@ -55,6 +55,18 @@ class Minimize(Enum):
     ACTIONS = "actions"
 
 
+class WordsSpec(BaseModel):
+    """What a feature is called in one more language: the keys of `[features.….languages.de]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: StrictStr = ""
+    unit: StrictStr = ""
+    phrase: StrictStr = ""
+    advice: StrictStr = ""
+    names: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+
+
 class FeatureSpec(BaseModel):
     """The keys of one `[features.…]` table."""
 
@@ -73,6 +85,9 @@ class FeatureSpec(BaseModel):
     label: StrictStr = ""
     unit: StrictStr = ""
     phrase: StrictStr = ""
+    advice: StrictStr = ""
+    names: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+    languages: dict[StrictStr, WordsSpec] = Field(default_factory=dict)
 
 
 class ProblemSpec(BaseModel):
@@ -138,6 +153,9 @@ def unreadable(error: OSError | ValueError) -> str:
     return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "it is no file name"
 
 
+TABLES: dict[int, type[BaseModel]] = {1: ProblemSpec, 3: FeatureSpec, 5: WordsSpec}
+"""Which table a key stands in, by how deep it stands: `goal`, `features.age.min`, `features.age.languages.de.label`."""
+
 EXPECTED = {
     "string_type": "expected text",
     "list_type": "expected a list",
@@ -152,8 +170,8 @@ def _fault(error: ErrorDetails) -> Fault:
     place = ".".join(str(each) for each in error["loc"] if each != "[key]")
     kind = error["type"]
     if kind == "extra_forbidden":
-        in_feature = len(error["loc"]) == 3 and error["loc"][0] == "features"
-        known = FeatureSpec.model_fields if in_feature else ProblemSpec.model_fields
+        in_feature = error["loc"][0] == "features"
+        known = TABLES[len(error["loc"]) if in_feature else 1].model_fields
         return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known)}")
     if kind in ("missing", "too_short"):
         return Fault(place, EXPECTED[kind])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from p2c.errors import EngineError
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import find_plan
+from p2c.plan.selection import selects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.2
 """Seconds that our own planner has before it hands a large problem over."""
+
+MORE_PATIENCE = 10.0
+"""The same where it can choose sets of actions first, at which it is the faster one."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,9 @@ class AutoEngine:
         if space.is_small or self.second.version() is None:
             return find_plan(space, state, time_limit=time_limit)
         begin = time.monotonic()
-        patience = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        patience = MORE_PATIENCE if selects(space) else PATIENCE
+        if time_limit is not None:
+            patience = min(patience, time_limit)
         plan = find_plan(space, state, time_limit=patience)
         if not isinstance(plan, GaveUp):
             return plan

@@ -1,7 +1,7 @@
 """A proof in sentences for the person it is about: no rule text, no variables, only the features' own words.
 
-A feature speaks through three keys of the problem. `label` is its name in running text; without one, underscores in
-the feature's name become blanks. `unit` follows a number. `phrase` says that the feature has a value, as a clause with
+A feature speaks through keys of the problem. `label` is its name in running text; without one, underscores in
+the feature's name become blanks. `unit` follows a number. `names` are words for single values. `phrase` says that the feature has a value, as a clause with
 the places `{label}` and `{value}`, such as `"you owe {value}"`; a phrase without `{value}` has the value put after it,
 and a feature without a phrase takes the catalogue's, `"your {label} is {value}"`.
 
@@ -17,6 +17,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from p2c.explain.phrases import ENGLISH
+from p2c.markup import clean
 from p2c.rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query
 from p2c.rules.syntax import Comparator
 
@@ -112,7 +113,8 @@ class _Speaker:
                 return self.clauses(plain.children)
 
     def sentence(self, clause: str) -> str:
-        return f"{clause[:1].upper()}{clause[1:]}{self.phrases.full_stop}"
+        plain = clean(clause)
+        return f"{plain[:1].upper()}{plain[1:]}{self.phrases.full_stop}"
 
 
 def _rules(nodes: Iterable[ProofNode]) -> list[ProofNode]:
@@ -143,7 +145,7 @@ def compared_words(
         relation = test.comparator if passed else COMPLEMENTS[test.comparator]
         frame = phrases.relations[relation]
         statement = statement_words(feature, claim.value, phrases)
-    return _filled(frame, statement=statement, constant=constant)
+    return filled(frame, statement=statement, constant=constant)
 
 
 def statement_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> str:
@@ -151,7 +153,7 @@ def statement_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) 
     frame = feature.phrase or phrases.statement
     if "{value}" not in frame:
         frame = f"{frame.rstrip()} {{value}}"
-    return _filled(frame, label=label_words(feature), value=value_words(feature, value, phrases))
+    return filled(frame, label=label_words(feature), value=value_words(feature, value, phrases))
 
 
 def label_words(feature: Feature) -> str:
@@ -166,10 +168,18 @@ def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> s
     >>> value_words(Feature("debt", Kind.INT, Grid(0, 9999, 1), unit="dollars"), 5000)
     '5,000 dollars'
     """
+    name = feature.named.get(_plain_text(value))
+    if name:
+        return name
     if value is None or isinstance(value, str):
         return str(value).replace("_", " ")
     number = number_words(value, phrases)
-    return _filled(phrases.with_unit, value=number, unit=feature.unit) if feature.unit else number
+    return filled(phrases.with_unit, value=number, unit=feature.unit) if feature.unit else number
+
+
+def _plain_text(value: Value) -> str:
+    """Return a value as the problem's `names` write it: 13 also where a rule says 13.0."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def number_words(number: float, phrases: Phrases = ENGLISH) -> str:
@@ -187,17 +197,17 @@ def decision_words(decision: Decision, phrases: Phrases = ENGLISH) -> str:
     """Return a decision's name in running text; the exceptions that FOLD-SE invents get a number."""
     invented = FOLDSE_EXCEPTION.fullmatch(decision.predicate)
     if invented:
-        return _filled(phrases.exception, number=invented[1])
+        return filled(phrases.exception, number=invented[1])
     name = decision.predicate.replace("_", " ")
     if not decision.arguments:
-        return _filled(phrases.decision, name=name)
+        return filled(phrases.decision, name=name)
     arguments = ", ".join(
         each if isinstance(each, str) else number_words(each, phrases)
         for each in decision.arguments
     )
-    return _filled(phrases.decision_with, name=name, arguments=arguments)
+    return filled(phrases.decision_with, name=name, arguments=arguments)
 
 
-def _filled(frame: str, **words: str) -> str:
+def filled(frame: str, **words: str) -> str:
     """Fill the places of a frame in one pass; braces that name no place stay as they are."""
     return re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), frame)

@@ -49,12 +49,12 @@ def plan_frame(
         pandas = nw.get_native_namespace(table)
         columns = {key: _categorical(pandas, column) for key, column in whole.items()}
         return pandas.DataFrame(columns, index=nw.maybe_get_index(table))
-    types = {key: _type(key, space) for key in whole}
+    types = {key: answer_type(key, space) for key in whole}
     plain = {key: _plain(column, text=types[key] == nw.String) for key, column in whole.items()}
     return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
 
 
-def _type(key: str, space: Space) -> nw.dtypes.DType:
+def answer_type(key: str, space: Space) -> nw.dtypes.DType:
     """Return the type of a column of the answer; values of several types, or too large for theirs, become text."""
     if not key.startswith("end_"):
         return nw.Float64() if key == "cost" else nw.String()

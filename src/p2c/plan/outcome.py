@@ -5,13 +5,16 @@ Each answer is its own type and holds only what it needs; all share `status`, `c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from p2c.plan.voice import Speaking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
+    from p2c.plan.voice import Voice
 
     Record = Mapping[str, Any]
 
@@ -82,6 +85,8 @@ class Question:
     norm: str
     initial: Record
     exceptions: tuple[Record, ...]
+    voice: Voice | None = field(default=None, compare=False, repr=False)
+    """Who tells the answer in words and pictures (`plan/voice.py`); no part of the question itself."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question's share of the contract's JSON."""
@@ -94,7 +99,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Found(Speaking):
     """A path of least cost."""
 
     question: Question
@@ -126,7 +131,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Already:
+class Already(Speaking):
     """The goal holds at the start: there is nothing to do."""
 
     question: Question
@@ -164,12 +169,16 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True)
-class Infeasible:
-    """No path exists, which was proved; lifting the blockers, a smallest such set, would open one."""
+class Infeasible(Speaking):
+    """No path exists, which was proved; lifting the blockers, a smallest such set, would open one.
+
+    Without blockers it is the rules themselves that leave none, or, unless `explained`, there was no time to find out.
+    """
 
     question: Question
     blockers: tuple[Blocker, ...] = ()
     opened: Found | None = None
+    explained: bool = True
     cost: ClassVar[None] = None
     steps: ClassVar[tuple[Step, ...]] = ()
     counterfactual: ClassVar[None] = None
@@ -185,11 +194,12 @@ class Infeasible:
             "steps": [],
             "blockers": [blocker.to_dict() for blocker in self.blockers],
             "opened": self.opened.to_dict() if self.opened else None,
+            **({} if self.explained else {"explained": False}),
         }
 
 
 @dataclass(frozen=True, slots=True)
-class GaveUp:
+class GaveUp(Speaking):
     """The caller's limit was reached: no path is cheaper than `bound`; `best` is the best found so far."""
 
     question: Question

@@ -42,8 +42,7 @@ def find_plan(
             return _from_atlas(person, entry)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     limits = Limits(node_limit, deadline)
-    large = not space.is_small and selects(space)
-    return search_plan(Dynamics(person), limits, choose_first=large)
+    return search_plan(Dynamics(person), limits, choose_first=selects(space))
 
 
 def _from_atlas(person: Person, entry: Entry) -> Plan:

@@ -1,10 +1,11 @@
 """Large problems: choose the set of direct actions first, then the order in which they are done.
 
-A plan is a set of direct actions, at most one a feature, and an order. Sets are tried best first. Where all orders of a
-set end short of the goal, each end has a reason: a rule that must stop firing, a test that must pass, a feature that is
-violated. Any larger set that reaches the goal contains an action on something that the reason depends on, since what
-lies outside of it and upstream cannot touch it; so only those actions are branched on (goal-directed, as s(CASP) is).
-Reasons that share no action add up to a bound on what is still needed.
+A plan is a set of direct actions, at most one a feature, and an order. Sets are tried best first. Where a set falls
+short, there are reasons: a rule that surely fires still, a test that surely fails, a feature that cannot keep its value.
+Any larger set that reaches the goal contains an action that remedies each of them, so only the actions of the narrowest
+reason are branched on (goal-directed, as s(CASP) is), and all reasons together bound what is still needed. `futures` looks
+at what may still come, `landmarks` at what surely does not, `order` puts a set in order; where these do not decide, all
+orders of the set are followed to their ends.
 
 This needs costs that do not depend on the order, and effects that only follow from changes: features are either set or
 governed, never both, none that is set has `moves`, and effects are `triggered`. Other problems are searched state by
@@ -14,7 +15,7 @@ state.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,13 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.domain.spec import Effects
 from p2c.plan.futures import Futures
 from p2c.plan.landmarks import Claims, Landmarks
-from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, search
+from p2c.plan.order import best_order
+from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, Node, moves_of
 from p2c.rules.theory import Test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p2c.plan.dynamics import Dynamics, Verdict
+    from p2c.plan.dynamics import Dynamics, Judgement
     from p2c.plan.person import Places
     from p2c.plan.space import Space
     from p2c.rules.theory import Clause, Condition
@@ -54,7 +56,7 @@ class Option(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A set of options by number, those that this branch leaves to others, and a bound on what comes of it."""
+    """The effort of a set of options, the options by number, and those that its branch leaves to others."""
 
     effort: int
     chosen: tuple[int, ...]
@@ -75,6 +77,7 @@ def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
     selection = Selection(dynamics)
     queue: list[Waiting] = [Waiting(0, Choice(0, (), 0), None, [])]
     best: Arrival | None = None
+    most: int | None = None
     ties = expanded = 0
     while queue and (best is None or (queue[0].bound <= best.effort and ties < TIES)):
         bound, choice, reasons, shares = heapq.heappop(queue)
@@ -83,11 +86,12 @@ def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
         expanded += 1
         if reasons is None:
             try:
-                outcome = selection.outcome(choice, limits)
+                outcome = selection.outcome(choice, limits, most=most)
             except LimitReached:
                 raise LimitReached(bound, best) from None
             if isinstance(outcome, Arrival):
                 ties += 1
+                most = min(most or len(outcome.moves), len(outcome.moves))
                 best = outcome if best is None else min(best, outcome, key=_rank)
                 continue
             reasons = outcome
@@ -221,28 +225,30 @@ class Selection:
         """Return states from which effects may go round without end; empty but for odd cycles of causal rules."""
         return []
 
-    def _only(self, chosen: tuple[int, ...]) -> Dynamics:
-        ends = {self.options[number].axis: self.options[number].end for number in chosen}
-        return replace(self.dynamics, only=ends)
-
-    def ordered(self, choice: Choice, limits: Limits) -> Arrival | None:
-        """Return the best order of a set that can reach the goal by using all of it, if there is one.
+    def ordered(self, choice: Choice, limits: Limits, *, most: int | None) -> Arrival | None:
+        """Return the best order of a set that can reach the goal by using all of it, within a number of moves.
 
         What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first.
         """
-        stirring = [n for n in choice.chosen if self.options[n].axis in self.stirring]
-        calm = [self.options[n] for n in choice.chosen if self.options[n].axis not in self.stirring]
-        person = self.dynamics.person
-        start = replace(person, places=_with(person.places, calm))
-        dynamics = replace(self._only(choice.chosen), person=start)
-        axes = sorted(self.options[number].axis for number in stirring)
-        within = Limits(deadline=limits.deadline)
-        for arrival in search(dynamics, relevant=axes, limits=within):
-            if arrival.direct == len(stirring):
-                return self._joined(arrival, calm)
-        return None
+        chosen = [self.options[number] for number in choice.chosen]
+        calm = [each for each in chosen if each.axis not in self.stirring]
+        acts = [(each.axis, each.end) for each in chosen if each.axis in self.stirring]
 
-    def _joined(self, arrival: Arrival, calm: list[Option]) -> Arrival:
+        def arrives(places: Places) -> bool:
+            return self.dynamics.judge(_with(places, calm)).goal
+
+        if not acts:
+            chain, reached = None, arrives(self.dynamics.person.places)
+        else:
+            fewest = None if most is None else most - len(calm)
+            chain = best_order(self.dynamics, acts, arrives=arrives, most=fewest, limits=limits)
+            reached = chain is not None
+        if not reached:
+            return None
+        node = Node(self.dynamics.person.places, 0, ())
+        return Arrival(choice.effort, len(chosen), node, (), self._joined(chain, calm))
+
+    def _joined(self, path: Chain | None, calm: list[Option]) -> Chain | None:
         """Return a path with calm actions slipped in, each before the first direct action that comes after it."""
         own = self.dynamics.person.places
         waiting = [
@@ -250,17 +256,13 @@ class Selection:
             for each in sorted(calm, key=lambda each: each.axis, reverse=True)
         ]
         chain: Chain | None = None
-        for move in arrival.moves:
+        for move in moves_of(path):
             while move.direct and waiting and waiting[-1].axis < move.axis:
                 chain = Chain(waiting.pop(), chain)
             chain = Chain(move, chain)
         while waiting:
             chain = Chain(waiting.pop(), chain)
-        return arrival._replace(
-            effort=arrival.effort + sum(each.effort for each in calm),
-            direct=arrival.direct + len(calm),
-            chain=chain,
-        )
+        return chain
 
     def open(self, choice: Choice) -> int:
         """Return the options that a choice has left."""
@@ -269,8 +271,8 @@ class Selection:
             mask &= ~self.by_axis[self.options[number].axis]
         return mask
 
-    def outcome(self, choice: Choice, limits: Limits) -> Arrival | list[int]:
-        """Return the best path that takes just this choice, or the reasons why there is none.
+    def outcome(self, choice: Choice, limits: Limits, *, most: int | None) -> Arrival | list[int]:
+        """Return the best path that takes just this choice, or the reasons why there is none in so many moves.
 
         A reason is the open options that may remedy it. An empty one cannot be remedied; no reason at all says that
         nothing more can come of the choice.
@@ -278,12 +280,17 @@ class Selection:
         future = self.futures.of(choice.chosen, self.open(choice))
         if future is None:
             return []
+        if any(mask.bit_count() <= 1 for mask in future.forced):
+            return future.forced
         stirring = tuple(n for n in choice.chosen if self.options[n].axis in self.stirring)
         claims = self.landmarks.claims(choice.chosen, stirring, future.left)
         sure = future.forced + claims.obstacles()
         if sure:
             return sure
-        return self.ordered(choice, limits) or self._shortfalls(choice, claims, limits)
+        arrival = self.ordered(choice, limits, most=most)
+        if arrival is not None:
+            return arrival
+        return [] if most is not None else self._shortfalls(choice, claims, limits)
 
     def _shortfalls(self, choice: Choice, claims: Claims, limits: Limits) -> list[int]:
         """Return why every order of a choice falls short.
@@ -314,7 +321,7 @@ class Selection:
     def _stirring_options(self) -> int:
         return sum(mask for axis, mask in self.by_axis.items() if axis in self.stirring)
 
-    def _remedies(self, places: Places, verdict: Verdict, claims: Claims) -> Iterator[int]:
+    def _remedies(self, places: Places, verdict: Judgement, claims: Claims) -> Iterator[int]:
         """Yield what may remedy each thing that keeps an end from the goal."""
         for governed in verdict.violated:
             yield claims.stirred(governed.index)

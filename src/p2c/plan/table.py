@@ -1,31 +1,37 @@
 """Many people at once: a table in, a table out, in row order.
 
 Rows are placed a column at a time, sorted into the classes of the atlas, and every route of a class is priced for all
-its people in one stroke. What the atlas does not cover (values off the grid, problems too large for it) is planned row
-by row. A row that does not fit the problem gets the status `invalid` and a message, and never stops the table.
+its people in one stroke. A value off the grid belongs to the class of its neighbours on the grid where these are of one
+class; its routes are the same, only priced one row at a time. What the atlas does not cover (a value between two
+classes, an exception that hangs on it, problems too large for an atlas) is planned row by row. A row that does not fit
+the problem gets the status `invalid` and a message, and never stops the table.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.domain.row import read_row
+from p2c.domain.feature import exact
+from p2c.domain.row import read_row, read_value
 from p2c.domain.spec import Minimize, Norm
 from p2c.errors import RowError
 from p2c.plan.atlas import Route, best_route
 from p2c.plan.axis import OFF
 from p2c.plan.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
-from p2c.plan.outcome import DirectAction, Found
+from p2c.plan.outcome import DirectAction, Found, Infeasible
 from p2c.plan.person import place_person
 from p2c.plan.planner import find_plan, refuse_if_strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from p2c.domain.feature import Value
     from p2c.plan.atlas import Entry
     from p2c.plan.axis import Axis
     from p2c.plan.encode import Coded, Column, Whole
@@ -41,12 +47,16 @@ class Batch:
     space: Space
     own: Mapping[str, Column | Coded]
     places: dict[int, Whole]
+    near: dict[int, Whole]
+    """The places again, with that of a neighbour for a value off the grid whose neighbours have one future."""
     details: bool
     cost: Column
     status: Words
     message: Words
     actions: Words
     steps: Words
+    stuck: list[Whole] = field(default_factory=list)
+    """The rows without a way, those of one class together."""
     _texts: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Column | Coded]:
@@ -69,10 +79,12 @@ def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: b
     places = {
         index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
     }
+    near = _neighbours(space, columns, places) if space.is_small else places
     batch = Batch(
         space,
         columns,
         places,
+        near,
         details,
         np.full(size, np.nan),
         Words(size),
@@ -80,13 +92,37 @@ def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: b
         Words(size),
         Words(size),
     )
-    lowest = np.minimum.reduce(list(places.values()))
+    lowest = np.minimum.reduce(list(near.values()))
     alone = lowest <= ASTRAY if space.is_small else np.ones(size, dtype=bool)
     for entry, rows in _classes(space, batch, np.flatnonzero(~alone)):
         _answer_class(batch, entry, rows)
     for row in np.flatnonzero(alone):
         _answer_alone(batch, int(row))
     return batch
+
+
+def _neighbours(
+    space: Space, columns: Mapping[str, Column | Coded], places: dict[int, Whole]
+) -> dict[int, Whole]:
+    """Return the places, with a neighbour's for each value off the grid that has two of them in one region."""
+    found = dict(places)
+    for index, axis in enumerate(space.axes):
+        rows = np.flatnonzero(places[index] == ASTRAY)
+        if not len(rows) or places[index].dtype == object:
+            continue
+        own = columns[axis.feature.name]
+        found[index] = places[index].copy()
+        for row in rows:
+            found[index][row] = _neighbour(axis, read_value(axis.feature, own[row]))
+    return found
+
+
+def _neighbour(axis: Axis, value: Value) -> int:
+    assert isinstance(value, int | float), "only numbers have a grid"
+    above = axis.feature.domain.first_place_from(exact(value))
+    if 0 < above < axis.size and axis.region(above - 1) == axis.region(above):
+        return above
+    return ASTRAY
 
 
 def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | None, Whole]]:
@@ -106,9 +142,14 @@ def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | 
         if not anchors:
             yield entry, group
             continue
-        exact = _combined([_ranked(batch.places[index][group]) for index in anchors], group)
-        for part in _groups(exact, group):
-            yield space.atlas.entry(_person(batch, int(part[0]))), part
+        off = np.logical_or.reduce([batch.places[index][group] == ASTRAY for index in anchors])
+        if off.any():
+            yield None, group[off]
+        rest = group[~off]
+        if len(rest):
+            parts = [_ranked(batch.places[index][rest]) for index in anchors]
+            for part in _groups(_combined(parts, rest), rest):
+                yield space.atlas.entry(_person(batch, int(part[0]))), part
 
 
 def _combined(parts: Sequence[tuple[Whole, int]], rows: Whole) -> Whole:
@@ -140,7 +181,7 @@ def _groups(code: Whole, rows: Whole) -> Iterator[Whole]:
 
 def _regions(batch: Batch, index: int, rows: Whole) -> Whole:
     axis = batch.space.axes[index]
-    places = batch.places[index][rows]
+    places = batch.near[index][rows]
     if axis.feature.moves_from is not None:
         return places
     if axis.ordered:
@@ -156,8 +197,13 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def _person(batch: Batch, row: int) -> Person:
+    """Return the person of a row, or a neighbour on the grid who has the same routes."""
+    values = _row(batch, row)
+    for index, axis in enumerate(batch.space.axes):
+        if batch.places[index][row] == ASTRAY:
+            values[axis.feature.name] = axis.feature.domain.value(int(batch.near[index][row]))
     features = [axis.feature for axis in batch.space.axes]
-    return place_person(batch.space, read_row(features, _row(batch, row)))
+    return place_person(batch.space, read_row(features, values))
 
 
 def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
@@ -175,9 +221,14 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
         batch.cost[rows] = 0.0
     elif not entry.routes:
         batch.status[rows] = "infeasible"
+        batch.stuck.append(rows)
     else:
         batch.status[rows] = "found"
-        _take_routes(batch, entry.routes, rows)
+        off = np.logical_or.reduce([batch.places[index][rows] == ASTRAY for index in batch.places])
+        if not off.all():
+            _take_routes(batch, entry.routes, rows[~off])
+        for row in rows[off]:
+            _take_exactly(batch, entry.routes, int(row))
 
 
 def _take_routes(batch: Batch, routes: tuple[Route, ...], rows: Whole) -> None:
@@ -201,12 +252,51 @@ def _take_routes(batch: Batch, routes: tuple[Route, ...], rows: Whole) -> None:
             _take(batch, route, taking)
 
 
+def _take_exactly(batch: Batch, routes: tuple[Route, ...], row: int) -> None:
+    """Let a row with a value off the grid take its best route, priced in fractions."""
+    theory = batch.space.theory
+    charged = {length for route in routes for length in route.lengths}
+    charges = {length: _charge(batch, row, *length) for length in charged}
+    denominator = batch.space.measures[1].denominator
+    costs = [
+        sum(
+            (charges[each] for each in route.lengths),
+            Fraction(_fixed(batch.space, route), denominator),
+        )
+        for route in routes
+    ]
+
+    def order(number: int) -> tuple[Fraction | int, Fraction | int]:
+        measures = costs[number], routes[number].direct
+        return measures if theory.minimize is Minimize.COST else measures[::-1]
+
+    best = min(range(len(routes)), key=order)
+    batch.cost[row] = math.sqrt(costs[best]) if theory.norm is Norm.L2 else float(costs[best])
+    _take(batch, routes[best], np.array([row]))
+
+
+def _charge(batch: Batch, row: int, index: int, end: int) -> Fraction:
+    """Return what a change of a row's own value to a place costs, exactly."""
+    axis = batch.space.axes[index]
+    feature = axis.feature
+    place = int(batch.places[index][row])
+    own = read_value(feature, batch.own[feature.name][row]) if place < 0 else None
+    position = axis.position(place) if own is None else feature.order(own)
+    distance = abs(position - axis.position(end)) / feature.divisor
+    squared = batch.space.theory.norm is Norm.L2
+    return exact(feature.weight) * (distance * distance if squared else distance)
+
+
+def _fixed(space: Space, route: Route) -> int:
+    """Return the part of a route's cost that is the same for everyone, in whole numbers."""
+    prices = space.measures[1]
+    alike = route.direct - len(route.lengths)
+    return (route.effort - prices.per_action * alike) // prices.per_cost
+
+
 def _price(batch: Batch, route: Route, rows: Whole) -> Column:
     lines, prices = batch.space.measures
-    fixed = (
-        route.effort - prices.per_action * (route.direct - len(route.lengths))
-    ) // prices.per_cost
-    total = np.full(len(rows), fixed / prices.denominator)
+    total = np.full(len(rows), _fixed(batch.space, route) / prices.denominator)
     for index, end in route.lengths:
         line = lines[index]
         places = batch.places[index][rows]
@@ -244,7 +334,12 @@ def _route_texts(space: Space, route: Route) -> tuple[str, str]:
 
 def _texts(steps: Sequence[Sequence[tuple[bool, str, Any]]]) -> tuple[str, str]:
     """Return the direct actions and the steps of a plan as compact JSON."""
-    direct = {name: value for step in steps for is_direct, name, value in step if is_direct}
+    direct = [
+        {"feature": name, "to": value}
+        for step in steps
+        for is_direct, name, value in step
+        if is_direct
+    ]
     kinds = [
         [
             {"kind": "direct" if d else "causal", "feature": name, "to": value}
@@ -264,6 +359,8 @@ def _answer_alone(batch: Batch, row: int) -> None:
         _mark_invalid(batch, np.array([row]), str(error))
         return
     batch.status[row] = plan.status
+    if isinstance(plan, Infeasible):
+        batch.stuck.append(np.array([row]))
     if plan.cost is not None:
         batch.cost[row] = plan.cost
     _note_end(batch, row, plan)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from p2c.markup import outline
 from p2c.rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
 from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_body, render_literal, render_rule
@@ -143,6 +144,24 @@ class Proof:
             line for node, depth, cut in self.root.shown() for line in _lines(node, depth, cut=cut)
         )
 
+    def to_html(self) -> str:
+        """Return the tree as lists inside lists that open and close with no script, every word escaped."""
+        return str(outline(self.rows()))
+
+    def rows(self) -> tuple[tuple[str, int, bool], ...]:
+        """Return the lines of the tree, each with its depth and whether others stand below it."""
+        return tuple(
+            (
+                f"{MARKS[node.holds]} {_line(node)}{' …' if cut else ''}",
+                depth,
+                bool(node.children) and not cut,
+            )
+            for node, depth, cut in self.root.shown()
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
 
 def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
     """Return the proof that the goal holds in a state, or that it fails."""
@@ -155,6 +174,13 @@ def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
     holds = goal_holds(theory, state)
     claim = Query(render_body(literals))
     return Proof(ProofNode(claim, holds, _telling(conditions, holds=holds)))
+
+
+def why_fires(theory: Theory, clause: Clause, state: Mapping[str, Value]) -> ProofNode:
+    """Return the proof that a rule fires in a state, or that it does not."""
+    prover = _Prover(theory, state)
+    prover.settle(clause.body)
+    return prover.rule(clause)
 
 
 class _Prover:
@@ -181,7 +207,7 @@ class _Prover:
         for decision, clauses in self.theory.decisions:
             if decision in called:
                 holds = decision_holds(self.theory, decision, self.state, self.known)
-                self.rules[decision] = _telling(map(self._rule, clauses), holds=holds)
+                self.rules[decision] = _telling(map(self.rule, clauses), holds=holds)
 
     def conditions(self, body: tuple[Condition, ...], *, person: str) -> tuple[ProofNode, ...]:
         return tuple(self._condition(each, person=person) for each in body)
@@ -200,7 +226,7 @@ class _Prover:
         plain = Call(condition.decision, literal=literal.inner)
         return ProofNode(claim, holds, (self._condition(plain, person=person),))
 
-    def _rule(self, clause: Clause) -> ProofNode:
+    def rule(self, clause: Clause) -> ProofNode:
         fires = clause_fires(self.theory, clause, self.state, self.known)
         rule = clause.rule
         parts = (rule.head, *rule.body) if rule.head else rule.body
@@ -265,13 +291,16 @@ def _facts(claim: Claim) -> dict[str, Any]:
 
 
 def _lines(node: ProofNode, depth: int, *, cut: bool) -> Iterator[str]:
-    start = f"{'  ' * depth}{MARKS[node.holds]} "
-    match node.claim:
-        case Applied(_, number, text):
-            yield f"{start}rule {number}: {text}"
-        case Compared(test, value, text):
-            yield f"{start}{text}: {test.feature} is {'unknown' if value is None else value}"
-        case Query(text) | Decided(_, text):
-            yield f"{start}{text}"
+    yield f"{'  ' * depth}{MARKS[node.holds]} {_line(node)}"
     if cut:
         yield f"{'  ' * (depth + 1)}… what this rests on is left out"
+
+
+def _line(node: ProofNode) -> str:
+    match node.claim:
+        case Applied(_, number, text):
+            return f"rule {number}: {text}"
+        case Compared(test, value, text):
+            return f"{text}: {test.feature} is {'unknown' if value is None else value}"
+        case Query(text) | Decided(_, text):
+            return text

@@ -1,0 +1,198 @@
+"""The answers for a table of people: planned for once each, then handed to every row, as columns of the output."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from p2c.batch.persons import columns_of, tell_apart
+from p2c.domain.feature import Kind
+from p2c.domain.row import read_row
+from p2c.plan.encode import WIDEST, Coded
+from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.outcome import Found
+from p2c.plan.person import place_person
+from p2c.plan.space import Space
+from p2c.plan.table import plan_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from p2c.domain.feature import Feature
+    from p2c.domain.row import State
+    from p2c.plan.encode import Column, Whole
+    from p2c.plan.outcome import Plan
+    from p2c.problem import Problem
+
+WORDS = pa.dictionary(pa.int32(), pa.string())
+CLASSES = 50_000
+"""How many classes and alternatives are remembered before all is forgotten, so that memory stays constant."""
+LEAST = -300
+POWERS = np.array([float(f"1e{each}") for each in range(LEAST, 300)])
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers for the rows of a table, and what a summary needs of them."""
+
+    table: pa.Table
+    statuses: dict[str, int]
+    costs: dict[float, int]
+    stuck: list[tuple[str, State, int]]
+    """People without a way: what their class is called, one of them, and how many there are."""
+
+
+@dataclass
+class Planner:
+    """What plans for tables, and remembers what it has found between them."""
+
+    problem: Problem
+    alternatives: int = 0
+    space: Space = field(init=False)
+    _others: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.space = Space(self.problem.theory)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Return the columns of the answer."""
+        ends = {f"end_{each.name}": end_type(each) for each in self.problem.theory.features}
+        names = ("first", "actions", "steps", *(("alternatives",) if self.alternatives else ()))
+        words = dict.fromkeys((*names, "message"), WORDS)
+        return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
+
+    def answer(self, table: pa.Table) -> Answers:
+        """Return the answers for the rows of a table."""
+        self._forget()
+        features = self.problem.theory.features
+        who, first = tell_apart(table, [feature.name for feature in features])
+        people = columns_of(table.take(pa.array(first)), features)
+        batch = plan_rows(self.space, people, details=True)
+        found = batch.columns()
+        actions = found["actions"]
+        assert isinstance(actions, Coded)
+        found["first"] = Coded(actions.numbers, [_first(text) for text in actions.values])
+        if self.alternatives:
+            found["alternatives"] = self._alternatives(people, found["status"])
+        arrays = [_array(found[name], self.schema.field(name).type) for name in self.schema.names]
+        each = pa.Table.from_arrays(arrays, schema=self.schema)
+        times = np.bincount(who, minlength=len(first))
+        return Answers(
+            each.take(pa.array(who)),
+            _counted(found["status"], times),
+            _rounded(batch.cost, times),
+            list(self._stuck(people, batch.stuck, times)),
+        )
+
+    def _forget(self) -> None:
+        if len(self._others) + len(self.space.atlas) > CLASSES:
+            self._others.clear()
+            self.space = Space(self.problem.theory)
+
+    def _alternatives(self, people: Mapping[str, Column | Coded], status: Column | Coded) -> Coded:
+        texts = [
+            self._further(self._state(people, row)) if status[row] == "found" else None
+            for row in range(len(status))
+        ]
+        known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        return Coded(np.array([known[text] for text in texts], dtype=np.int64), list(known))
+
+    def _further(self, state: State) -> str | None:
+        key = tuple(state.values())
+        if key not in self._others:
+            plans = nearest_plans(self.space, state, distinct=Distinct.POINTS)
+            others = [_told(plan) for plan in islice(plans, 1, self.alternatives + 1)]
+            self._others[key] = json.dumps(others, ensure_ascii=False)
+        return self._others[key]
+
+    def _state(self, people: Mapping[str, Column | Coded], row: int) -> State:
+        values = {name: column[row] for name, column in people.items()}
+        return read_row(self.problem.theory.features, values)
+
+    def _stuck(
+        self, people: Mapping[str, Column | Coded], groups: list[Whole], times: Whole
+    ) -> Iterator[tuple[str, State, int]]:
+        for rows in groups:
+            state = self._state(people, int(rows.min()))
+            yield _class_name(self.space, state), state, int(times[rows].sum())
+
+
+def end_type(feature: Feature) -> pa.DataType:
+    """Return the type of the column of a feature's last value; what no machine number holds becomes text."""
+    if feature.kind is Kind.FLOAT:
+        return pa.float64()
+    if feature.kind is Kind.INT:
+        wide = max(abs(feature.minimum), abs(feature.maximum)) >= WIDEST
+        return pa.string() if wide else pa.int64()
+    whole = all(isinstance(value, int) for value in feature.places)
+    return pa.int64() if whole else WORDS
+
+
+def _array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
+    if isinstance(column, Coded) and kind == WORDS:
+        # Each text once: pyarrow writes whatever lies in memory into Parquet where one stands twice.
+        known: dict[str, int] = {}
+        table = [
+            -1 if value in (None, "") else known.setdefault(str(value), len(known))
+            for value in column.values
+        ]
+        numbers = np.array([*table, -1], dtype=np.int32)[column.numbers]
+        indices = pa.array(np.maximum(numbers, 0), mask=numbers < 0)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(list(known), pa.string()))
+    if isinstance(column, Coded) or column.dtype == object:
+        values = column.tolist()
+        text = kind == pa.string()
+        return pa.array([str(each) if text and each is not None else each for each in values], kind)
+    return pa.array(column, kind, from_pandas=True)
+
+
+def _first(actions: str) -> str:
+    """Return the first of a list of actions; there is none where effects alone lead to the goal."""
+    listed = json.loads(actions or "[]")
+    return json.dumps(listed[0], ensure_ascii=False) if listed else ""
+
+
+def _told(plan: Plan) -> dict[str, Any]:
+    assert isinstance(plan, Found), "a person with a plan has only plans"
+    initial = plan.question.initial
+    changed = {name: value for name, value in plan.counterfactual.items() if value != initial[name]}
+    actions = [{"feature": each.feature, "to": each.end} for each in plan.direct_actions]
+    return {"cost": plan.cost, "end": changed, "actions": actions}
+
+
+def _counted(status: Column | Coded, times: Whole) -> dict[str, int]:
+    assert isinstance(status, Coded)
+    counts = np.bincount(status.numbers, weights=times, minlength=len(status.values))
+    return {word: int(count) for word, count in zip(status.values, counts, strict=True) if count}
+
+
+def _rounded(cost: Column, times: Whole) -> dict[float, int]:
+    """Return how many people have each cost above 0, to three digits."""
+    paid = cost > 0
+    values = cost[paid]
+    power = np.searchsorted(POWERS, values, side="right") - 1
+    digits = np.rint(values / POWERS[power] * 100).astype(np.int64)
+    codes, where = np.unique(power * 1024 + digits, return_inverse=True)
+    counts = np.bincount(where, weights=times[paid], minlength=len(codes))
+    found: dict[float, int] = {}
+    for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+        short = float(f"{code % 1024}e{code // 1024 + LEAST - 2}")
+        found[short] = found.get(short, 0) + int(count)
+    return found
+
+
+def _class_name(space: Space, state: State) -> str:
+    """Return a text that is the same for everyone whom the rules see alike."""
+    person = place_person(space, state)
+    entry = space.atlas.entry(person) if space.is_small else None
+    if entry is None:
+        return json.dumps(list(state.values()))
+    anchors = [person.places[index] for index in entry.anchors]
+    return json.dumps([list(space.atlas.regions(person)), anchors])

@@ -1,0 +1,143 @@
+"""Who makes the parts: this process, some processes of this machine, or a Dask cluster. Each runs the same function."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from p2c.batch.part import Failure, run_part, warm
+from p2c.errors import MissingExtra, P2CError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+    from contextlib import AbstractContextManager
+
+    from p2c.batch.part import Work
+    from p2c.batch.parts import Part
+    from p2c.batch.record import Record
+
+    Outcome = Record | Failure
+
+
+class Execute(Protocol):
+    """Makes parts, and yields what became of each as it is known."""
+
+    def __call__(self, work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
+        """Yield the record of each part, or its failure."""
+        ...
+
+
+@contextmanager
+def here(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
+    """Make the parts one after the other in this process."""
+
+    def execute(work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
+        for part in parts:
+            yield run_part(work, part)
+
+    yield execute
+
+
+@contextmanager
+def processes(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
+    """Make the parts in some processes of this machine, which start while the input is looked through."""
+    warm(problem)
+    context = multiprocessing.get_context(_start_method())
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_parent) as pool:
+        for _ in range(workers):
+            pool.submit(warm, problem)
+
+        def execute(work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
+            waiting = deque(parts)
+            running: dict[Future[Outcome], Part] = {}
+            while waiting or running:
+                # A few in stock for each, so that nobody waits; not all, so that a failure ends it soon.
+                while waiting and len(running) < 2 * workers:
+                    part = waiting.popleft()
+                    running[pool.submit(run_part, work, part)] = part
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    part = running.pop(future)
+                    try:
+                        yield future.result()
+                    except BrokenProcessPool:
+                        yield Failure(part.number, "a worker process ended before its time")
+
+        try:
+            yield execute
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _start_method() -> Literal["fork", "spawn"]:
+    """Return how processes start: as copies of this one where that is safe, for they need not read anything again.
+
+    It is on Linux, as long as no other thread of Python may hold a lock; those of pyarrow and numpy care for themselves.
+    """
+    return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
+
+
+def _follow_parent() -> None:
+    """End this worker when the process that it works for ends, even by a signal that nobody can catch."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "only workers follow"
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+@contextmanager
+def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
+    """Make the parts on a Dask cluster: that at an address, or one of this machine's own."""
+    try:
+        from distributed import Client, LocalCluster, as_completed
+    except ImportError as error:
+        raise MissingExtra("distributed", extra="dask") from error
+    try:
+        cluster = address or LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=0,
+        )
+        client = Client(cluster, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise P2CError(f"{address or 'local'}: no Dask scheduler answers: {error}") from None
+
+    def execute(work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
+        futures = {client.submit(run_part, work, part, pure=False): part for part in parts}
+        for future in as_completed(futures, loop=client.loop):
+            if future.status == "finished":
+                yield future.result()
+            else:
+                reason = (
+                    "the scheduler was lost"
+                    if future.cancelled()
+                    else "too many of its workers were lost"
+                )
+                yield Failure(futures[future].number, reason)
+
+    with client:
+        try:
+            yield execute
+        finally:
+            if not isinstance(cluster, str):
+                cluster.close()
+
+
+EXECUTORS: dict[str, Callable[..., AbstractContextManager[Execute]]] = {
+    "here": here,
+    "processes": processes,
+    "dask": dask,
+}

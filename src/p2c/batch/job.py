@@ -1,0 +1,168 @@
+"""The job: what is planned for whom and how, written down first, so that a later run goes on with the same or refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from p2c.batch.disk import locked, put_text
+from p2c.batch.part import WORKSHOP, record_path
+from p2c.batch.record import Record
+from p2c.batch.source import digest
+from p2c.domain.spec import unreadable
+from p2c.errors import P2CError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from p2c.batch.options import Options
+    from p2c.batch.parts import Part
+    from p2c.problem import Problem
+
+MANIFEST = "_manifest.json"
+SUMMARY = "_summary.json"
+PACKAGES = ("p2c", "pyarrow", "numpy")
+"""What decides about bytes besides the input, the problem and the options."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The output folder of a batch and what it is for."""
+
+    target: Path
+    document: dict[str, Any]
+
+    @property
+    def workshop(self) -> Path:
+        """Return the folder where files are made."""
+        return self.target / WORKSHOP
+
+    def finished(self, parts: Sequence[Part]) -> dict[int, Record]:
+        """Return the records of the parts whose files are there and whole."""
+        listed = {each["number"]: each for each in _read(self.target / MANIFEST).get("files", ())}
+        found = {}
+        for part in parts:
+            data = listed.get(part.number) or _read(record_path(self.target, part))
+            path = self.target / part.name
+            if data and _size(path) == data["bytes"] and digest(path) == data["sha256"]:
+                found[part.number] = Record.from_dict(data)
+        return found
+
+    def finish(self, records: Sequence[Record], summary: dict[str, Any]) -> None:
+        """Write the manifest and the summary, and clear the workshop away."""
+        files = [{"name": f"part-{each.number:06d}.parquet", **each.to_dict()} for each in records]
+        manifest = {**self.document, "counts": _counts(records), "files": files}
+        put_text(self.target / SUMMARY, _text(summary), aside=self.workshop)
+        put_text(self.target / MANIFEST, _text(manifest), aside=self.workshop)
+        shutil.rmtree(self.workshop)
+
+
+def describe_job(
+    problem: Problem, options: Options, *, files: list[dict[str, Any]], parts: int
+) -> dict[str, Any]:
+    """Return all that the output follows from."""
+    return {
+        "problem": problem.to_dict(),
+        "options": options.to_dict(),
+        "input": files,
+        "parts": parts,
+        "versions": {package: version(package) for package in PACKAGES},
+    }
+
+
+@contextmanager
+def opened(target: Path, document: dict[str, Any]) -> Iterator[Job]:
+    """Begin a job in a new or empty folder, or go on with the same one; hold the folder meanwhile."""
+    workshop = target / WORKSHOP
+    note = workshop / "job.json"
+    try:
+        _refuse_if_foreign(target)
+        known = _read(target / MANIFEST) or _read(note)
+        if known:
+            _refuse_if_other(target, known, document)
+        workshop.mkdir(parents=True, exist_ok=True)
+        with locked(workshop / "lock"):
+            put_text(note, _text(document), aside=workshop)
+            _clear(workshop)
+            yield Job(target, document)
+    except OSError as error:
+        raise P2CError(f"{target}: cannot be written: {unreadable(error)}") from None
+
+
+def _refuse_if_foreign(target: Path) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise P2CError(f"{target}: expected a folder for the output, found a file")
+    names = os.listdir(target)
+    if names and not {WORKSHOP, MANIFEST} & set(names):
+        raise P2CError(
+            f"{target}: expected a new or empty folder, or one that a batch has written; found '{sorted(names)[0]}'"
+        )
+
+
+def _refuse_if_other(target: Path, known: dict[str, Any], document: dict[str, Any]) -> None:
+    """Raise if a folder holds the output of another job, and say what differs."""
+    different = [
+        f"the {key} ({_difference(known.get(key), document[key])})"
+        for key in ("problem", "options", "input", "versions")
+        if json.loads(_text(document[key])) != known.get(key)
+    ]
+    if different:
+        raise P2CError(
+            f"{target}: begun with other settings; changed: {', '.join(different)}; go on as it was begun or choose another folder"
+        )
+
+
+def _difference(before: Any, now: Any) -> str:
+    if isinstance(now, list):
+        before = {each["name"]: each for each in before or ()}
+        now = {each["name"]: each for each in now}
+    if not isinstance(before, dict):
+        return "unknown"
+    keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    shown = ", ".join(keys[:5])
+    return shown if len(keys) <= 5 else f"{shown} and {len(keys) - 5} more"
+
+
+def _clear(workshop: Path) -> None:
+    """Remove what a run that was killed left half written."""
+    for path in workshop.glob("*.new"):
+        path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        raise P2CError(
+            f"{path}: damaged; choose another folder for the output, or remove this one"
+        ) from None
+    return found if isinstance(found, dict) else {}
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _counts(records: Sequence[Record]) -> dict[str, int]:
+    statuses = {status: 0 for each in records for status in sorted(each.statuses)}
+    for record in records:
+        for status, count in record.statuses.items():
+            statuses[status] += count
+    return {"rows": sum(each.rows for each in records), **dict(sorted(statuses.items()))}
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1

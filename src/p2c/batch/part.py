@@ -1,0 +1,160 @@
+"""One part of a batch: read its rows, plan, and put the answers where they belong, whole or not at all.
+
+Whoever runs it, in this process, another one or on another machine, writes the same bytes: they follow from the
+rows, the problem and the options alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import types
+
+from p2c.batch.answers import Planner
+from p2c.batch.disk import put, put_text
+from p2c.batch.persons import TEXT
+from p2c.batch.record import Record, Tally
+from p2c.batch.source import digest
+from p2c.domain.spec import unreadable
+from p2c.errors import P2CError
+from p2c.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from p2c.batch.columns import Columns
+    from p2c.batch.parts import Part, Piece
+
+CHUNK = 1 << 20
+"""How many rows are planned at a time; each such table is a row group of the output."""
+WORKSHOP = "_p2c"
+"""The folder inside the output where files are made; its name hides it from what reads tables."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """All that a worker must know besides its part."""
+
+    problem: str
+    columns: Columns
+    alternatives: int
+    target: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A part that could not be made, and why."""
+
+    number: int
+    message: str
+
+
+def run_part(work: Work, part: Part) -> Record | Failure:
+    """Make one part of the output and return its record, or why there is none."""
+    try:
+        return _make(work, part)
+    except P2CError as error:
+        return Failure(part.number, " ".join(str(error).splitlines()))
+    except (OSError, pa.ArrowException) as error:
+        reason = unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+        return Failure(part.number, f"{work.target / part.name}: cannot be written: {reason}")
+
+
+def warm(work_problem: str) -> None:
+    """Have the problem read and compiled before the first part comes."""
+    _planner(work_problem, 0)
+
+
+@lru_cache(maxsize=4)
+def _planner(problem: str, alternatives: int) -> Planner:
+    return Planner(Problem.from_dict(json.loads(problem)), alternatives)
+
+
+def _make(work: Work, part: Part) -> Record:
+    planner = _planner(work.problem, work.alternatives)
+    schema = pa.unify_schemas([planner.schema, work.columns.kept])
+    tally = Tally()
+
+    def write(path: Path) -> None:
+        with pa.OSFile(str(path), "wb") as sink, pq.ParquetWriter(sink, schema) as writer:
+            for table in tables(work.columns, part):
+                answers = planner.answer(table)
+                tally.add(answers)
+                writer.write_table(_with_kept(answers.table, table, work.columns.kept))
+        for piece in part.pieces:
+            piece.file.refuse_if_changed()
+
+    workshop = work.target / WORKSHOP
+    final = work.target / part.name
+    put(final, write, aside=workshop)
+    record = tally.record(part.number, os.path.getsize(final), digest(final))
+    put_text(record_path(work.target, part), json.dumps(record.to_dict()), aside=workshop)
+    return record
+
+
+def record_path(target: Path, part: Part) -> Path:
+    """Return where the record of a part lies until the batch is done."""
+    return target / WORKSHOP / f"{part.name}.json"
+
+
+def _with_kept(answers: pa.Table, table: pa.Table, kept: pa.Schema) -> pa.Table:
+    for field in kept:
+        column = table.column(field.name)
+        if types.is_dictionary(field.type):  # its texts may stand there twice; see `answers._array`
+            column = column.cast(field.type.value_type)
+        answers = answers.append_column(field, column.cast(field.type))
+    return answers
+
+
+def tables(columns: Columns, part: Part) -> Iterator[pa.Table]:
+    """Yield the rows of a part, small tables joined to larger ones where they are of one make."""
+    waiting: list[pa.Table] = []
+    rows = 0
+    for table in _small_tables(columns, part.pieces):
+        alike = not waiting or table.schema.equals(waiting[0].schema, check_metadata=True)
+        if waiting and (rows + len(table) > CHUNK or not alike):
+            yield _joined(waiting)
+            waiting, rows = [], 0
+        if len(table):
+            waiting.append(table)
+            rows += len(table)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(waiting: list[pa.Table]) -> pa.Table:
+    if len(waiting) == 1:
+        return waiting[0]
+    return pa.concat_tables(waiting).unify_dictionaries().combine_chunks()
+
+
+def _small_tables(columns: Columns, pieces: Iterable[Piece]) -> Iterator[pa.Table]:
+    wanted = tuple(dict.fromkeys((*columns.features, *columns.kept.names)))
+    for piece in pieces:
+        file = piece.file
+        file.refuse_if_changed()
+        inside = file.reader.schema(file.path).names
+        keys = {key: value for key, value in file.keys if key not in inside}
+        # Where folders name all columns, one of the file's own still tells how many rows there are.
+        own = [name for name in wanted if name not in keys] or inside[:1]
+        coded = [name for name in columns.features if name in own]
+        for batch in file.reader.batches(file.path, (piece.begin, piece.end), own, coded=coded):
+            yield _marked(pa.Table.from_batches([batch]), keys, file.reader.is_text)
+
+
+def _marked(table: pa.Table, keys: dict[str, Any], is_text: bool) -> pa.Table:
+    """Return a table with the columns that folders name, and a mark on those that are text."""
+    fields = [field.with_metadata(TEXT if is_text else None) for field in table.schema]
+    arrays = list(table.columns)
+    for key, value in keys.items():
+        numbers = pa.repeat(pa.scalar(None if value is None else 0, pa.int32()), len(table))
+        arrays.append(pa.DictionaryArray.from_arrays(numbers, pa.array([value or ""], pa.string())))
+        fields.append(pa.field(key, arrays[-1].type, metadata=TEXT))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

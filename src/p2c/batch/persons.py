@@ -1,0 +1,101 @@
+"""Who is in a table: the rows that are alike in every feature are one person, planned for once."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from p2c.domain.row import read_cell
+from p2c.plan.encode import WIDEST, Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.domain.feature import Feature
+    from p2c.plan.encode import Column, Whole
+
+TEXT = {b"p2c": b"text"}
+"""The mark of a column whose cells are text, also where the feature is a number."""
+
+
+class Persons(NamedTuple):
+    """The different people of a table: the person of each row, and the first row of each person."""
+
+    who: Whole
+    first: Whole
+
+
+def tell_apart(table: pa.Table, names: Sequence[str]) -> Persons:
+    """Return who is who by the values of some columns, in the order of their first rows."""
+    key, span = np.zeros(len(table), dtype=np.int64), 1
+    for name in names:
+        codes, count = _codes(_whole_column(table, name))
+        if span * count >= WIDEST:
+            key, span = _ranked(key)
+        key, span = key * count + codes, span * count
+    found = pa.array(key).dictionary_encode()
+    who = found.indices.to_numpy()
+    first = np.empty(len(found.dictionary), dtype=np.int64)
+    first[who[::-1]] = np.arange(len(who) - 1, -1, -1)
+    return Persons(who, first)
+
+
+def columns_of(table: pa.Table, features: Sequence[Feature]) -> dict[str, Column | Coded]:
+    """Return the features' columns as the planner takes them."""
+    return {
+        feature.name: _column(feature, _whole_column(table, feature.name), table.schema)
+        for feature in features
+    }
+
+
+def _whole_column(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+
+
+def _codes(column: pa.Array) -> tuple[Whole, int]:
+    """Return a number for each value, and what they stay below; a missing value has a number too."""
+    if types.is_integer(column.type) and len(column) > column.null_count:
+        low, high = pc.min_max(column).as_py().values()
+        if high - low < WIDEST and high < WIDEST and low > -WIDEST:
+            numbers = _filled(column, high + 1).astype(np.int64)
+            return numbers - low, high - low + 2
+    if not types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    count = len(column.dictionary)
+    return _filled(column.indices, count).astype(np.int64), count + 1
+
+
+def _filled(column: pa.Array, value: int) -> Column:
+    """Return whole numbers with one in the place of those missing, which their type need not hold."""
+    if not column.null_count:
+        found: Column = column.to_numpy(zero_copy_only=False)
+        return found
+    return pc.fill_null(column.cast(pa.int64()), value).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _ranked(key: Whole) -> tuple[Whole, int]:
+    found = pa.array(key).dictionary_encode()
+    return found.indices.to_numpy().astype(np.int64), len(found.dictionary)
+
+
+def _column(feature: Feature, column: pa.Array, schema: pa.Schema) -> Column | Coded:
+    number = types.is_integer(column.type) or types.is_floating(column.type)
+    if number and feature.kind.is_number and not column.null_count:
+        return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
+    numbers = _filled(coded.indices, -1).astype(np.int64)
+    values = [_plain(value) for value in coded.dictionary.to_pylist()]
+    if (schema.field(feature.name).metadata or {}).get(b"p2c") == b"text":
+        values = [read_cell(feature, text) for text in values]
+    return Coded(numbers, values)
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,112 @@
+"""A batch from end to end: look through the input, go on where an earlier run ended, make the parts, sum up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from p2c.batch.answers import Planner
+from p2c.batch.columns import check_columns
+from p2c.batch.executors import EXECUTORS
+from p2c.batch.job import describe_job, opened
+from p2c.batch.options import Options
+from p2c.batch.part import Failure, Work
+from p2c.batch.parts import cut
+from p2c.batch.source import describe, find_files
+from p2c.batch.summary import summarise
+from p2c.errors import BatchError, P2CError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.batch.columns import Columns
+    from p2c.batch.executors import Execute
+    from p2c.batch.job import Job
+    from p2c.batch.parts import Part
+    from p2c.batch.record import Record
+    from p2c.batch.summary import Summary
+    from p2c.problem import Problem
+
+
+class Watch(Protocol):
+    """Is told how far a batch has come."""
+
+    def __call__(self, *, rows: int, total: int, spare: Sequence[str]) -> None:
+        """Take the rows done, those there are in all, and the columns left aside."""
+        ...
+
+
+class Plot(NamedTuple):
+    """The input looked through: what to do, part by part."""
+
+    work: Work
+    parts: list[Part]
+    columns: Columns
+
+
+def run(
+    problem: Problem,
+    source: str | Path,
+    target: str | Path,
+    options: Options | None = None,
+    *,
+    executor: str = "here",
+    workers: int = 1,
+    address: str | None = None,
+    blockers: bool = True,
+    watch: Watch | None = None,
+) -> Summary:
+    """Plan for everybody in the input and return the summary; raise `BatchError` where parts are missing."""
+    if executor not in EXECUTORS:
+        raise P2CError(f"no executor '{executor}'; {suggestion(executor, EXECUTORS)}")
+    options = options or Options()
+    source, target = Path(source).resolve(), Path(target).resolve()
+    if target == source or source in target.parents:
+        raise P2CError(f"{target}: the output cannot lie inside the input")
+    text = json.dumps(problem.to_dict())
+    with EXECUTORS[executor](text, workers=workers, address=address) as execute:
+        files = find_files(source)
+        columns = check_columns(
+            files,
+            problem.theory.features,
+            options,
+            taken=Planner(problem, options.alternatives).schema.names,
+        )
+        parts = cut(files, rows=options.part_rows)
+        work = Work(text, columns, options.alternatives, target)
+        document = describe_job(problem, options, files=describe(files), parts=len(parts))
+        with opened(target, document) as job:
+            done, made = _make_all(job, Plot(work, parts, columns), execute, watch)
+            records = [done[part.number] for part in parts]
+            summary = summarise(problem, records, spare=columns.spare, made=made, ask=blockers)
+            job.finish(records, summary.to_dict())
+    return summary
+
+
+def _make_all(
+    job: Job, plot: Plot, execute: Execute, watch: Watch | None
+) -> tuple[dict[int, Record], int]:
+    """Return the records of all parts, and how many of them were made now."""
+    done = job.finished(plot.parts)
+    missing = [part for part in plot.parts if part.number not in done]
+    total = sum(part.rows for part in plot.parts)
+    before = len(done)
+
+    def tell() -> None:
+        if watch is not None:
+            rows = sum(plot.parts[number].rows for number in done)
+            watch(rows=rows, total=total, spare=plot.columns.spare)
+
+    tell()
+    failures = []
+    for outcome in execute(plot.work, missing):
+        if isinstance(outcome, Failure):
+            failures.append(outcome)
+            break
+        done[outcome.number] = outcome
+        tell()
+    if len(done) < len(plot.parts):
+        rest = [part.number for part in plot.parts if part.number not in done]
+        raise BatchError(failures[0].message if failures else "the parts were lost", parts=rest)
+    return done, len(done) - before

@@ -1,0 +1,106 @@
+"""What an operator sees of a batch: progress while it runs, the summary at its end, and a figure of it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from p2c.errors import MissingExtra, P2CError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+    from rich.progress import Task
+
+    from p2c.batch.run import Watch
+    from p2c.batch.summary import Summary
+
+
+class RateColumn(ProgressColumn):
+    """Shows rows a second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate, once there is one."""
+        return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
+
+
+@contextmanager
+def progress(console: Console) -> Iterator[Watch]:
+    """Show how far a batch has come, where somebody looks; name the columns that are left aside."""
+    rows = TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows")
+    columns = (BarColumn(), rows, RateColumn(), TimeRemainingColumn())
+    bar = Progress(
+        *columns,
+        console=console,
+        disable=not console.is_terminal,
+        auto_refresh=False,  # no thread, so that workers may start as copies of this process
+        speed_estimate_period=3600,  # a part may take minutes, and a rate needs two of them
+    )
+    with bar:
+        task = bar.add_task("planning", total=None, start=False, visible=False)
+        told = False
+
+        def watch(*, rows: int, total: int, spare: Sequence[str]) -> None:
+            nonlocal told
+            if not told and spare:
+                console.print(
+                    f"left aside, not in the problem: {', '.join(spare)} (--keep carries a column through)",
+                    markup=False,
+                )
+            if not told:
+                bar.start_task(task)
+            told = True
+            bar.update(task, completed=rows, total=total, visible=True, refresh=True)
+
+        yield watch
+
+
+def show_summary(console: Console, summary: Summary) -> None:
+    """Print a summary."""
+    made = f"{summary.made} made now" if summary.made < summary.parts else "all made now"
+    parts = f"{summary.parts:,} part{'' if summary.parts == 1 else 's'}"
+    console.print(f"{summary.rows:,} rows in {parts}, {made}", markup=False)
+    _print_counts(console, "status", summary.statuses, summary.rows)
+    _print_counts(console, "no way because of", summary.blockers, summary.rows)
+    if summary.quantiles:
+        shown = ", ".join(f"{share} {cost:g}" for share, cost in summary.quantiles.items())
+        console.print(f"costs of plans, quantiles to three digits: {shown}", markup=False)
+
+
+def _print_counts(
+    console: Console, title: str, counts: Mapping[str, int], total: int, most: int = 12
+) -> None:
+    if not counts:
+        return
+    table = Table(title, "rows", "share", box=None, pad_edge=False)
+    for name, count in list(counts.items())[:most]:
+        table.add_row(Text(name), f"{count:,}", f"{count / total:.2%}")
+    if len(counts) > most:
+        rest = sum(list(counts.values())[most:])
+        table.add_row(f"{len(counts) - most} more", f"{rest:,}", f"{rest / total:.2%}")
+    console.print(table)
+
+
+def plot_summary(summary: Summary, path: Path) -> None:
+    """Draw statuses and costs into an image file; its ending says which kind."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtra("matplotlib", extra="plots") from error
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.barh(list(summary.statuses), list(summary.statuses.values()))
+    left.set_xlabel("rows")
+    right.hist(list(summary.costs), weights=list(summary.costs.values()), bins=40)
+    right.set_xlabel("cost of a plan")
+    right.set_ylabel("rows")
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise P2CError(f"{path}: the figure cannot be written: {error}") from None

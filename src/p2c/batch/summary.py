@@ -1,0 +1,112 @@
+"""The summary of a batch: how many of each status, what blocks those without a way, and how the costs lie."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from p2c.batch.record import Stuck
+from p2c.plan.blockers import find_blockers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from p2c.batch.record import Record
+    from p2c.problem import Problem
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+SECONDS = 20.0
+"""How long is spent on asking what blocks; the largest classes are asked first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a batch found."""
+
+    rows: int
+    statuses: dict[str, int]
+    blockers: dict[str, int]
+    """How many people without a way are blocked by what; `not asked` are the rest."""
+    costs: dict[float, int]
+    """How many people have which cost above 0, to three digits."""
+    spare: tuple[str, ...] = ()
+    parts: int = 0
+    made: int = 0
+    """How many parts this run made; the others were there."""
+
+    @property
+    def quantiles(self) -> dict[str, float]:
+        """Return costs that a share of the people with a plan do not exceed, to three digits."""
+        total = sum(self.costs.values())
+        if not total:
+            return {}
+        found: dict[str, float] = {}
+        below = 0
+        waiting = list(QUANTILES)
+        for cost, count in sorted(self.costs.items()):
+            below += count
+            while waiting and below >= waiting[0] * total:
+                found[f"{waiting.pop(0):.0%}"] = cost
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what does not depend on how often the batch was begun."""
+        return {
+            "rows": self.rows,
+            "statuses": self.statuses,
+            "blockers": self.blockers,
+            "cost_quantiles": self.quantiles,
+            "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
+            "columns_left_aside": list(self.spare),
+        }
+
+
+def summarise(
+    problem: Problem,
+    records: Sequence[Record],
+    *,
+    spare: Sequence[str] = (),
+    made: int = 0,
+    ask: bool = True,
+) -> Summary:
+    """Return the summary of all parts; what blocks a class is asked for one of its people."""
+    statuses: Counter[str] = Counter()
+    costs: Counter[float] = Counter()
+    for record in records:
+        statuses.update(record.statuses)
+        costs.update(record.costs)
+    classes = _merged(each for record in records for each in record.stuck) if ask else []
+    blockers = _blockers(problem, classes)
+    rest = statuses["infeasible"] - sum(blockers.values())
+    if rest:
+        blockers["not asked"] = rest
+    rows = sum(record.rows for record in records)
+    known = {key: count for key, count in sorted(statuses.items()) if count}
+    return Summary(
+        rows, known, dict(blockers), dict(sorted(costs.items())), tuple(spare), len(records), made
+    )
+
+
+def _merged(found: Iterable[Stuck]) -> list[Stuck]:
+    """Return the classes of all parts, the largest first."""
+    classes: dict[str, Stuck] = {}
+    for each in found:
+        known = classes.get(each.name)
+        count = each.count + (known.count if known else 0)
+        classes[each.name] = Stuck(each.name, known.state if known else each.state, count)
+    return sorted(classes.values(), key=lambda each: (-each.count, each.name))
+
+
+def _blockers(problem: Problem, classes: Sequence[Stuck]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    deadline = time.monotonic() + SECONDS
+    for each in classes:
+        if time.monotonic() > deadline:
+            break
+        blockers, _, known = find_blockers(problem.compiled, each.state)
+        words = [f"{blocker.feature} {blocker.restriction}" for blocker in blockers]
+        rest = "the rules themselves" if known else "not found out in time"
+        counts[" + ".join(words) or rest] += each.count
+    return Counter(dict(counts.most_common()))

@@ -1,0 +1,104 @@
+"""The command that plans for whole files: Parquet or CSV in, Parquet out, on one machine or on many.
+
+Exit codes: 0 done, 1 parts are missing and the same command goes on from there, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import logging
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from p2c.batch import plan_files
+from p2c.batch.options import PART_ROWS, Options
+from p2c.cli.desk import (
+    AsJson,
+    EffectsOption,
+    MinimizeOption,
+    NormOption,
+    ProblemFile,
+    given,
+    out,
+    print_json,
+)
+from p2c.cli.group import command_group
+from p2c.errors import BatchError, P2CError
+from p2c.problem import Problem
+
+batching = command_group()
+
+
+class Cluster(Enum):
+    """Where a Dask cluster is started."""
+
+    LOCAL = "local"
+
+
+Source = Annotated[
+    Path, typer.Argument(metavar="IN", help="A Parquet or CSV file, or a folder of them.")
+]
+Target = Annotated[Path, typer.Argument(metavar="OUT", help="A folder for the answers.")]
+PlotFile = Annotated[Path | None, typer.Option(help="Draw the summary into this image file.")]
+
+
+@batching.command()
+def batch(
+    problem: ProblemFile,
+    source: Source,
+    target: Target,
+    *,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column to carry through; repeat it for more.")
+    ] = None,
+    keep_all: Annotated[
+        bool, typer.Option("--keep-all", help="Carry every column through that is no feature.")
+    ] = False,
+    alternatives: Annotated[
+        int, typer.Option(min=0, help="How many further end states to list for each person.")
+    ] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="How many processes make parts.")] = 1,
+    part_rows: Annotated[
+        int, typer.Option(min=1, help="About how many rows make a part.")
+    ] = PART_ROWS,
+    scheduler: Annotated[
+        str | None, typer.Option(help="The address of a Dask scheduler that has the parts made.")
+    ] = None,
+    cluster: Annotated[
+        Cluster | None, typer.Option(help="Start a Dask cluster of so many workers here.")
+    ] = None,
+    blockers: Annotated[bool, typer.Option(help="Ask what blocks those who have no way.")] = True,
+    plot: PlotFile = None,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Plan for everybody in a file or folder; killed at any moment, the same command goes on."""
+    if scheduler is not None and cluster is not None:
+        raise P2CError("--scheduler and --cluster: give one of the two")
+    from p2c.batch.show import plot_summary, progress, show_summary
+
+    asked = Problem.load(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
+    options = Options(tuple(keep or ()), keep_all, alternatives, part_rows)
+    executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
+    # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
+    logging.getLogger("distributed.client").disabled = True
+    how = {"workers": workers, "address": scheduler, "blockers": blockers}
+    try:
+        with progress(Console(stderr=True)) as watch:
+            summary = plan_files(
+                asked, source, target, options, executor=executor, watch=watch, **how
+            )
+    except BatchError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        print_json(summary.to_dict())
+    else:
+        show_summary(out, summary)
+    if plot is not None:
+        plot_summary(summary, plot)

@@ -1,0 +1,110 @@
+"""The command that writes reports: the applicant's page, or all that an expert needs."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from enum import Enum
+from pathlib import Path  # noqa: TC003 - typer needs it at run time
+from typing import Annotated, Any
+
+import typer
+
+from p2c.cli.desk import (
+    EffectsOption,
+    MinimizeOption,
+    NormOption,
+    ProblemFile,
+    RowFile,
+    RowNumber,
+    given,
+    out,
+    read_person,
+    write_new,
+)
+from p2c.cli.group import command_group
+from p2c.problem import Problem
+from p2c.report.dossier import ALTERNATIVES, Origin
+
+reporting = command_group()
+
+
+class Audience(Enum):
+    """Who a report is for."""
+
+    APPLICANT = "applicant"
+    EXPERT = "expert"
+
+
+Language = Annotated[str, typer.Option(help="The language: en or de.")]
+
+
+@reporting.command()
+def explain(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    language: Language = "en",
+    number: RowNumber = 1,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+) -> None:
+    """Tell one person's plan in plain words."""
+    loaded = Problem.load(problem)
+    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
+    plan = loaded.plan(read_person(loaded, row, number), **keys)
+    out.print(plan.explain(language=language), markup=False)
+    raise typer.Exit(0 if plan.status in ("found", "already") else 1)
+
+
+@reporting.command()
+def report(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The file: .html, .md, .png or .pdf.")
+    ],
+    audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
+    language: Language = "en",
+    number: RowNumber = 1,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
+    alternatives: Annotated[
+        int, typer.Option(min=0, help="How many alternatives an expert sees.")
+    ] = ALTERNATIVES,
+    overwrite: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
+) -> None:
+    """Write a report on one person's plan: the applicant's page, or all that an expert needs."""
+    loaded = Problem.load(problem)
+    person = read_person(loaded, row, number)
+    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
+    options = given(
+        **{"for": audience, "language": language, "row": number, "engine": engine, **keys},
+        **{"time-limit": time_limit, "alternatives": alternatives},
+    )
+    words = [f"--{key}={value}" for key, value in options.items()]
+    origin = Origin(
+        command=shlex.join(["p2c", "report", str(problem), str(row), "-o", str(output), *words]),
+        alternatives=alternatives,
+        files=tuple((str(path), _digest(path)) for path in (problem, row)),
+    )
+    plan = loaded.plan(person, engine=engine, time_limit=time_limit, **keys)
+    content = loaded.report(
+        plan,
+        format=output.suffix.removeprefix(".").lower(),
+        audience=audience.value,
+        language=language,
+        origin=origin,
+        **keys,
+    )
+    write_new(output, content, replace=overwrite)
+    raise typer.Exit(0 if plan.status in ("found", "already") else 1)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

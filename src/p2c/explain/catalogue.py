@@ -1,0 +1,130 @@
+"""What a language has to say: every word that a reader sees and that is not the problem's own, as one frozen value.
+
+A language is one value of `Phrases` in a file of its own, such as `english.py`, and one line in `phrases.py`; no other code
+changes. Words in braces are filled in: `{label}`, `{value}` and the like keep their names in every language. A clause has
+neither a capital at its start nor a full stop at its end; those are added when it becomes a sentence. What ends in a full
+stop or a colon here is shown as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.rules.syntax import Comparator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phrases:
+    """One language's phrases."""
+
+    statement: str
+    """What is said of a feature that has no `phrase` of its own."""
+    unknown_statement: str
+    """What is said of a feature whose value is missing."""
+    relations: Mapping[Comparator, str]
+    """How a value stands to a constant, as words that follow the statement."""
+    unknown_relations: Mapping[Comparator, str]
+    """What a missing value does not count as."""
+    goal_met: str
+    goal_missed: str
+    applies: str
+    applies_not: str
+    always: str
+    left_out: str
+    """What stands for reasons too deep or too many to be told."""
+    decision: str
+    decision_with: str
+    exception: str
+    conjunction: str
+    full_stop: str
+    with_unit: str
+    thousands: str
+    decimal: str
+    unknown: str
+    """How a missing value is shown."""
+    act: str
+    """What the person does."""
+    effect: str
+    """What then happens by itself."""
+    assumed: str
+    effort: str
+    proved_least: str
+    already: str
+    no_way: str
+    lift: str
+    """What would open a way."""
+    no_lift: str
+    not_explained: str
+    restrictions: Mapping[str, str]
+    """What each restriction says, as words that follow `that`."""
+    excused_value: str
+    """What is said of a value that the person has although the rules would not have it so."""
+    excused_constraint: str
+    gave_up: str
+    nothing_found: str
+    best_so_far: str
+    language: str
+    """The language's tag, as HTML names it."""
+    disjunction: str
+    further: str
+    """What a sentence begins with that belongs to the one before it."""
+    more_facts: str
+    title: str
+    """The heading of a person's own page."""
+    headings: Mapping[str, str]
+    """The heading of each part of the page."""
+    verdict_no: str
+    verdict_yes: str
+    one_reason: str
+    several_reasons: str
+    missing_for_yes: str
+    several_ways: str
+    yes_because: str
+    unknown_value: str
+    """What is said of each value that is missing."""
+    one_step: str
+    several_steps: str
+    raise_value: str
+    """What the person does to a number; `change_value` is for what has names, `set_value` for what was not known."""
+    lower_value: str
+    change_value: str
+    set_value: str
+    follows: str
+    """What then happens by itself, for readers without patience for rules."""
+    follows_named: str
+    follows_unknown: str
+    because: str
+    because_nothing: str
+    wait: str
+    counts_on: str
+    rest_stays: str
+    rules_stay: str
+    effects_follow: str
+    odd_value: str
+    odd_constraint: str
+    without_step: str
+    """What is said of a plan without one of its steps; the reason that stays comes after it."""
+    without_step_stuck: str
+    total_effort: str
+    least_effort: str
+    fewest_steps: str
+    least_to_here: str
+    nothing_to_do: str
+    blocked: str
+    opens_one: str
+    opens_several: str
+    rules_block: str
+    not_found_out: str
+    stopped: str
+    stopped_without: str
+    stopped_with: str
+    picture: Mapping[str, str]
+    """The words of the picture: its columns, its legend, and how it is told to those who do not see it."""
+    graph: Mapping[str, str]
+    """The words of the causal graph: who may change a feature, its legend, and how it is told."""
+    expert: Mapping[str, str]
+    """The words of the report for an expert."""

@@ -1,0 +1,242 @@
+"""The sentences of a letter: reasons, steps with what follows, assumptions, what would not be enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.domain.spec import Minimize
+from p2c.explain.facts import circumstances, facts
+from p2c.explain.narrate import rounded
+from p2c.explain.sentences import filled, label_words, number_words, value_words
+from p2c.markup import clean
+from p2c.plan.outcome import CausalAction, DirectAction
+from p2c.plan.rehearse import rehearse_without
+from p2c.rules.proof import Compared, Decided, Query, why, why_fires
+from p2c.rules.render import render_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.explain.catalogue import Phrases
+    from p2c.plan.outcome import Blocker, Found, Question
+    from p2c.rules.proof import ProofNode
+    from p2c.rules.theory import Clause, Theory
+
+MOST_REASONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One point of a list, and what is told below it."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+class Teller:
+    """Says things about one problem in one language."""
+
+    def __init__(self, theory: Theory, phrases: Phrases) -> None:
+        self.theory = theory
+        self.phrases = phrases
+
+    def sentence(self, clause: str) -> str:
+        """Make a clause a sentence."""
+        plain = clean(clause).strip()
+        return f"{plain[:1].upper()}{plain[1:]}{self.phrases.full_stop}"
+
+    def sentences(self, clauses: tuple[str, ...]) -> str:
+        """Make clauses that belong together short sentences."""
+        rest = [filled(self.phrases.further, clause=clause) for clause in clauses[1:]]
+        return " ".join(map(self.sentence, (clauses[0], *rest)))
+
+    def label(self, name: str) -> str:
+        """Return what a feature is called."""
+        return label_words(self.theory.feature[name])
+
+    def value(self, name: str, value: Value) -> str:
+        """Return what a value is called."""
+        if value is None:
+            return self.phrases.unknown
+        return value_words(self.theory.feature[name], value, self.phrases)
+
+    def reasons(self, state: Mapping[str, Value]) -> tuple[str, tuple[Item, ...]]:
+        """Return why the answer is what it is in a state: what leads in, and the points."""
+        root = why(self.theory, state).root
+        nodes = root.children if isinstance(root.claim, Query) else (root,)
+        points = [point for node in nodes for point in _points(node)]
+        items = [Item(self.sentences(facts(self.theory, each, self.phrases))) for each in points]
+        shown = tuple(dict.fromkeys(items))
+        if len(shown) > MOST_REASONS:
+            more = filled(self.phrases.more_facts, count=str(len(shown) - MOST_REASONS))
+            shown = (*shown[:MOST_REASONS], Item(self.sentence(more)))
+        if root.holds:
+            return self.phrases.yes_because, shown
+        return self._lead(nodes, len(shown)), shown
+
+    def _lead(self, nodes: tuple[ProofNode, ...], count: int) -> str:
+        refusals = all(isinstance(n.claim, Decided) and n.claim.call.negated for n in nodes)
+        if refusals and len(nodes) == 1:
+            return self.phrases.one_reason if count == 1 else self.phrases.several_reasons
+        if count > 1 and len(nodes) == 1 and isinstance(nodes[0].claim, Decided):
+            return filled(self.phrases.several_ways, count=str(count))
+        return self.phrases.missing_for_yes
+
+    def steps(self, plan: Found) -> tuple[Item, ...]:
+        """Return what to do, in order, each with what then follows by itself."""
+        items: list[Item] = []
+        state = dict(plan.question.initial)
+        for action in (each for step in plan.steps for each in step.actions):
+            if isinstance(action, DirectAction):
+                items.append(Item(self._deed(action)))
+            else:
+                note = self._effect(action, state)
+                if not items:
+                    items.append(Item(self.sentence(self.phrases.wait)))
+                items[-1] = Item(items[-1].text, (*items[-1].notes, note))
+            state[action.feature] = action.end
+        return tuple(items)
+
+    def _deed(self, action: DirectAction) -> str:
+        feature = self.theory.feature[action.feature]
+        if action.start is None or action.end is None:
+            usual = self.phrases.set_value
+        elif _is_named(feature):
+            usual = self.phrases.change_value
+        else:
+            rises = feature.order(action.end) > feature.order(action.start)
+            usual = self.phrases.raise_value if rises else self.phrases.lower_value
+        return self._change(feature.advice or usual, action)
+
+    def _change(self, frame: str, action: DirectAction | CausalAction) -> str:
+        words = {
+            "label": self.label(action.feature),
+            "start": self.value(action.feature, action.start),
+            "end": self.value(action.feature, action.end),
+        }
+        return self.sentence(filled(frame, **words))
+
+    def _effect(self, action: CausalAction, state: Mapping[str, Value]) -> str:
+        named = _is_named(self.theory.feature[action.feature])
+        frame = self.phrases.follows_named if named else self.phrases.follows
+        frame = self.phrases.follows_unknown if action.start is None else frame
+        clauses = [self._clause(action.feature, text) for text in action.because]
+        proofs = [why_fires(self.theory, c, state) for c in clauses if c is not None]
+        if proofs:
+            first, *rest = circumstances(self.theory, proofs, self.phrases)
+            causes = (filled(self.phrases.because, reason=first), *rest)
+        else:
+            causes = (self.phrases.because_nothing,)
+        return f"{self._change(frame, action)} {self.sentences(causes)}"
+
+    def _clause(self, feature: str, text: str) -> Clause | None:
+        clauses = self.theory.rules_of.get(feature, ())
+        return next((each for each in clauses if render_rule(each.rule) == text), None)
+
+    def without_steps(self, plan: Found) -> tuple[Item, ...]:
+        """Return what stays when one thing to do is left out; nothing where there is only one."""
+        actions = plan.direct_actions
+        if len(actions) < 2:
+            return ()
+        waited = not isinstance(plan.steps[0].actions[0], DirectAction)
+        numbered = enumerate(actions, start=2 if waited else 1)
+        return tuple(
+            Item(text) for number, each in numbered for text in self._without(plan, each, number)
+        )
+
+    def _without(self, plan: Found, action: DirectAction, number: int) -> Iterator[str]:
+        rehearsal = rehearse_without(self.theory, plan, action)
+        if rehearsal.stuck:
+            yield filled(self.phrases.without_step_stuck, number=str(number))
+        elif not rehearsal.goal:
+            _, reasons = self.reasons(rehearsal.state)
+            start = filled(self.phrases.without_step, number=str(number))
+            yield " ".join([start, *(each.text for each in reasons)])
+
+    def assumptions(self, question: Question, plan: Found | None) -> tuple[Item, ...]:
+        """Return what an answer counts on: the person's odd or missing values, luck, and that all else stays."""
+        told = list(self._given(question))
+        if plan is not None:
+            told += self._luck(plan)
+            told += [self.phrases.rest_stays, self.phrases.rules_stay]
+        return tuple(Item(each) for each in told)
+
+    def _given(self, question: Question) -> Iterator[str]:
+        for each in question.exceptions:
+            name = each.get("feature")
+            if name is None:
+                yield self.phrases.odd_constraint
+                continue
+            value = self.value(name, question.initial[name])
+            yield clean(filled(self.phrases.odd_value, label=self.label(name), value=value))
+        for name, value in question.initial.items():
+            if value is None:
+                yield clean(filled(self.phrases.unknown_value, label=self.label(name)))
+
+    def _luck(self, plan: Found) -> Iterator[str]:
+        effects = [a for s in plan.steps for a in s.actions if isinstance(a, CausalAction)]
+        for each in effects:
+            if each.assumed:
+                words = {
+                    "label": self.label(each.feature),
+                    "end": self.value(each.feature, each.end),
+                }
+                yield clean(filled(self.phrases.counts_on, **words))
+        if effects:
+            yield self.phrases.effects_follow
+
+    def effort(self, cost: float) -> str:
+        """Say what a plan takes."""
+        return filled(self.phrases.total_effort, cost=self._number(cost, digits=3))
+
+    def bound(self, bound: float) -> str:
+        """Say how far a search went."""
+        return filled(self.phrases.stopped, bound=self._number(bound))
+
+    def _number(self, number: float, *, digits: int = 6) -> str:
+        return number_words(rounded(number, digits=digits), self.phrases)
+
+    def proofs(self, plan: Found, *, cheapest: bool) -> tuple[Item, ...]:
+        """Say what was proved of a plan."""
+        if not plan.optimal:
+            return ()
+        if not cheapest:
+            return (Item(self.phrases.least_to_here),)
+        fewest = self.theory.minimize is Minimize.ACTIONS
+        return (Item(self.phrases.fewest_steps if fewest else self.phrases.least_effort),)
+
+    def blockers(self, blockers: tuple[Blocker, ...]) -> tuple[Item, ...]:
+        """Say what stands in the way."""
+        return tuple(
+            Item(
+                self.sentence(
+                    filled(
+                        self.phrases.restrictions[each.restriction], label=self.label(each.feature)
+                    )
+                )
+            )
+            for each in blockers
+        )
+
+    def stopped(self, *, found: bool) -> tuple[Item, ...]:
+        """Say what a search that gave up leaves open."""
+        return (Item(self.phrases.stopped_with if found else self.phrases.stopped_without),)
+
+
+def _is_named(feature: Feature) -> bool:
+    """Tell whether the values go by names rather than by numbers."""
+    return feature.is_listed or bool(feature.names)
+
+
+def _points(node: ProofNode) -> list[tuple[ProofNode, ...]]:
+    """Return the separate points that a claim of the goal rests on: each rule of its decision, or the claim itself."""
+    match node.claim:
+        case Decided(call) if call.negated:
+            rules = node.children[0].children
+        case Decided():
+            rules = node.children
+        case Compared() | _:
+            return [(node,)]
+    return [rule.children or (rule,) for rule in rules]

@@ -1,0 +1,67 @@
+"""How an outcome speaks. It is a plain value and knows no words; whoever made it may give it a voice.
+
+Words and pictures are made by layers above this one. So `Problem.plan` puts a voice, which knows the problem, into the
+question that an outcome answers, and `plan.explain()` and its kin hand the outcome to it. An outcome that came straight
+from an engine has none and says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from p2c.errors import P2CError
+
+if TYPE_CHECKING:
+    from p2c.plan.outcome import Question
+
+
+class Voice(Protocol):
+    """Something that can tell, draw and show an outcome."""
+
+    def explain(self, plan: Any, *, language: str) -> str:
+        """Return the outcome in words for the person."""
+
+    def svg(self, plan: Any, *, theme: str, language: str) -> str:
+        """Return the outcome as a picture."""
+
+    def png(self, plan: Any, *, theme: str, language: str) -> bytes:
+        """Return the outcome as a picture in pixels."""
+
+    def html(self, plan: Any) -> str:
+        """Return the outcome as a piece of a notebook."""
+
+
+class _Outcome(Protocol):
+    @property
+    def question(self) -> Question: ...
+
+
+class Speaking:
+    """What every outcome can be asked for once it has a voice."""
+
+    __slots__ = ()
+
+    def explain(self: _Outcome, *, language: str = "en") -> str:
+        """Return the plan in plain words for the person: why, what to do, what follows, what it takes."""
+        return _voice(self).explain(self, language=language)
+
+    def to_svg(self: _Outcome, *, theme: str = "auto", language: str = "en") -> str:
+        """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen."""
+        return _voice(self).svg(self, theme=theme, language=language)
+
+    def to_png(self: _Outcome, *, theme: str = "light", language: str = "en") -> bytes:
+        """Return the plan as the bytes of a PNG file; needs the extra `report`."""
+        return _voice(self).png(self, theme=theme, language=language)
+
+    def _repr_html_(self: _Outcome) -> str | None:
+        voice = self.question.voice
+        return None if voice is None else voice.html(self)
+
+
+def _voice(outcome: _Outcome) -> Voice:
+    voice = outcome.question.voice
+    if voice is None:
+        raise P2CError(
+            "this plan came from an engine and does not know its problem's words: plan with Problem.plan"
+        )
+    return voice

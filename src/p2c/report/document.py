@@ -1,0 +1,132 @@
+"""A report as one frozen value: blocks in reading order, from which each format is rendered by one renderer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.explain.letter import write_letter
+from p2c.report.board import Sort, lay_out
+from p2c.report.picture import plan_svg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.explain.letter import Letter
+    from p2c.explain.teller import Item
+    from p2c.plan.outcome import Plan
+    from p2c.report.board import Board, Cell
+    from p2c.rules.theory import Theory
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The title of a part."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A few sentences; `strong` for the verdict."""
+
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Points, numbered where their order matters."""
+
+    items: tuple[Item, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines to be shown letter by letter, such as rules and commands; `numbered` from one."""
+
+    lines: tuple[str, ...]
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A tree: each line with its depth and whether others stand below it."""
+
+    rows: tuple[tuple[str, int, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture, as SVG in light colours, with its title, what it shows in words and, where it fits, as a table."""
+
+    svg: str
+    title: str
+    told: str
+    table: Grid | None = None
+
+
+Block = Heading | Paragraph | Listing | Grid | Code | Outline | Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A report: its language, its title and its blocks."""
+
+    language: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+def applicant_document(theory: Theory, plan: Plan, *, language: str = "en") -> Document:
+    """Return the page for the person: the verdict, the picture and the letter."""
+    letter = write_letter(theory, plan, language=language)
+    blocks = tuple(_letter_blocks(theory, plan, letter))
+    return Document(language, letter.title, blocks)
+
+
+def _letter_blocks(theory: Theory, plan: Plan, letter: Letter) -> Iterator[Block]:
+    yield Paragraph(letter.verdict, strong=True)
+    for section in letter.sections:
+        yield Heading(section.heading)
+        if section.lead:
+            yield Paragraph(section.lead)
+        if section.items:
+            yield Listing(section.items, section.ordered)
+        if section.kind == "steps" and plan.steps:
+            yield plan_figure(theory, plan, language=letter.language)
+
+
+def plan_figure(theory: Theory, plan: Plan, *, language: str) -> Figure:
+    """Return the picture of a plan."""
+    board = lay_out(theory, plan, language=language)
+    svg = plan_svg(theory, plan, theme="light", language=language)
+    return Figure(svg, board.title, board.told, board_grid(board))
+
+
+def board_grid(board: Board) -> Grid:
+    """Return a board as a table; what the person does has its number, what follows has an arrow."""
+    rows = [
+        (label, *(_cell_text(cell) for cell in board.cells if cell.row == row))
+        for row, label in enumerate(board.rows)
+    ]
+    return Grid(("", *board.columns), tuple(rows))
+
+
+def _cell_text(cell: Cell) -> str:
+    match cell.sort:
+        case Sort.DIRECT:
+            return f"({cell.number}) {cell.text}"
+        case Sort.EFFECT:
+            return f"→ {cell.text}"
+        case Sort.START | Sort.STAYS:
+            return cell.text

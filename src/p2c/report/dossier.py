@@ -1,0 +1,225 @@
+"""The report for an expert: all that is needed to judge a plan and to repeat it.
+
+After the letter come the rules, the causal graph, what each effect rests on, the proofs at both ends, alternatives, the
+size of the search space, versions, and the hashes of the problem and the row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from p2c.explain.phrases import phrases_of
+from p2c.explain.sentences import filled, number_words
+from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.outcome import CausalAction
+from p2c.plan.size import measure_space
+from p2c.plan.validate import check_plan
+from p2c.report.document import (
+    Code,
+    Document,
+    Figure,
+    Grid,
+    Heading,
+    Outline,
+    Paragraph,
+    applicant_document,
+)
+from p2c.report.graph import graph_svg, graph_told
+from p2c.report.notebook import feature_row
+from p2c.rules.proof import why
+from p2c.rules.render import render_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.plan.outcome import Plan
+    from p2c.plan.space import Space
+    from p2c.report.document import Block
+
+ALTERNATIVES = 5
+PACKAGES = ("p2c", "clingo", "numpy", "pydantic", "lark")
+"""What an answer may depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a question came from: the problem as data, the command that put it, and the files' own hashes."""
+
+    problem: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+    alternatives: int = ALTERNATIVES
+    files: tuple[tuple[str, str], ...] = field(default=())
+
+
+def digest(data: Any) -> str:
+    """Return the SHA-256 of data as JSON with sorted keys and no blanks, in UTF-8.
+
+    >>> digest({"a": 1})[:16]
+    '015abd7f5cc57a2d'
+    """
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def expert_document(space: Space, plan: Plan, origin: Origin, *, language: str = "en") -> Document:
+    """Return the report for an expert."""
+    letter = applicant_document(space.theory, plan, language=language)
+    expert = _Expert(space, plan, origin, language)
+    title = f"{expert.words['title']}: {space.theory.name}"
+    return Document(language, title, (*letter.blocks, *expert.blocks()))
+
+
+class _Expert:
+    """Gathers what an expert reads."""
+
+    def __init__(self, space: Space, plan: Plan, origin: Origin, language: str) -> None:
+        self.space = space
+        self.theory = space.theory
+        self.plan = plan
+        self.origin = origin
+        self.language = language
+        self.phrases = phrases_of(language)
+        self.words = self.phrases.expert
+
+    def blocks(self) -> Iterator[Block]:
+        yield from self._rules()
+        yield from self._graph()
+        yield from self._path()
+        yield from self._proofs()
+        yield from self._alternatives()
+        yield from self._space()
+        yield from self._repeat()
+
+    def _rules(self) -> Iterator[Block]:
+        theory, words = self.theory, self.words
+        yield Heading(words["rules"])
+        yield Code(tuple(map(render_rule, theory.program.rules)), numbered=True)
+        settings = {
+            "goal": theory.goal_text,
+            "norm": theory.norm.value,
+            "minimize": theory.minimize.value,
+            "effects": theory.effects.value,
+            "exceptions": theory.exceptions.value,
+            **{f"causal, {f.name}": f.law.value for f in theory.features if f.governed},
+        }
+        yield Grid((words["key"], words["value"]), tuple(settings.items()))
+        yield Heading(words["features"])
+        header = tuple(words[each] for each in ("feature", "label", "type", "values", "action"))
+        yield Grid(header, tuple(map(feature_row, theory.features)))
+
+    def _graph(self) -> Iterator[Block]:
+        yield Heading(self.words["graph"])
+        svg = graph_svg(self.theory, theme="light", language=self.language)
+        told = graph_told(self.theory, language=self.language)
+        yield Figure(svg, self.phrases.graph["title"], told)
+
+    def _path(self) -> Iterator[Block]:
+        yield Heading(self.words["path"])
+        rows = [
+            (
+                str(number),
+                self.words["causal" if isinstance(action, CausalAction) else "direct"],
+                action.feature,
+                f"{_raw(action.start)} → {_raw(action.end)}",
+                "; ".join(action.because) or "–"
+                if isinstance(action, CausalAction)
+                else f"{action.cost:.10g}",
+            )
+            for number, step in enumerate(self.plan.steps, start=1)
+            for action in step.actions
+        ]
+        keys = ("step", "kind", "feature", "change", "because")
+        if rows:
+            yield Grid(tuple(self.words[key] for key in keys), tuple(rows))
+        cost = "–" if self.plan.cost is None else f"{self.plan.cost:.10g}"
+        facts = [
+            (self.words["status"], self.plan.status),
+            (self.words["cost"], f"{cost} ({self.plan.question.norm})"),
+            (self.words["replayed"], str(check_plan(self.theory, self.plan.to_dict()))),
+            *((self.words["exception"], _json(each)) for each in self.plan.question.exceptions),
+            *(
+                (self.words["blocker"], f"{each.feature}: {each.restriction}")
+                for each in getattr(self.plan, "blockers", ())
+            ),
+        ]
+        yield Grid((self.words["key"], self.words["value"]), tuple(facts))
+
+    def _proofs(self) -> Iterator[Block]:
+        yield Heading(self.words["proof_now"])
+        yield Outline(why(self.theory, self.plan.question.initial).rows())
+        if self.plan.steps and self.plan.counterfactual is not None:
+            yield Heading(self.words["proof_then"])
+            yield Outline(why(self.theory, self.plan.counterfactual).rows())
+
+    def _alternatives(self) -> Iterator[Block]:
+        if self.plan.status != "found" or not self.origin.alternatives:
+            return
+        yield Heading(self.words["alternatives"])
+        initial = self.plan.question.initial
+        plans = islice(
+            nearest_plans(self.space, initial, distinct=Distinct.CELLS), self.origin.alternatives
+        )
+        rows = [
+            (str(number), f"{plan.cost:.10g}", _changes(initial, plan.counterfactual or {}))
+            for number, plan in enumerate(plans, start=1)
+        ]
+        keys = ("number", "cost", "end")
+        yield Grid(tuple(self.words[key] for key in keys), tuple(rows))
+
+    def _space(self) -> Iterator[Block]:
+        report = measure_space(self.space)
+        yield Heading(self.words["space"])
+        sizes = {"raw": report.raw, "cells": report.cells}
+        numbers = {key: number_words(size, self.phrases) for key, size in sizes.items()}
+        yield Paragraph(filled(self.words["sizes"], **numbers))
+        header = tuple(self.words[each] for each in ("feature", "values", "cells"))
+        rows = [
+            (each.feature, number_words(each.values, self.phrases), str(len(each.cells)))
+            for each in report.features
+        ]
+        yield Grid(header, tuple(rows))
+
+    def _repeat(self) -> Iterator[Block]:
+        yield Heading(self.words["repeat"])
+        if self.origin.command:
+            yield Code((self.origin.command,))
+        hashes = {
+            self.words["problem_hash"]: digest(self.origin.problem),
+            self.words["row_hash"]: digest(dict(self.plan.question.initial)),
+            **{f"SHA-256 {name}": value for name, value in self.origin.files},
+        }
+        versions = {"Python": platform.python_version(), **_versions()}
+        yield Grid((self.words["key"], self.words["value"]), (*hashes.items(), *versions.items()))
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> str:
+    return ", ".join(
+        f"{name}: {_raw(before[name])} → {_raw(value)}"
+        for name, value in after.items()
+        if before[name] != value
+    )
+
+
+def _raw(value: Value) -> str:
+    return "null" if value is None else str(value)
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return json.dumps(dict(data), ensure_ascii=False)

@@ -1,0 +1,144 @@
+"""A report as PDF, by fpdf2: pure Python, so that no library of the system is needed, with real text and tags of language.
+
+The pictures are pixels from the same SVG. The font has Latin, Greek and Cyrillic letters; what it lacks is refused by
+name rather than lost.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from p2c.errors import MissingExtra, P2CError
+from p2c.markup import UNSEEN, clean
+from p2c.report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
+from p2c.report.raster import font_file, png
+
+if TYPE_CHECKING:
+    from p2c.report.document import Block, Document
+
+FAMILY = "Source"
+STYLES = {"": "Regular", "B": "Semibold", "I": "It"}
+SIZE = 10.5
+INDENT = 6.0
+SUBSTITUTES = {"→": "->", "✓": "+", "✗": "x", UNSEEN: "?"}
+"""What stands for signs that a font may lack."""
+MILLIMETRES = 0.2646
+"""A unit of a drawing on paper, 96 to the inch."""
+
+
+def pdf_report(document: Document) -> bytes:
+    """Return a report as PDF."""
+    writer = _Writer(document)
+    for block in document.blocks:
+        writer.place(block)
+    return bytes(writer.pdf.output())
+
+
+class _Writer:
+    """Pages that grow downwards."""
+
+    def __init__(self, document: Document) -> None:
+        try:
+            from fpdf import FPDF
+        except ModuleNotFoundError as error:
+            raise MissingExtra("fpdf2", extra="report") from error
+        self.pdf: Any = FPDF(format="A4")
+        self.pdf.set_margins(18, 16)
+        self.pdf.set_auto_page_break(True, margin=16)
+        for style, face in STYLES.items():
+            self.pdf.add_font(FAMILY, style, str(font_file(face)))
+        fonts: Any = self.pdf.fonts
+        self.known = set(fonts[FAMILY.lower()].cmap)
+        self.pdf.set_title(self.text(document.title))
+        self.pdf.set_lang(document.language)
+        self.pdf.add_page()
+        self.write(document.title, size=20, style="B", after=3)
+
+    def text(self, text: str) -> str:
+        """Return text in letters that the font has; one that it lacks is an error, for nothing may get lost."""
+        shown = "".join(
+            letter if ord(letter) in self.known else SUBSTITUTES.get(letter, letter)
+            for letter in clean(text)
+        )
+        lacking = next((letter for letter in shown if ord(letter) not in self.known), None)
+        if lacking is not None:
+            raise P2CError(
+                f"format: the font for PDF has no '{lacking}' (U+{ord(lacking):04X}); use .html, .md or .png"
+            )
+        return shown
+
+    def place(self, block: Block) -> None:
+        match block:
+            case Heading(text):
+                if self.pdf.will_page_break(22):
+                    self.pdf.add_page()
+                self.pdf.ln(2.5)
+                self.write(text, size=13, style="B")
+            case Paragraph(text, strong):
+                self.write(text, style="B" if strong else "", size=13 if strong else SIZE)
+            case Listing(items, ordered):
+                for number, item in enumerate(items, start=1):
+                    self.write(item.text, mark=f"{number}." if ordered else "•")
+                    for note in item.notes:
+                        self.write(note, mark="→", indent=INDENT, style="I")
+            case Grid():
+                self.grid(block)
+            case Code(lines, numbered):
+                for number, line in enumerate(lines, start=1):
+                    self.write(line, mark=f"{number}." if numbered else "", size=9.5)
+            case Outline(rows):
+                for text, depth, _ in rows:
+                    self.write(text, indent=min(depth, 12) * 4, size=9, after=0)
+            case Figure(svg, _, told):
+                self.figure(svg, told)
+
+    def write(
+        self,
+        text: str,
+        *,
+        size: float = SIZE,
+        style: str = "",
+        mark: str = "",
+        indent: float = 0.0,
+        after: float = 1.0,
+    ) -> None:
+        self.pdf.set_font(FAMILY, style, size)
+        height = size * 0.48
+        left = self.pdf.l_margin + indent
+        self.pdf.set_x(left)
+        if mark:
+            self.pdf.cell(INDENT, height, self.text(mark))
+            left += INDENT
+        self.pdf.set_x(left)
+        self.pdf.multi_cell(
+            self.pdf.w - self.pdf.r_margin - left, height, self.text(text), align="L",
+            new_x="LMARGIN", new_y="NEXT",
+        )  # fmt: skip
+        self.pdf.ln(after)
+
+    def grid(self, grid: Grid) -> None:
+        self.pdf.set_font(FAMILY, "", 9)
+        with self.pdf.table(
+            line_height=4.6, text_align="LEFT", borders_layout="HORIZONTAL_LINES",
+            padding=0.7, col_widths=_widths(grid),
+        ) as table:  # fmt: skip
+            for cells in (grid.header, *grid.rows):
+                row = table.row()
+                for cell in cells:
+                    row.cell(self.text(cell))
+        self.pdf.ln(1)
+
+    def figure(self, svg: str, told: str) -> None:
+        image = png(svg)
+        wide = self.pdf.epw
+        natural = int.from_bytes(image[16:20], "big") / 2 * MILLIMETRES  # the header of PNG
+        self.pdf.ln(1)
+        self.pdf.image(io.BytesIO(image), w=min(wide, natural), alt_text=self.text(told))
+        self.pdf.ln(1)
+
+
+def _widths(grid: Grid) -> tuple[int, ...]:
+    """Return the shares of the columns: by their longest text, none too narrow or too wide."""
+    columns = zip(grid.header, *grid.rows, strict=True)
+    return tuple(min(max(*map(len, column), 6), 40) for column in columns)

@@ -1,0 +1,267 @@
+"""The picture of a plan as SVG. What a person does is a filled box with a number, what follows is a dashed pill in italics.
+
+So the two are told apart without colour too. Nothing in the picture has an id, so several fit into one page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from p2c.markup import element
+from p2c.report.board import Sort, lay_out
+from p2c.report.canvas import LINE, Canvas
+from p2c.report.lettering import text_width, wrap
+
+if TYPE_CHECKING:
+    from p2c.markup import Markup
+    from p2c.plan.outcome import Plan
+    from p2c.report.board import Arrow, Board, Cell
+    from p2c.rules.theory import Theory
+
+SIZE = 14.0
+MARGIN = 16.0
+LABEL_WIDTH = 150.0
+CELL_WIDTH = 136.0
+GAP = 40.0
+HEADER = 40.0
+PADDING = 9.0
+ROW_GAP = 20.0
+LEGEND = 34.0
+HEAD = 7.0
+"""How long the head of an arrow is."""
+
+
+def plan_svg(theory: Theory, plan: Plan, *, theme: str = "auto", language: str = "en") -> str:
+    """Draw a plan; one without steps is a line of words."""
+    board = lay_out(theory, plan, language=language)
+    canvas = Canvas(theme)
+    return _Picture(board, canvas).draw() if board.columns else _notice(board, canvas)
+
+
+def _notice(board: Board, canvas: Canvas) -> str:
+    width = text_width(board.told, SIZE) + 2 * MARGIN
+    words = canvas.words([board.told], (width / 2, 28), size=SIZE)
+    return canvas.drawing(
+        (width, 56), [words], title=board.title, told=board.told, language=board.language
+    )
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """The places of everything on a board, and their drawing."""
+
+    board: Board
+    canvas: Canvas
+
+    @cached_property
+    def lines(self) -> dict[tuple[int, int], tuple[str, ...]]:
+        inside = CELL_WIDTH - 2.6 * PADDING
+        return {(c.row, c.column): wrap(c.text, inside, SIZE) for c in self.board.cells}
+
+    @cached_property
+    def labels(self) -> list[tuple[str, ...]]:
+        return [wrap(label, LABEL_WIDTH - PADDING, SIZE) for label in self.board.rows]
+
+    @cached_property
+    def label_width(self) -> float:
+        widest = max(text_width(line, SIZE) for lines in self.labels for line in lines)
+        return min(LABEL_WIDTH, widest + 2 * PADDING)
+
+    @cached_property
+    def heights(self) -> list[float]:
+        """The height of the boxes of each row: as high as its longest text."""
+        most = [len(lines) for lines in self.labels]
+        for (row, _), lines in self.lines.items():
+            most[row] = max(most[row], len(lines))
+        return [count * SIZE * LINE + 1.4 * PADDING for count in most]
+
+    @cached_property
+    def tops(self) -> list[float]:
+        tops = [MARGIN + HEADER + ROW_GAP]
+        for height in self.heights:
+            tops.append(tops[-1] + height + ROW_GAP)
+        return tops
+
+    @cached_property
+    def size(self) -> tuple[float, float]:
+        count = len(self.board.columns)
+        wide = self.left(count - 1) + CELL_WIDTH + GAP / 2 + MARGIN
+        legend = 2 * MARGIN + sum(text_width(text, SIZE) + 72 for _, text in self.board.legend)
+        return max(wide, legend), self.tops[-1] + LEGEND + MARGIN
+
+    def left(self, column: int) -> float:
+        return MARGIN + self.label_width + column * (CELL_WIDTH + GAP)
+
+    def middle(self, row: int) -> float:
+        return self.tops[row] + self.heights[row] / 2
+
+    def draw(self) -> str:
+        shapes = [self._goal(), *self._headers(), *self._rows()]
+        shapes += [self._cell(cell) for cell in self.board.cells]
+        shapes += [shape for arrow in self.board.arrows for shape in self._arrow(arrow)]
+        shapes += self._legend()
+        return self.canvas.drawing(
+            self.size,
+            shapes,
+            title=self.board.title,
+            told=self.board.told,
+            language=self.board.language,
+        )
+
+    def _goal(self) -> Markup:
+        """Draw the band behind the last state, where the answer is yes."""
+        left = self.left(len(self.board.columns) - 1) - GAP / 2 + 6
+        bottom = self.tops[-1] - MARGIN - ROW_GAP / 2
+        size = (CELL_WIDTH + GAP - 12, bottom + ROW_GAP / 2)
+        return self.canvas.box((left, MARGIN / 2), size, fill="goal", radius=8)
+
+    def _headers(self) -> list[Markup]:
+        last = len(self.board.columns) - 1
+        shapes = []
+        for column, text in enumerate(self.board.columns):
+            middle = self.left(column) + CELL_WIDTH / 2
+            shown = f"{text}: {self.board.yes} ✓" if column == last else text
+            fill = "goal-text" if column == last else "muted"
+            place = (middle, MARGIN + HEADER / 2)
+            shapes.append(self.canvas.words([shown], place, size=SIZE, fill=fill, weight=600))
+        return shapes
+
+    def _rows(self) -> list[Markup]:
+        shapes = []
+        last = self.left(len(self.board.columns) - 1) + CELL_WIDTH / 2
+        for row, lines in enumerate(self.labels):
+            middle = self.middle(row)
+            start = self.left(0) + CELL_WIDTH / 2
+            line = f"M{start:.1f} {middle:.1f}H{last:.1f}"
+            shapes.append(self.canvas.path(line, stroke="line"))
+            words = self.canvas.words(
+                lines, (MARGIN, middle), size=SIZE, anchor="start", weight=600
+            )
+            shapes.append(element("g", None, element("title", None, self.board.rows[row]), words))
+        return shapes
+
+    def _cell(self, cell: Cell) -> Markup:
+        lines = self.lines[cell.row, cell.column]
+        left, top, height = self.left(cell.column), self.tops[cell.row], self.heights[cell.row]
+        place = (left + CELL_WIDTH / 2, top + height / 2)
+        shapes = [element("title", None, cell.text)]
+        match cell.sort:
+            case Sort.DIRECT:
+                shapes.append(
+                    self.canvas.box((left, top), (CELL_WIDTH, height), fill="direct", radius=4)
+                )
+                shapes.append(
+                    self.canvas.words(lines, place, size=SIZE, fill="direct-text", weight=600)
+                )
+            case Sort.EFFECT:
+                shapes.append(self._pill((left, top), (CELL_WIDTH, height)))
+                shapes.append(
+                    self.canvas.words(lines, place, size=SIZE, fill="effect-text", italic=True)
+                )
+            case Sort.START | Sort.STAYS:
+                shapes += self._plain(cell, lines, place)
+        if cell.number is not None:
+            shapes += self._badge(cell.number, (left, top))
+        return element("g", None, *shapes)
+
+    def _pill(self, place: tuple[float, float], size: tuple[float, float]) -> Markup:
+        radius = min(size[1] / 2, 18)
+        return self.canvas.box(
+            place, size, fill="effect", stroke="effect-line", radius=radius, dashed=True
+        )
+
+    def _plain(
+        self, cell: Cell, lines: tuple[str, ...], place: tuple[float, float]
+    ) -> list[Markup]:
+        """Draw a value that just is: on the ground, so that the line of its row stops before it."""
+        width = max(text_width(line, SIZE) for line in lines) + PADDING
+        height = len(lines) * SIZE * LINE
+        last = cell.column == len(self.board.columns) - 1
+        ground = self.canvas.box(
+            (place[0] - width / 2, place[1] - height / 2),
+            (width, height),
+            fill="goal" if last else "ground",
+        )
+        fill = "text" if cell.sort is Sort.START else "muted"
+        return [ground, self.canvas.words(lines, place, size=SIZE, fill=fill)]
+
+    def _badge(self, number: int, place: tuple[float, float]) -> list[Markup]:
+        circle = element(
+            "circle",
+            {
+                "cx": place[0],
+                "cy": place[1],
+                "r": 10.0,
+                **self.canvas.colours(fill="ground", stroke="direct"),
+                "stroke-width": 2.0,
+            },
+        )
+        return [circle, self.canvas.words([str(number)], place, size=12, fill="text", weight=700)]
+
+    def _arrow(self, arrow: Arrow) -> list[Markup]:
+        (row, column), (end_row, end_column) = arrow.source, arrow.target
+        if column != end_column:
+            return self._across(arrow)
+        if abs(row - end_row) == 1:
+            x = self.left(column) + CELL_WIDTH / 2
+            down = end_row > row
+            start = self.tops[row] + (self.heights[row] if down else 0)
+            end = self.tops[end_row] + (0 if down else self.heights[end_row])
+            return self._curve(f"M{x:.1f} {start:.1f}", (x, end), (0, 1 if down else -1))
+        x = self.left(column) + CELL_WIDTH
+        start, end = self.middle(row), self.middle(end_row)
+        bend = x + 26
+        return self._curve(
+            f"M{x:.1f} {start:.1f}C{bend:.1f} {start:.1f} {bend:.1f} {end:.1f}", (x, end), (-1, 0)
+        )
+
+    def _across(self, arrow: Arrow) -> list[Markup]:
+        (row, column), (end_row, end_column) = arrow.source, arrow.target
+        x, end_x = self.left(column) + CELL_WIDTH, self.left(end_column)
+        start, end = self.middle(row), self.middle(end_row)
+        bend = (x + end_x) / 2
+        return self._curve(
+            f"M{x:.1f} {start:.1f}C{bend:.1f} {start:.1f} {bend:.1f} {end:.1f}",
+            (end_x, end),
+            (1, 0),
+        )
+
+    def _curve(
+        self, start: str, end: tuple[float, float], heading: tuple[int, int]
+    ) -> list[Markup]:
+        """Draw a line with a head at its end, which points where the arrow is heading."""
+        (x, y), (along, down) = end, heading
+        base = (x - along * HEAD, y - down * HEAD)
+        joint = " " if "C" in start else "L"
+        line = f"{start}{joint}{base[0]:.1f} {base[1]:.1f}"
+        side = HEAD * 0.6
+        corners = [
+            (x, y),
+            (base[0] - down * side, base[1] + along * side),
+            (base[0] + down * side, base[1] - along * side),
+        ]
+        head = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in corners) + "Z"
+        return [
+            self.canvas.path(line, stroke="effect-line", width=2),
+            self.canvas.path(head, fill="effect-line"),
+        ]
+
+    def _legend(self) -> list[Markup]:
+        shapes: list[Markup] = []
+        x, y = MARGIN, self.size[1] - MARGIN - LEGEND / 2
+        for sort, text in self.board.legend:
+            place, size = (x, y - 9), (32.0, 18.0)
+            if sort is Sort.DIRECT:
+                shapes.append(self.canvas.box(place, size, fill="direct", radius=4))
+            elif sort is Sort.EFFECT:
+                shapes.append(self._pill(place, size))
+            else:
+                shapes += self._curve(f"M{x:.1f} {y:.1f}", (x + 32, y), (1, 0))
+            words = self.canvas.words(
+                [text], (x + 40, y), size=SIZE - 1, fill="muted", anchor="start"
+            )
+            shapes.append(words)
+            x += text_width(text, SIZE) + 72
+        return shapes

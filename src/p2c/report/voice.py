@@ -1,0 +1,64 @@
+"""The voice of an outcome: it knows the problem's words and hands the outcome to the renderer that was asked for.
+
+Renderers are imported when they are asked for, so that planning does not wait for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from p2c.plan.outcome import GaveUp, Infeasible
+
+if TYPE_CHECKING:
+    from p2c.plan.outcome import Plan
+    from p2c.rules.theory import Theory
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemVoice:
+    """The voice of one problem; `cheapest` is false where others of the k nearest come before."""
+
+    theory: Theory
+    cheapest: bool = True
+
+    def explain(self, plan: Plan, *, language: str) -> str:
+        """Return the outcome in words for the person."""
+        from p2c.explain.letter import write_letter
+        from p2c.report.text import letter_text
+
+        letter = write_letter(self.theory, plan, language=language, cheapest=self.cheapest)
+        return letter_text(letter)
+
+    def svg(self, plan: Plan, *, theme: str, language: str) -> str:
+        """Return the outcome as a picture."""
+        from p2c.report.picture import plan_svg
+
+        return plan_svg(self.theory, plan, theme=theme, language=language)
+
+    def png(self, plan: Plan, *, theme: str, language: str) -> bytes:
+        """Return the outcome as a picture in pixels."""
+        from p2c.report.raster import png
+
+        return png(self.svg(plan, theme=theme, language=language))
+
+    def html(self, plan: Plan) -> str:
+        """Return the outcome as a piece of a notebook: the picture and the words."""
+        from p2c.explain.letter import write_letter
+        from p2c.report.fragment import plan_html
+
+        letter = write_letter(self.theory, plan, cheapest=self.cheapest)
+        return plan_html(letter, self.svg(plan, theme="auto", language="en"))
+
+
+def give_voice(theory: Theory, plan: Plan, *, cheapest: bool = True) -> Plan:
+    """Return an outcome that can be asked for words and pictures, and those inside it too."""
+    question = replace(plan.question, voice=ProblemVoice(theory, cheapest))
+    told = replace(plan, question=question)
+    match told:
+        case Infeasible(opened=inner) if inner is not None:
+            return replace(told, opened=replace(inner, question=question))
+        case GaveUp(best=inner) if inner is not None:
+            return replace(told, best=replace(inner, question=question))
+        case _:
+            return told

@@ -1,0 +1,231 @@
+"""The input of a batch: which files it has, where they are cut, and everything that is wrong with their columns."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from p2c.batch import csv_reader
+from p2c.batch.columns import check_columns
+from p2c.batch.options import Options
+from p2c.batch.part import tables
+from p2c.batch.parts import cut
+from p2c.batch.source import find_files
+from p2c.errors import P2CError
+from tests.batch.people import PEOPLE, answer, loan, loan_people, read, write_parquet
+from tests.loan import JOHN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]], **keys: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), **keys)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def refusal(source: Path, target: Path, **options: Any) -> str:
+    """Return the one line that refuses an input, before anything is written."""
+    with pytest.raises(P2CError) as refused:
+        answer(loan(), source, target, **options)
+    assert not target.exists()
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_csv_file_gets_the_answers_of_the_same_parquet_file(tmp_path: Path) -> None:
+    people = [*PEOPLE, *loan_people(200)]
+    answer(loan(), write_parquet(tmp_path / "a.parquet", people), tmp_path / "one")
+    answer(loan(), write_csv(tmp_path / "a.csv", people), tmp_path / "two")
+    assert read(tmp_path / "one") == read(tmp_path / "two")
+
+
+@pytest.mark.parametrize("block", [16, 50, 300, 10_000])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_csv_file_is_cut_between_records_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
+) -> None:
+    monkeypatch.setattr(csv_reader, "BLOCK", block)
+    rows = [
+        row | {"note": note}
+        for row, note in zip(
+            loan_people(40),
+            ['two\nlines, "quoted"', "", 'a "b"', "naïve ☃", "\n\n"] * 8,
+            strict=True,
+        )
+    ]
+    path = write_csv(tmp_path / "a.csv", rows, lineterminator=ending)
+    parts = cut(find_files(path), rows=3)
+    monkeypatch.setattr(csv_reader, "BLOCK", 10_000)
+    columns = check_columns(find_files(path), loan().theory.features, Options(("note",)), taken=[])
+    assert len(parts) > 1 or block == 10_000
+    notes = [
+        note
+        for part in parts
+        for table in tables(columns, part)
+        for note in table["note"].to_pylist()
+    ]
+    assert notes == [row["note"] for row in rows]
+
+
+def test_a_csv_file_may_begin_with_a_mark_and_end_without_a_line_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    text = "\ufeffage, debt ,bank_balance,credit_score\r\n31,5000, 40000 ,599\n\n,5e3,40000,599"
+    path.write_bytes(text.encode())
+    assert answer(loan(), path, tmp_path / "out").statuses == {"found": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "expected a line with the names of the columns, found nothing"),
+        (b"age,age\n1,2\n", "the column 'age' stands there 2 times"),
+        (b"age,d\xff\n", "not UTF-8"),
+    ],
+)
+def test_a_csv_file_without_usable_names_is_refused(
+    tmp_path: Path, content: bytes, complaint: str
+) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    assert complaint in refusal(tmp_path / "a.csv", tmp_path / "out")
+
+
+def test_a_csv_row_with_too_few_cells_stops_the_batch_and_names_the_file(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", [JOHN])
+    with path.open("a") as file:
+        file.write("1,2\n")
+    with pytest.raises(
+        P2CError, match=r"1 part missing \(0\).*a\.csv: .*Expected 4 columns, got 2"
+    ):
+        answer(loan(), path, tmp_path / "out")
+
+
+def test_a_folder_of_folders_is_read_with_the_columns_that_its_folders_name(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    rest = {key: value for key, value in JOHN.items() if key != "age"}
+    write_parquet(source / "age=31" / "city=São Paulo%2F1" / "a.parquet", [rest, rest])
+    write_parquet(source / "age=__HIVE_DEFAULT_PARTITION__" / "city=ü" / "a.parquet", [rest])
+    write_parquet(source / "age=300" / "city=x" / "a.parquet", [rest])
+    (source / "_SUCCESS").touch()
+    answer(loan(), source, tmp_path / "out", keep=("city", "age"))
+    found = [
+        (row["status"], row["end_age"], row["city"], row["age"]) for row in read(tmp_path / "out")
+    ]
+    assert found == [
+        ("invalid", None, "x", "300"),
+        ("found", 31, "São Paulo/1", "31"),
+        ("found", 31, "São Paulo/1", "31"),
+        ("found", None, "ü", None),
+    ]
+
+
+def test_parquet_and_csv_may_lie_side_by_side(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "in" / "b.parquet", PEOPLE)
+    write_csv(tmp_path / "in" / "a.csv", PEOPLE)
+    answer(loan(), tmp_path / "in", tmp_path / "out")
+    rows = read(tmp_path / "out")
+    assert rows[: len(PEOPLE)] == rows[len(PEOPLE) :]
+
+
+def test_parts_follow_row_groups_and_join_small_files(tmp_path: Path) -> None:
+    people = loan_people(100)
+    write_parquet(tmp_path / "in" / "a.parquet", people, row_group_size=30)
+    for number in range(3):
+        write_parquet(tmp_path / "in" / f"b{number}.parquet", people[:5])
+    write_parquet(tmp_path / "in" / "c.parquet", [])
+    parts = cut(find_files(tmp_path / "in"), rows=60)
+    assert [part.rows for part in parts] == [60, 55]
+    assert [len(part.pieces) for part in parts] == [1, 4]
+    assert [part.rows for part in cut(find_files(tmp_path / "in"), rows=1)] == [
+        30,
+        30,
+        30,
+        10,
+        5,
+        5,
+        5,
+    ]
+
+
+def test_everything_wrong_with_the_columns_is_said_at_once(tmp_path: Path) -> None:
+    bad: dict[str, Any] = {"age": ["x"], "dept": [1], "credit_score": [True], "status": [1]}
+    pq.write_table(pa.table(bad), tmp_path / "a.parquet")
+    message = refusal(tmp_path / "a.parquet", tmp_path / "out", keep=("nmae", "status"))
+    assert message.split("; ") == [
+        "age: expected numbers, found string (a.parquet)",
+        "debt: no such column",
+        "did you mean 'dept'? (a.parquet)",
+        "bank_balance: no such column",
+        "known: 'dept', 'status' (a.parquet)",
+        "credit_score: expected numbers, found bool (a.parquet)",
+        "nmae: cannot be kept, no such column",
+        "known: 'age', 'credit_score', 'dept', 'status' (a.parquet)",
+        "status: cannot be kept, the answer has a column of this name (a.parquet)",
+    ]
+
+
+def test_the_columns_of_every_file_are_looked_at(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "in" / "a.parquet", [JOHN | {"note": "x"}])
+    write_parquet(tmp_path / "in" / "b.parquet", [JOHN | {"note": 1}])
+    write_parquet(tmp_path / "in" / "c.parquet", [{"debt": "x"} | {"note": "x"}])
+    write_parquet(tmp_path / "in" / "d.parquet", [{"debt": "x"} | {"note": "x"}])
+    message = refusal(tmp_path / "in", tmp_path / "out", keep=("note",))
+    assert "debt: expected numbers, found string (c.parquet and 1 more)" in message
+    assert (
+        "note: cannot be kept, expected string as in the first file, found int64 (b.parquet)"
+        in message
+    )
+
+
+def test_columns_are_carried_through_as_they_are(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        JOHN | {"id": 7, "tags": ["a", "b"], "when": None},
+        JOHN | {"id": 8, "tags": [], "when": None},
+    ]
+    path = write_parquet(tmp_path / "a.parquet", rows)
+    summary = answer(loan(), path, tmp_path / "out", keep=("id", "debt"))
+    assert summary.spare == ("tags", "when")
+    assert [(row["id"], row["debt"]) for row in read(tmp_path / "out")] == [(7, 5000), (8, 5000)]
+    summary = answer(loan(), path, tmp_path / "all", keep_all=True)
+    assert summary.spare == ()
+    assert [(row["id"], row["tags"], row["when"]) for row in read(tmp_path / "all")] == [
+        (7, ["a", "b"], None),
+        (8, [], None),
+    ]
+
+
+def test_an_input_without_rows_has_an_output_with_columns(tmp_path: Path) -> None:
+    empty = pa.Table.from_pylist([JOHN])[:0]
+    (tmp_path / "in").mkdir()
+    pq.write_table(empty, tmp_path / "in" / "a.parquet")
+    (tmp_path / "in" / "b.csv").write_text(",".join(JOHN) + "\n")
+    assert answer(loan(), tmp_path / "in", tmp_path / "out").rows == 0
+    found = pq.read_table(tmp_path / "out" / "part-000000.parquet")
+    assert (found.num_rows, found.column_names[:2]) == (0, ["status", "cost"])
+
+
+def test_what_is_no_input_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    assert "no such file or folder" in refusal(tmp_path / "nowhere", tmp_path / "out")
+    assert "found none" in refusal(tmp_path / "in", tmp_path / "out")
+    write_parquet(tmp_path / "in" / "a.parquet", PEOPLE)
+    (tmp_path / "in" / "b.csv.gz").touch()
+    assert "found 'b.csv.gz'; move the rest away" in refusal(tmp_path / "in", tmp_path / "out")
+    assert "expected a file that ends in" in refusal(tmp_path / "in" / "b.csv.gz", tmp_path / "out")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no more")
+    assert "cannot be read as Parquet" in refusal(tmp_path / "bad.parquet", tmp_path / "out")
+    assert "cannot lie inside" in refusal(tmp_path / "in", tmp_path / "in" / "out")
+
+
+@pytest.mark.parametrize("bad", [{"alternatives": -1}, {"part_rows": 0}, {"part_rows": True}])
+def test_options_out_of_range_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(P2CError, match="expected a whole number from"):
+        Options(**bad)

@@ -1,0 +1,112 @@
+"""`p2c batch` as an operator meets it: what it says at the end, meanwhile and when something is wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from p2c.batch.show import progress
+from p2c.cli import main
+from p2c.domain.toml import problem_to_toml
+from tests.batch.people import PEOPLE, read, write_parquet
+from tests.loan import LOAN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with the loan and its people, where the program runs."""
+    (tmp_path / "loan.toml").write_text(problem_to_toml(LOAN), encoding="utf-8")
+    write_parquet(tmp_path / "in" / "a.parquet", [row | {"id": 7} for row in PEOPLE * 4])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["p2c", *line.split()])
+    with pytest.raises(SystemExit) as left:
+        main()
+    shown = capsys.readouterr()
+    assert isinstance(left.value.code, int | None)
+    return left.value.code or 0, shown.out, shown.err
+
+
+def test_the_summary_is_a_page(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    code, out, err = run("batch loan.toml in out --plot sum.svg", monkeypatch, capsys)
+    assert (code, err) == (
+        0,
+        "left aside, not in the problem: id (--keep carries a column through)\n",
+    )
+    assert [" ".join(line.split()) for line in out.splitlines()] == [
+        "24 rows in 1 part, all made now",
+        "status rows share",
+        "already 4 16.67%",
+        "found 12 50.00%",
+        "infeasible 4 16.67%",
+        "invalid 4 16.67%",
+        "no way because of rows share",
+        "credit_score effect 4 16.67%",
+        (
+            "costs of plans, quantiles to three digits: 5% 0.00502, 25% 0.00502, 50% 0.00502,"
+            " 75% 0.00502, 95% 0.00502"
+        ),
+    ]
+    assert "<svg" in (desk / "sum.svg").read_text(encoding="utf-8")
+
+
+def test_the_summary_may_be_json(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    line = "batch loan.toml in out --json --keep id --alternatives 1 --norm l0 --no-blockers"
+    code, out, err = run(line, monkeypatch, capsys)
+    assert (code, err) == (0, "")
+    summary = json.loads(out)
+    assert summary == json.loads((desk / "out" / "_summary.json").read_text(encoding="utf-8"))
+    assert summary["blockers"] == {"not asked": 4}
+    assert summary["costs"] == [[2.0, 12]]
+    first = read(desk / "out")[0]
+    assert (first["id"], first["cost"]) == (7, 2)
+    assert len(json.loads(first["alternatives"])) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("batch loan.toml nowhere out", "nowhere: no such file or folder"),
+        ("batch loan.toml in loan.toml", "expected a folder for the output, found a file"),
+        ("batch loan.toml in out --keep name", "name: cannot be kept, no such column"),
+        ("batch loan.toml in out --cluster local --scheduler x", "give one of the two"),
+        ("batch loan.toml in out --workers 0", "--workers"),
+        ("batch none.toml in out", "none.toml: cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, line: str, complaint: str
+) -> None:
+    code, out, err = run(line, monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert complaint in err
+
+
+def test_progress_shows_rows_where_somebody_looks() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    with progress(console) as watch:
+        watch(rows=0, total=2000, spare=("id", "note"))
+        watch(rows=500, total=2000, spare=("id", "note"))
+        watch(rows=1500, total=2000, spare=("id", "note"))
+    assert screen.getvalue().count("left aside, not in the problem: id, note") == 1
+    assert "1,500 of 2,000 rows" in screen.getvalue()
+    assert "rows/s" in screen.getvalue()

@@ -1,0 +1,271 @@
+"""What the person is told: golden letters, plain words, no internal name, and nothing that a replay does not bear out."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import fields
+from itertools import chain
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from p2c import P2CError, Problem, datasets
+from p2c.errors import ProblemError
+from p2c.explain.letter import Letter, write_letter
+from p2c.explain.phrases import ENGLISH, LANGUAGES, Phrases
+from tests.embedded import embedded, people
+from tests.loan import JOHN, LOAN, category, whole
+from tests.readability import reading_ease, sentences, syllables
+from tests.strategies import problems
+
+
+def told(letter: Letter) -> list[str]:
+    """Return every piece of text of a letter."""
+    pieces = [letter.title, letter.verdict]
+    for section in letter.sections:
+        pieces += [section.heading, section.lead]
+        for item in section.items:
+            pieces += [item.text, *item.notes]
+    return [piece for piece in pieces if piece]
+
+
+def letter_of(problem: Problem, row: Mapping[str, Any], language: str = "en") -> Letter:
+    return write_letter(problem.theory, problem.plan(row), language=language)
+
+
+def test_a_plan_is_told_from_the_refusal_to_the_proof() -> None:
+    assert embedded("loan").plan(datasets.rows("loan")["john"]).explain() == "\n".join(
+        [
+            "The answer is no for now.",
+            "",
+            "Why the answer is what it is",
+            "Each of these points alone leads to a no:",
+            "- You have 40,000 dollars in the bank, which is below 60,000 dollars.",
+            "- Your credit score is 599 points, which is below 620 points.",
+            "",
+            "What you can do",
+            "Do these things in this order:",
+            "1. Lower your debt from 5,000 dollars to 0 dollars.",
+            "   → Your credit score then goes from 599 points to 620 points by itself. This is because you owe 0 dollars.",
+            "2. Raise your bank balance from 40,000 dollars to 60,000 dollars.",
+            "",
+            "What would not be enough",
+            "- Leave out step 1, and the answer stays no. Your credit score is 599 points, which is below 620 points.",
+            "- Leave out step 2, and the answer stays no. You have 40,000 dollars in the bank, which is below 60,000 dollars.",
+            "",
+            "What this counts on",
+            "- What should follow by itself does follow.",
+            "- All else about you stays as it is.",
+            "- The rules behind the answer stay as they are.",
+            "",
+            "What it takes",
+            "The effort comes to 0.00502 in all.",
+            "- No other way takes less effort. This is proved.",
+        ]
+    )
+
+
+def test_a_plan_is_told_in_german_with_the_problems_german_words() -> None:
+    text = embedded("loan").plan(datasets.rows("loan")["john"]).explain(language="de")
+    assert "1. Senken Sie „Schulden“ von 5.000 Dollar auf 0 Dollar." in text.splitlines()
+    assert "Der Aufwand beträgt insgesamt 0,00502." in text.splitlines()
+    assert not re.search(r"\b(your|the|dollars|debt)\b", text)
+
+
+def test_where_there_is_no_way_the_letter_says_what_blocks_and_what_opens() -> None:
+    sections = {s.kind: s for s in letter_of(embedded("german"), people("german", 0)[3]).sections}
+    assert [item.text for item in sections["blocked"].items] == ["Your bank account is fixed."]
+    assert sections["blocked"].lead.startswith("There is no way from here. This is proved.")
+    assert sections["opened"].lead == "If this were not so, a way would open:"
+    assert [item.text for item in sections["opened"].items] == [
+        "Change your bank account from “less than 0 DM” to “none at all”."
+    ]
+
+
+def test_rules_that_leave_no_way_are_said_to() -> None:
+    problem = Problem.from_dict(LOAN | {"rules": "reject_loan(X).", "features": {"n": whole(0, 9)}})
+    (blocked,) = (s for s in letter_of(problem, {"n": 3}).sections if s.kind == "blocked")
+    assert blocked.lead == ENGLISH.rules_block
+    assert blocked.items == ()
+
+
+def test_a_search_that_gave_up_says_how_far_it_came() -> None:
+    problem = Problem.from_dict(LOAN)
+    letter = write_letter(problem.theory, problem.plan(JOHN, node_limit=0))
+    (search,) = (s for s in letter.sections if s.kind == "search")
+    assert search.lead == "The search came to its limit. No way takes less effort than 0."
+    assert [item.text for item in search.items] == [ENGLISH.stopped_without]
+
+
+def test_a_missing_value_is_said_to_be_unknown_and_set_rather_than_changed() -> None:
+    texts = told(
+        letter_of(
+            Problem.from_dict(LOAN), JOHN | {"bank_balance": None, "debt": 0, "credit_score": 700}
+        )
+    )
+    assert "We do not know your bank balance, so it counts as not known." in texts
+    problem = Problem.from_dict(LOAN | {"goal": "bank_balance(X,N), N>=7"})
+    texts = told(letter_of(problem, JOHN | {"bank_balance": None}))
+    assert "Bring your bank balance to 7." in texts
+
+
+def test_an_outcome_that_the_plan_counts_on_is_said_to_be_luck() -> None:
+    rules = "good(X) :- a(X,'y'). a(X,V) :- b(X,'on'), V \\= 'x'. a(X,'x') :- b(X,'off')."
+    features = {"a": category("x", "y", "z"), "b": category("off", "on")}
+    problem = Problem.from_dict({"goal": "good(X)", "rules": rules, "features": features})
+    texts = told(letter_of(problem, {"a": "x", "b": "off"}))
+    assert "Your a could turn out in some other way. This plan counts on y." in texts
+
+
+def test_the_second_nearest_is_not_called_the_cheapest() -> None:
+    first, second = embedded("loan").nearest(datasets.rows("loan")["john"], k=2)
+    assert ENGLISH.least_effort in first.explain()
+    assert ENGLISH.least_effort not in second.explain()
+    assert ENGLISH.least_to_here in second.explain()
+
+
+def test_the_fewest_actions_are_not_called_the_least_effort() -> None:
+    plan = embedded("loan").plan(datasets.rows("loan")["john"], minimize="actions")
+    assert ENGLISH.fewest_steps in plan.explain()
+    assert ENGLISH.least_effort not in plan.explain()
+
+
+def test_a_plan_straight_from_an_engine_says_that_it_has_no_words() -> None:
+    from p2c.engines import ENGINES
+
+    problem = Problem.from_dict(LOAN)
+    plan = ENGINES["native"].plan(problem.compiled, problem.read_row(JOHN), time_limit=None)
+    with pytest.raises(P2CError, match=r"plan with Problem\.plan"):
+        plan.explain()
+    assert plan._repr_html_() is None
+
+
+def test_an_unknown_language_is_named_with_those_there_are() -> None:
+    with pytest.raises(P2CError, match="language: no catalogue 'xx'; known: 'de', 'en'"):
+        Problem.from_dict(LOAN).plan(JOHN).explain(language="xx")
+
+
+def test_a_name_for_a_value_that_there_is_not_is_a_fault() -> None:
+    features = {"a": category("x", names={"y": "why"}, languages={"de": {"names": {"z": "Z"}}})}
+    with pytest.raises(ProblemError) as caught:
+        Problem.from_dict({"goal": "a(X,'x')", "rules": "", "features": features})
+    assert str(caught.value).splitlines() == [
+        "features.a.names: 'y' is not one of the values; known: 'x'",
+        "features.a.languages.de.names: 'z' is not one of the values; known: 'x'",
+    ]
+
+
+def places(frame: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(frame) if name}
+
+
+def frames(phrases: Phrases) -> dict[str, set[str]]:
+    """Return the places of every phrase of a catalogue, by where it stands."""
+    found: dict[str, set[str]] = {}
+    for field in fields(phrases):
+        value = getattr(phrases, field.name)
+        entries = value.items() if isinstance(value, Mapping) else [("", value)]
+        for key, frame in entries:
+            found[f"{field.name} {key}"] = places(frame)
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_catalogue_has_the_same_phrases_with_the_same_places(language: str) -> None:
+    assert frames(LANGUAGES[language]) == frames(ENGLISH)
+    assert LANGUAGES[language].language == language
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
+def test_no_sentence_is_left_in_english(language: str) -> None:
+    same = [
+        field.name
+        for field in fields(ENGLISH)
+        if isinstance(getattr(ENGLISH, field.name), str)
+        and len(getattr(ENGLISH, field.name)) > 12
+        and getattr(ENGLISH, field.name) == getattr(LANGUAGES[language], field.name)
+    ]
+    assert same == ["with_unit"]
+
+
+def internal_names(problem: Problem) -> set[str]:
+    """Return the names that rules use and that nobody meant for people."""
+    theory = problem.theory
+    features = problem.theory.features
+    meant = " ".join(
+        chain.from_iterable(
+            (f.label, f.phrase, f.advice, *(words for _, words in f.names)) for f in features
+        )
+    )
+    names = {feature.name for feature in features}
+    names |= {decision.predicate for decision, _ in theory.decisions}
+    names |= {str(each) for decision, _ in theory.decisions for each in decision.arguments}
+    for feature in features:
+        if feature.is_listed:
+            names |= {str(feature.domain.value(n)) for n in range(feature.domain.size)}
+    spoken = set(re.findall(r"[\w'-]+", meant)) | {"good", "more", "low", "high"}
+    return {name for name in names if name not in spoken}
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_no_rule_no_variable_and_no_internal_name_reaches_the_person(name: str) -> None:
+    problem = embedded(name)
+    banned = internal_names(problem)
+    assert banned
+    pattern = re.compile(
+        "|".join(rf"(?<![\w-]){re.escape(each)}(?![\w-])" for each in sorted(banned))
+    )
+    for row in people(name, 120):
+        for language in LANGUAGES:
+            for piece in told(letter_of(problem, row, language)):
+                assert not pattern.search(piece), piece
+                assert not any(sign in piece for sign in (":-", "(X", "=<", ">=", "\\=", "_")), (
+                    piece
+                )
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_every_sentence_for_the_person_is_plain_english(name: str) -> None:
+    problem = embedded(name)
+    pieces = {piece for row in people(name, 120) for piece in told(letter_of(problem, row))}
+    scored = {each: reading_ease(each) for piece in pieces for each in sentences(piece)}
+    assert len(scored) > 20
+    assert {each: score for each, score in scored.items() if score < 60} == {}
+
+
+@pytest.mark.parametrize(
+    ("word", "count"),
+    [
+        ("answer", 2), ("take", 1), ("people", 2), ("married", 2), ("effort", 2), ("capital", 3),
+        ("credit", 2), ("dial", 2), ("40,000", 1), ("proved", 1), ("degree", 2), ("car's", 1),
+    ],
+)  # fmt: skip
+def test_syllables_are_counted_as_people_count_them(word: str, count: int) -> None:
+    assert syllables(word) == count
+
+
+@given(problems())
+@settings(max_examples=120, deadline=None)
+def test_every_outcome_of_any_problem_can_be_told_and_drawn(
+    world: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    data, row = world
+    problem = Problem.from_dict(data | {"exceptions": "abduce"})
+    plan = problem.plan(row)
+    for language in LANGUAGES:
+        letter = write_letter(problem.theory, plan, language=language)
+        for piece in told(letter):
+            assert (
+                piece[-1] in ".:"
+                or piece in LANGUAGES[language].headings.values()
+                or piece == letter.title
+            )
+            assert not any(sign in piece for sign in (":-", "(X", "=<", ">=", "\\=", "not("))
+        if plan.status == "found":
+            (steps,) = (s for s in letter.sections if s.kind == "steps")
+            acts = [a for s in plan.steps for a in s.actions]
+            assert sum(1 + len(item.notes) for item in steps.items) >= len(acts)
+    assert plan.to_svg().count("<svg") == 1
