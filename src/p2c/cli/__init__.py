@@ -21,13 +21,14 @@ from p2c.cli.group import command_group
 from p2c.cli.learning import learning
 from p2c.cli.planning import planning
 from p2c.cli.reporting import reporting
+from p2c.cli.serving import serving
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
 
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
 )
-for group in (planning, learning, extraction, reporting, batching, asp):
+for group in (planning, learning, extraction, reporting, batching, asp, serving):
     app.add_typer(group)
 
 
