@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo check test slow format clean
+.PHONY: demo check test slow bench bench-quick format clean
 
 $(BIN)/p2c: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,20 @@ slow: $(BIN)/.dev  ## the thorough runs
 format: $(BIN)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+$(BIN)/.bench: pyproject.toml $(BIN)/p2c
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+bench: $(BIN)/.bench  ## every table and figure of the evaluation, into benchmarks/report; goes on where it was stopped
+	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.measure
+	$(BIN)/python -m benchmarks.report
+
+bench-quick: $(BIN)/.bench  ## the same on a few rows, into build/bench/report
+	$(BIN)/python -m benchmarks.run --quick --jobs 2
+	$(BIN)/python -m benchmarks.measure --quick
+	$(BIN)/python -m benchmarks.report --quick
 
 clean:
 	rm -rf build dist $(VENV)

@@ -252,7 +252,7 @@ def test_a_disk_that_takes_no_more_is_one_line_that_names_the_missing_parts(
     line = command(source, tmp_path / "out")
     limited = [line[0], "-c", FULL, "20000", *line[3:]]
     failed = subprocess.run(limited, capture_output=True, text=True, check=False)
-    assert failed.returncode == 2
+    assert failed.returncode == 1
     assert failed.stderr.count("\n") == 1
     assert "2 parts missing (0-1)" in failed.stderr
     assert "cannot be written" in failed.stderr
@@ -282,13 +282,27 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     (tmp_path / "start.py").write_text(script)
     deadly = [line[0], str(tmp_path / "start.py"), *line[3:-1], "2"]
     failed = subprocess.run(deadly, capture_output=True, text=True, check=False)
-    assert failed.returncode == 2
+    assert failed.returncode == 1
     assert failed.stderr.splitlines() == [
         f"{PARTS} parts missing (0-{PARTS - 1}): a worker process ended before its time;"
         " the same command goes on from here"
     ]
     go_on(line)
     assert hashes(tmp_path / "out") == expected
+
+
+def test_a_part_that_cannot_be_read_does_not_keep_the_others_from_being_made(
+    tmp_path: Path,
+) -> None:
+    header = ",".join(JOHN) + "\n"
+    line = ",".join(map(str, JOHN.values())) + "\n"
+    for name, rest in (("a", line), ("b", "1,2\n"), ("c", line)):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{name}.csv").write_text(header + rest)
+    with pytest.raises(BatchError, match=r"1 part missing \(1\).*b\.csv") as stopped:
+        answer(loan(), tmp_path / "in", tmp_path / "out", part_rows=1)
+    assert stopped.value.parts == (1,)
+    assert len(list((tmp_path / "out").glob("*.parquet"))) == 2
 
 
 def test_no_such_executor_is_said(source: Path, tmp_path: Path) -> None:

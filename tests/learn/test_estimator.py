@@ -159,6 +159,36 @@ def test_one_class_is_predicted_by_default() -> None:
     assert model.predict([[5]]).tolist() == ["only"]
 
 
+def test_a_weight_stands_for_as_many_rows_and_the_unit_does_not_matter() -> None:
+    chance = np.random.default_rng(3)
+    for labels in (UNACCEPTABLE, CARS["label"]):
+        for _ in range(4):
+            weights = chance.integers(0, 4, len(FEATURES))
+            repeated = FEATURES.loc[FEATURES.index.repeat(weights)]
+            plain = FoldSE().fit(repeated, labels.loc[repeated.index])
+            whole = FoldSE().fit(FEATURES, labels, sample_weight=weights)
+            assert whole.program_ == plain.program_
+            assert whole.qualities_ == plain.qualities_
+            assert (whole.shares_ == plain.shares_).all()
+            assert FoldSE(tail=0).fit(FEATURES, labels, weights * 0.25).program_ == (
+                FoldSE(tail=0).fit(repeated, labels.loc[repeated.index]).program_
+            )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "expected"),
+        ([-1.0, 1.0], "not negative"),
+        ([np.nan, 1.0], "finite"),
+        ([0.0, 0.0], "all weights are zero"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FoldSE().fit([[1], [2]], ["a", "b"], sample_weight=weights)
+
+
 def test_rows_before_fitting_are_refused() -> None:
     with pytest.raises(NotFittedError):
         FoldSE().explain({"a": 1})

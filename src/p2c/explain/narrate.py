@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from p2c.domain.spec import Minimize
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import label_words, number_words, value_words
+from p2c.markup import clean
 from p2c.plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ class _Teller:
         self.phrases = phrases
 
     def sentence(self, clause: str) -> str:
-        return clause[:1].upper() + clause[1:] + self.phrases.full_stop
+        plain = clean(clause)
+        return plain[:1].upper() + plain[1:] + self.phrases.full_stop
 
     def exceptions(self, plan: Plan) -> tuple[str, ...]:
         question = plan.question
@@ -85,7 +88,9 @@ class _Teller:
         )
         closing = [self.sentence(effort)]
         if plan.optimal:
-            closing.append(self.sentence(self.phrases.proved_least))
+            fewest = self.theory.minimize is Minimize.ACTIONS
+            words = self.phrases.proved_fewest if fewest else self.phrases.proved_least
+            closing.append(self.sentence(words))
         return Story((), self.steps(plan), tuple(closing))
 
     def steps(self, plan: Found) -> tuple[tuple[Act, ...], ...]:

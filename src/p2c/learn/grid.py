@@ -6,6 +6,7 @@ The columns that have few distinct values lie side by side in one grid, each wid
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
     from p2c.learn.columns import Column, Rows
 
-Counts = NDArray[np.intp]
+Counts = NDArray[Any]
+"""Whole numbers or, where rows have weights, sums of those."""
+Weights = NDArray[np.float64]
 
 NARROW = 4_096
 BLOCK = 1 << 18
@@ -45,37 +48,49 @@ class Grid:
         """Return the number of slots."""
         return len(self.owners)
 
-    def tally(self, rows: Rows) -> Counts:
-        """Count how many of the rows have each value."""
+    def tally(self, rows: Rows, weights: Weights | None = None) -> Counts:
+        """Count how many of the rows have each value, or how much they weigh."""
         step = max(BLOCK, self.size)
-        counts = np.bincount(self.slots[rows[:step]].ravel(), minlength=self.size)
+        counts = self._tally_block(rows[:step], weights)
         for start in range(step, len(rows), step):
-            block = self.slots[rows[start : start + step]]
-            counts += np.bincount(block.ravel(), minlength=self.size)
+            counts += self._tally_block(rows[start : start + step], weights)
         return counts
+
+    def _tally_block(self, rows: Rows, weights: Weights | None) -> Counts:
+        slots = self.slots[rows].ravel()
+        if weights is None:
+            return np.bincount(slots, minlength=self.size)
+        each = np.repeat(weights[rows], len(self.columns))
+        return np.bincount(slots, weights=each, minlength=self.size)
 
 
 class Examples:
     """Rows of one side, positive or negative, that remember their counts."""
 
-    def __init__(self, grids: Sequence[Grid], rows: Rows) -> None:
+    def __init__(self, grids: Sequence[Grid], rows: Rows, weights: Weights | None = None) -> None:
         self.grids = grids
         self.rows = rows
+        self.weights = weights
         self._tallies: dict[int, Counts] = {}
+
+    @cached_property
+    def weight(self) -> float:
+        """Return how many there are, or how much they weigh."""
+        return len(self.rows) if self.weights is None else float(self.weights[self.rows].sum())
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def keep(self, mask: NDArray[np.bool_]) -> Examples:
         """Return the examples where the mask holds."""
-        return Examples(self.grids, self.rows[mask])
+        return Examples(self.grids, self.rows[mask], self.weights)
 
     def tally(self, place: int) -> Counts:
         """Return the counts of one grid; those of a wide column, near as large as the column, are not kept."""
         if place in self._tallies:
             return self._tallies[place]
         grid = self.grids[place]
-        counts = grid.tally(self.rows)
+        counts = grid.tally(self.rows, self.weights)
         if len(grid.columns) > 1 or WORTH_KEEPING * len(counts) <= len(grid.slots):
             self._tallies[place] = counts
         return counts

@@ -212,6 +212,11 @@ def _liftings(space: Space) -> Iterator[Lifting]:
             yield Lifting(Blocker(feature.name, "limits"), wide)
 
 
+def widened(space: Space, name: str) -> Feature | None:
+    """Return a feature as lifting its limits leaves it; None where rules compare it with nothing beyond them."""
+    return next((_widened(axis) for axis in space.axes if axis.feature.name == name), None)
+
+
 def _widened(axis: Axis) -> Feature | None:
     """Return a number without its limits: values beyond every constant that rules compare it with."""
     feature = axis.feature

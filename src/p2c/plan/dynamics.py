@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.domain.feature import Action
 from p2c.domain.spec import Effects
 from p2c.plan.axis import OFF
-from p2c.plan.masks import Remembered
+from p2c.plan.masks import Remembered, bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ class Variety(Enum):
     POINTS = "points"
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """What a state is: consistent or not, at the goal or not, and what fires in it."""
 
     consistent: bool
@@ -112,17 +112,17 @@ class Dynamics:
         return frozenset(self.excused).union(*reads)
 
     @cached_property
-    def _verdicts(self) -> dict[Places, Verdict]:
+    def _verdicts(self) -> dict[Places, Judgement]:
         return {}
 
-    def judge(self, places: Places) -> Verdict:
+    def judge(self, places: Places) -> Judgement:
         """Tell what a state is; remembered for the next time."""
         known = self._verdicts.get(places)
         if known is None:
             known = self._verdicts[places] = self._judge(places)
         return known
 
-    def _judge(self, places: Places) -> Verdict:
+    def _judge(self, places: Places) -> Judgement:
         space = self.person.space
         tables = self._tables
         fired, goal = space.truth(self.base(places))
@@ -135,7 +135,7 @@ class Dynamics:
                 violated.append(each)
         breached = self._breached(places, fired) if fired & space.constraints else 0
         consistent = not violated and not breached
-        return Verdict(consistent, consistent and goal, fired, tuple(violated), breached)
+        return Judgement(consistent, consistent and goal, fired, tuple(violated), breached)
 
     def _is_excused(self, governed: Governed, places: Places, fired: int) -> bool:
         index = governed.index
@@ -153,7 +153,7 @@ class Dynamics:
                 broken &= ~bit
         return broken
 
-    def effects(self, places: Places, verdict: Verdict) -> list[Effect]:
+    def effects(self, places: Places, verdict: Judgement) -> list[Effect]:
         """Return what may happen by itself: violated features act, or fired rules where that is enough."""
         if not verdict.consistent:
             return [
@@ -167,7 +167,7 @@ class Dynamics:
         supported = [
             effect
             for each in self.person.space.governed
-            for rule in _bits(verdict.fired & each.rules)
+            for rule in bits(verdict.fired & each.rules)
             if not rule & self.headed(each.index, places[each.index])
             for effect in self._outcomes(each, places, verdict.fired, rule, lawful=False)
         ]
@@ -338,10 +338,3 @@ class Dynamics:
             else:
                 low = middle + 1
         return low
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        bit = mask & -mask
-        yield bit
-        mask ^= bit

@@ -1,0 +1,107 @@
+"""The command that serves: the workbench pages, and the JSON service."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads it
+from typing import Annotated
+
+import typer
+
+from p2c.cli.desk import out
+from p2c.cli.group import command_group
+from p2c.errors import MissingExtra, P2CError
+
+serving = command_group()
+
+PACKAGES = {
+    "fastapi": "fastapi",
+    "uvicorn": "uvicorn",
+    "jinja2": "jinja2",
+    "python_multipart": "python-multipart",
+    "prometheus_client": "prometheus-client",
+}
+
+
+@serving.command()
+def serve(
+    problems: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Problems, TOML or JSON files; those of the package by default."),
+    ] = None,
+    *,
+    api: Annotated[bool, typer.Option("--api", help="The JSON service alone, no pages.")] = False,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 8000,
+    token: Annotated[
+        str,
+        typer.Option(
+            envvar="P2C_TOKEN",
+            help="What everyone who asks has to know; a must where others can connect.",
+            show_default=False,
+        ),
+    ] = "",
+    workers: Annotated[int, typer.Option(min=1, help="How many server processes.")] = 1,
+    solvers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Solver processes for each; as many as processors by default."),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that one solve may take.")
+    ] = 10.0,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(help="A file of people to pick from; PROBLEM=FILE where there are several."),
+    ] = None,
+    review: Annotated[
+        list[Path] | None, typer.Option(help="A review of causal rules to work on.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="The data of the review, to measure edited rules on.")
+    ] = None,
+) -> None:
+    """Serve the workbench pages and the JSON service, on this machine unless told otherwise."""
+    _need_packages()
+    from p2c.web.server import serve as run
+    from p2c.web.settings import Limits, Settings
+
+    files = tuple(str(each) for each in problems or ())
+    limits = (
+        Limits(seconds=time_limit)
+        if solvers is None
+        else Limits(seconds=time_limit, solvers=solvers)
+    )
+    settings = Settings(
+        problems=files,
+        rows=tuple(_rows_of(each, files) for each in rows or ()),
+        reviews=tuple(str(each) for each in review or ()),
+        data="" if data is None else str(data),
+        host=host,
+        port=port,
+        token=token,
+        pages=not api,
+        limits=limits,
+    )
+    settings.check()
+    shown = f"[{host}]" if ":" in host else host
+    out.print(f"http://{shown}:{port}/ (Ctrl+C stops the server)", markup=False)
+    run(settings, workers=workers)
+
+
+def _rows_of(given: str, problems: tuple[str, ...]) -> tuple[str, str]:
+    """Return the problem's file and the file of rows that one option names."""
+    name, equals, file = given.partition("=")
+    if equals and name in problems:
+        return name, file
+    if len(problems) == 1:
+        return problems[0], given
+    known = " or ".join(f"--rows {each}=FILE" for each in problems) or "a problem's file first"
+    raise P2CError(f"--rows {given}: expected {known}")
+
+
+def _need_packages() -> None:
+    """Refuse with the command that installs what is missing."""
+    for module, package in PACKAGES.items():
+        try:
+            __import__(module)
+        except ImportError as error:
+            raise MissingExtra(package, extra="web") from error

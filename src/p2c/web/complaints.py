@@ -1,0 +1,117 @@
+"""Errors as answers: one JSON shape, one line that says what is wrong and what would be right, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from p2c.errors import P2CError
+from p2c.web.crew import OutOfTime, Overloaded, Refused, SolverFailed
+from p2c.web.shelf import UnknownProblem
+from p2c.web.solver import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fastapi import FastAPI
+    from starlette.requests import Request
+
+RETRY = "1"
+"""Seconds after which one who was turned away may ask again."""
+CODES = {
+    400: "bad_request",
+    401: "token_needed",
+    403: "forbidden",
+    404: "not_found",
+    405: "wrong_method",
+    409: "conflict",
+    413: "too_large",
+    421: "wrong_host",
+    422: "bad_input",
+    500: "fault",
+    503: "overloaded",
+    504: "out_of_time",
+}
+PAGES = ("/p/", "/review")
+"""Where paths of pages start."""
+BUSY = "the server has as many questions as it can take: ask again in a second"
+SLOW = "the search passed its time limit and was ended: ask with fewer free features or a smaller k"
+
+
+def complaint(
+    status: int,
+    message: str,
+    *,
+    faults: Sequence[Mapping[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return an error as an answer."""
+    body = {
+        "error": {"code": CODES.get(status, "error"), "message": message, "faults": list(faults)}
+    }
+    content = json.dumps(body).encode()
+    extra = {"Retry-After": RETRY} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    return Response(
+        content, status, media_type="application/json", headers={**extra, **(headers or {})}
+    )
+
+
+def describe(error: Exception) -> tuple[int, str, list[dict[str, str]]]:
+    """Return the status, the line and the faults of an error."""
+    match error:
+        case Refused(faults=faults):
+            return 422, str(error), faults
+        case UnknownProblem():
+            return 404, str(error), []
+        case P2CError():
+            told = refusal(error)
+            return 422, told["message"], told["faults"]
+        case Overloaded():
+            return 503, BUSY, []
+        case OutOfTime():
+            return 504, SLOW, []
+        case RequestValidationError():
+            faults = [_fault(each) for each in error.errors()[:20]]
+            line = "; ".join(f"{each['place']}: {each['message']}" for each in faults[:5])
+            return 422, line, faults
+        case HTTPException():
+            return error.status_code, str(error.detail), []
+        case SolverFailed():
+            return 500, str(error), []
+        case _:
+            return 500, "this is a fault of p2c's own; the log says where", []
+
+
+def _fault(error: Mapping[str, Any]) -> dict[str, str]:
+    place = ".".join(str(each) for each in error["loc"] if each != "body") or "body"
+    return {"place": place[:100], "message": str(error["msg"])[:200]}
+
+
+HANDLED: tuple[type[Exception], ...] = (
+    P2CError,
+    Overloaded,
+    OutOfTime,
+    SolverFailed,
+    RequestValidationError,
+    HTTPException,
+    Exception,
+)
+
+
+def handle_errors(app: FastAPI, *, page: Callable[[Request, int, str], Response]) -> None:
+    """Have every error of an app answered in the one shape, or as a page where a page was asked for."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        status, message, faults = describe(error)
+        if request.url.path.startswith(PAGES):
+            return page(request, status, message)
+        headers = getattr(error, "headers", None)
+        return complaint(status, message, faults=faults, headers=headers)
+
+    for kind in HANDLED:
+        app.add_exception_handler(kind, answer)

@@ -1,0 +1,215 @@
+"""What stands before every request: who may ask, from where, how much, and what a browser may do with the answer."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import re
+import time
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+
+from p2c.web.complaints import BUSY, complaint
+from p2c.web.settings import is_loopback
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from p2c.web.crew import Crew
+    from p2c.web.metrics import Metrics
+    from p2c.web.settings import Settings
+
+log = logging.getLogger("p2c.web.requests")
+
+COOKIE = "p2c_session"
+OPEN = frozenset({"/health", "/ready", "/login"})
+"""Paths that need no token."""
+SOLVING = frozenset({"/plan", "/nearest", "/why", "/check"})
+HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\[\]:@/\s]+)(:[0-9]+)?")
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+def session(token: str) -> str:
+    """Return what the cookie of someone who gave the token holds."""
+    return sha256(f"p2c session {token}".encode()).hexdigest()
+
+
+class Guard:
+    """Refuses what should not get through, and marks, counts and logs what does."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, crew: Crew, metrics: Metrics) -> None:
+        self.app = app
+        self.settings = settings
+        self.crew = crew
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begin = time.perf_counter()
+        status = 500
+
+        async def marked(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _mark(MutableHeaders(scope=message), scope["path"])
+            await send(message)
+
+        self.metrics.active.inc()
+        try:
+            await self._passed(scope, receive, marked)
+        finally:
+            self.metrics.active.dec()
+            self._record(scope, status, time.perf_counter() - begin)
+
+    async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        refused = self._refused(scope, headers)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        size = headers.get("content-length")
+        if size is not None or scope["method"] in SAFE:
+            await self.app(scope, receive, send)
+            return
+        # Without a stated length the body is counted before anyone reads it.
+        body = await _read_body(receive, self.settings.limits.body)
+        if body is None:
+            await self._too_large()(scope, receive, send)
+            return
+        sent = False
+
+        async def replayed() -> Message:
+            nonlocal sent
+            if sent:
+                return await receive()
+            sent = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self.app(scope, replayed, send)
+
+    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
+        method, path = scope["method"], scope["path"]
+        host = headers.get("host", "")
+        if not self._knows(host):
+            shown = host[:60]
+            return complaint(421, f"the host '{shown}' is not this server's: use its own address")
+        if foreign(method, headers, host):
+            return complaint(403, "requests from other sites are refused: open the page itself")
+        if not (self._is_open(path) or self._admits(headers)):
+            return _unknown(headers)
+        size = headers.get("content-length", "0")
+        if not size.isdecimal():
+            return complaint(400, "content-length: expected a whole number")
+        if int(size) > self.settings.limits.body:
+            return self._too_large()
+        if path in SOLVING and self.crew.is_full:
+            return complaint(503, BUSY)
+        return None
+
+    def _knows(self, host: str) -> bool:
+        """Tell whether a Host header names this server: a page elsewhere may point its own name at this machine."""
+        match = HOST.fullmatch(host)
+        # With a token friends are told from strangers by it; behind a proxy the name is not known here.
+        return match is not None and (
+            not self.settings.is_local or is_loopback(match["name"].strip("[]"))
+        )
+
+    def _is_open(self, path: str) -> bool:
+        return not self.settings.token or path in OPEN or path.startswith("/static/")
+
+    def _admits(self, headers: Headers) -> bool:
+        given = headers.get("authorization", "")
+        if _same(given, f"Bearer {self.settings.token}"):
+            return True
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return _same(cookies.get(COOKIE, ""), session(self.settings.token))
+
+    def _too_large(self) -> Response:
+        return complaint(413, f"the body: expected at most {self.settings.limits.body:,} bytes")
+
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        route = scope.get("route")
+        name = getattr(route, "path", "") or "other"
+        self.metrics.requests.labels(name, str(status)).inc()
+        self.metrics.seconds.labels(name).observe(seconds)
+        log.info(
+            "request",
+            extra={
+                "method": scope["method"],
+                "route": name,
+                "status": status,
+                "milliseconds": round(1000 * seconds, 3),
+            },
+        )
+
+
+def foreign(method: str, headers: Headers, host: str) -> bool:
+    """Tell whether a request comes from a page of another site; a link that is followed may."""
+    site = headers.get("sec-fetch-site", "none")
+    if site not in ("same-origin", "none"):
+        followed = method in SAFE and headers.get("sec-fetch-mode") == "navigate"
+        if not followed:
+            return True
+    origin = headers.get("origin")
+    if method in SAFE or origin is None:
+        return False
+    try:
+        return urlsplit(origin).netloc.lower() != host.lower()
+    except ValueError:
+        return True
+
+
+def _unknown(headers: Headers) -> Response:
+    if "text/html" in headers.get("accept", ""):
+        return complaint(303, "the token is needed", headers={"Location": "/login"})
+    message = "the token is needed: send it as 'Authorization: Bearer …'"
+    return complaint(401, message, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _same(given: str, right: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
+
+
+def _mark(headers: MutableHeaders, path: str) -> None:
+    for name, value in HEADERS.items():
+        headers[name] = value
+    headers.setdefault("Content-Security-Policy", POLICY)
+    fixed = path.startswith("/static/")
+    headers.setdefault("Cache-Control", "no-cache" if fixed else "no-store")
+
+
+async def _read_body(receive: Receive, most: int) -> bytes | None:
+    """Return the whole body, or None where it is too large."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b"".join(parts)
+        size += len(message.get("body", b""))
+        if size > most:
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)

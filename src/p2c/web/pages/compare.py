@@ -1,0 +1,75 @@
+"""The page that compares: our plan next to a counterfactual that is pasted or uploaded, its illegal steps marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import RedirectResponse, Response
+
+from p2c.errors import P2CError
+from p2c.web.complaints import describe
+from p2c.web.pages.address import Case, read_case
+from p2c.web.pages.given import read_given
+from p2c.web.pages.paper import show
+from p2c.web.pages.plan import TROUBLE, ask, opened
+
+if TYPE_CHECKING:
+    from p2c.web.shelf import Entry
+
+router = APIRouter()
+
+SHAREABLE = 4_000
+"""How many characters of a counterfactual go into an address."""
+
+
+@router.get("/p/{id}/compare")
+async def compare(request: Request, id: str) -> Response:
+    """Show the comparison that the address holds, or the form for one."""
+    entry, case = opened(request, id)
+    return await _shown(request, entry, case, request.query_params.get("given", ""))
+
+
+@router.post("/p/{id}/compare")
+async def take(request: Request, id: str) -> Response:
+    """Take a counterfactual; a short one goes into the address, so that it can be shared."""
+    async with request.form(max_files=1, max_fields=1000, max_part_size=2_000_000) as form:
+        entry, posted = opened(request, id)
+        pairs = [(key, each) for key, each in form.multi_items() if isinstance(each, str)]
+        case = read_case(pairs)
+        case = posted if case.is_blank else case
+        try:
+            text = await _text(form)
+        except P2CError as error:
+            return await _shown(request, entry, case, "", trouble=str(error))
+    if len(text) <= SHAREABLE:
+        query = urlencode([*case.pairs(), ("given", text)], errors="replace")
+        return RedirectResponse(f"/p/{entry.id}/compare?{query}", 303)
+    return await _shown(request, entry, case, text)
+
+
+async def _text(form: FormData) -> str:
+    upload = form.get("file")
+    if isinstance(upload, UploadFile) and upload.size:
+        try:
+            return (await upload.read()).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise P2CError("the file is not UTF-8 text: expected JSON or CSV") from None
+    return str(form.get("given", ""))
+
+
+async def _shown(
+    request: Request, entry: Entry, case: Case, text: str, *, trouble: str = ""
+) -> Response:
+    facts: dict[str, Any] = {"told": None, "trouble": trouble, "faults": []}
+    if text.strip() and not case.is_blank:
+        try:
+            given = read_given(entry.problem, case, text)
+            facts["told"] = await ask(request, entry, case, "comparison", **given)
+        except TROUBLE as error:
+            _, facts["trouble"], facts["faults"] = describe(error)
+    return show(
+        request, "compare.html", entry=entry, case=case, page="compare", given=text, **facts
+    )

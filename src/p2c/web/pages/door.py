@@ -1,0 +1,104 @@
+"""The way in: the list of problems, the token where one is needed, and the description of the service."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from p2c.web.guard import COOKIE, session
+from p2c.web.pages.paper import show
+from p2c.web.service import desk_of
+
+router = APIRouter()
+
+
+@router.get("/")
+async def index(request: Request) -> Response:
+    """Show the problems, or the one there is."""
+    desk = desk_of(request)
+    if not desk.settings.pages:
+        return RedirectResponse("/docs", 303)
+    return show(request, "index.html")
+
+
+@router.get("/login")
+async def door(request: Request) -> Response:
+    """Ask for the token."""
+    return show(request, "login.html", wrong=False)
+
+
+@router.post("/login")
+async def enter(request: Request) -> Response:
+    """Let in who knows the token; the browser keeps a proof of it until it is closed."""
+    form = await request.form()
+    token = desk_of(request).settings.token
+    given = str(form.get("token", ""))
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
+        return show(request, "login.html", wrong=True, status=401)
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(COOKIE, session(token), httponly=True, samesite="strict")
+    return answer
+
+
+@router.get("/docs")
+async def docs(request: Request) -> Response:
+    """Show what the service can be asked."""
+    description = request.app.openapi()
+    schemas = description["components"]["schemas"]
+    operations = [
+        _operation(path, method, operation)
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    ]
+    tables = [(name, _keys(schema)) for name, schema in schemas.items()]
+    return show(
+        request, "docs.html", operations=operations, tables=[each for each in tables if each[1]]
+    )
+
+
+def _operation(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    good = operation["responses"]["200"].get("content", {}).get("application/json", {})
+    return {
+        "method": method.upper(),
+        "path": path,
+        "text": operation.get("description", ""),
+        "asked": _type(body.get("schema", {})),
+        "answered": _type(good.get("schema", {})),
+        "errors": {code: each["description"] for code, each in operation["responses"].items()},
+    }
+
+
+def _keys(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    needed = schema.get("required", ())
+    return [
+        {
+            "name": name,
+            "type": _type(key),
+            "needed": name in needed,
+            "text": key.get("description", ""),
+        }
+        for name, key in schema.get("properties", {}).items()
+    ]
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """Return the type of a schema in a few words."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rsplit("/", 1)[-1]
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_type(each) for each in schema["anyOf"]))
+    if "enum" in schema or "const" in schema:
+        return " or ".join(f"“{each}”" for each in schema.get("enum", [schema.get("const")]))
+    match schema.get("type"):
+        case "array":
+            return f"list of {_type(schema.get('items', {}))}"
+        case "object" if isinstance(schema.get("additionalProperties"), dict):
+            return f"object of {_type(schema['additionalProperties'])}"
+        case None:
+            return ""
+        case kind:
+            return str(kind)

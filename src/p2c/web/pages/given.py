@@ -1,0 +1,72 @@
+"""Reads what someone pastes to compare with: a plan, or an end state, as JSON or as CSV with a line of names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from p2c.domain.row import read_row, read_text_row
+from p2c.errors import Fault, P2CError, RowError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from p2c.problem import Problem
+    from p2c.web.pages.address import Case
+
+
+def read_given(problem: Problem, case: Case, text: str) -> dict[str, Any]:
+    """Return a `document`, or an `end` state in which features that are not given keep the person's values."""
+    features = problem.theory.features
+    known = [each.name for each in features]
+    if text.lstrip()[:1] not in ("{", "["):
+        cells = _csv_row(text)
+        _refuse_unknown(cells, known)
+        return {"end": read_text_row(features, {**case.values, **cells})}
+    data = _json_object(text)
+    if "steps" in data:
+        return {"document": data}
+    inner = data.get("counterfactual")
+    row = inner if isinstance(inner, dict) and "counterfactual" not in known else data
+    _refuse_unknown(row, known)
+    return {"end": read_row(features, {**case.row(features), **row})}
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise P2CError(f"not JSON: {str(error)[:200]}") from None
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
+    if not isinstance(data, dict):
+        raise P2CError("expected one JSON object: a plan, or a value for each feature")
+    return data
+
+
+def _csv_row(text: str) -> dict[str, str]:
+    try:
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
+    except csv.Error as error:
+        raise P2CError(f"neither JSON nor CSV: {error}") from None
+    if len(lines) != 2:
+        raise P2CError(f"expected a line of names and one line of values, found {len(lines)} lines")
+    names = [name.strip() for name in lines[0]]
+    if len(names) != len(lines[1]):
+        raise P2CError(f"expected {len(names)} cells as in the header, found {len(lines[1])}")
+    if len(set(names)) != len(names):
+        raise P2CError("a name stands twice in the line of names")
+    return dict(zip(names, lines[1], strict=True))
+
+
+def _refuse_unknown(given: Iterable[str], known: list[str]) -> None:
+    odd = [name for name in given if name not in known]
+    if odd:
+        raise RowError(
+            [
+                Fault(name[:60], f"no such feature; {suggestion(name[:60], known)}")
+                for name in odd[:5]
+            ]
+        )

@@ -1,0 +1,64 @@
+"""What every page is written on: the templates, which escape everything, and the frame around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from p2c.web.service import desk_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from p2c.web.pages.address import Case
+    from p2c.web.shelf import Entry
+
+FOLDER = Path(__file__).parent.parent
+PAGES = (
+    ("problem", "Problem"),
+    ("person", "Person"),
+    ("plan", "Plan"),
+    ("compare", "Compare"),
+)
+
+templates = Environment(
+    loader=FileSystemLoader(FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def show(
+    request: Request,
+    template: str,
+    *,
+    entry: Entry | None = None,
+    case: Case | None = None,
+    page: str = "",
+    status: int = 200,
+    **facts: Any,
+) -> HTMLResponse:
+    """Return a page: the template with its facts inside the frame that all pages share."""
+    desk = desk_of(request)
+    entries = desk.shelf.entries.values() if desk.settings.pages else ()
+    text = templates.get_template(template).render(
+        entry=entry,
+        entries=tuple(entries),
+        case=case,
+        query=case.query() if case else "",
+        page=page,
+        pages=PAGES,
+        reviews=desk.settings.reviews if desk.settings.pages else (),
+        **facts,
+    )
+    return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def show_error(request: Request, status: int, message: str) -> HTMLResponse:
+    """Return the page of an error."""
+    return show(request, "error.html", status=status, message=message)

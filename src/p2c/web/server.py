@@ -1,0 +1,73 @@
+"""Runs the server: its address, its processes, and their end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+from p2c.errors import MissingExtra, P2CError
+from p2c.web.settings import VARIABLE, to_environment
+from p2c.web.shelf import open_shelf
+
+if TYPE_CHECKING:
+    from p2c.web.settings import Settings
+
+PARTING = 15
+"""Seconds that requests under way have once the server is told to stop."""
+
+
+def serve(settings: Settings, *, workers: int = 1) -> None:
+    """Serve until told to stop; requests under way are answered first."""
+    settings.check()
+    open_shelf(settings)  # what cannot be read is said here, before any process starts
+    for review in settings.reviews:
+        _read_review(review)
+    _refuse_taken(settings)
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtra("uvicorn", extra="web") from error
+    os.environ[VARIABLE] = to_environment(settings)
+    with tempfile.TemporaryDirectory(prefix="p2c-metrics-") as folder:
+        if workers > 1:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        # The server ends what is under way, then raises the signal again: by then all is done.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        uvicorn.run(
+            "p2c.web.app:app_from_environment",
+            factory=True,
+            host=settings.host,
+            port=settings.port,
+            workers=workers,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=PARTING,
+        )
+
+
+def _read_review(path: str) -> None:
+    try:
+        from p2c.learn.review import read_review
+    except ImportError as error:
+        raise MissingExtra("pandas", extra="learn") from error
+    read_review(path)
+
+
+def _refuse_taken(settings: Settings) -> None:
+    """Say in one line that an address cannot be had, before any process starts."""
+    address = f"{settings.host}:{settings.port}"
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        with socket.socket(family) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((settings.host, settings.port))
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        reason = "someone listens there already" if taken else f"cannot be used: {error.strerror}"
+        raise P2CError(f"{address}: {reason}") from None

@@ -1,0 +1,135 @@
+"""The JSON service: each route reads a typed request, has a solver answer it and passes the answer on as it is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from p2c.errors import Fault, RowError
+from p2c.web import messages
+from p2c.web.complaints import complaint
+from p2c.web.crew import Question
+from p2c.web.metrics import CONTENT_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from p2c.web.desk import Desk
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": messages.ErrorAnswer, "description": text}
+    for status, text in (
+        (400, "The request cannot be read."),
+        (401, "The token is needed."),
+        (403, "The request comes from another site."),
+        (404, "The server has no such problem."),
+        (413, "The body is too large."),
+        (421, "The Host header names another server."),
+        (422, "The request does not fit the problem: one line, and fault by fault."),
+        (500, "A fault of p2c's own."),
+        (503, "Too many questions at once; Retry-After says when to ask again."),
+        (504, "The search passed its time limit and was ended."),
+    )
+}
+PATIENCE = 0.05
+"""Seconds after which it is worth looking whether the one who asked is still there."""
+
+router = APIRouter(responses=ERRORS)
+
+
+def desk_of(request: Request) -> Desk:
+    """Return what the server of a request has."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+@router.post("/plan", response_model=messages.PlanAnswer)
+async def plan(request: Request, asked: messages.PlanRequest) -> Response:
+    """Find the cheapest plan for one person, or prove that there is none."""
+    return await _solved(request, "plan", asked)
+
+
+@router.post("/nearest", response_model=messages.NearestAnswer)
+async def nearest(request: Request, asked: messages.NearestRequest) -> Response:
+    """Find the k cheapest end states, each with its best plan."""
+    most = desk_of(request).settings.limits.plans
+    if asked.k > most:
+        raise RowError([Fault("k", f"expected at most {most}, found {min(asked.k, 10**12)}")])
+    return await _solved(request, "nearest", asked)
+
+
+@router.post("/why", response_model=messages.WhyAnswer)
+async def why(request: Request, asked: messages.WhyRequest) -> Response:
+    """Say why the decision is what it is: in sentences, and as a proof tree."""
+    return await _solved(request, "why", asked)
+
+
+@router.post("/check", response_model=messages.CheckAnswer)
+async def check(request: Request, asked: messages.CheckRequest) -> Response:
+    """Replay a plan and list everything that is wrong with it."""
+    return await _solved(request, "check", asked)
+
+
+@router.get("/problems", response_model=messages.ProblemsAnswer)
+async def problems(request: Request) -> dict[str, Any]:
+    """List the problems that the server has."""
+    shelf = desk_of(request).shelf
+    return {"problems": [each.to_dict() for each in shelf.entries.values()]}
+
+
+@router.get("/health", response_model=messages.HealthAnswer)
+async def health() -> dict[str, str]:
+    """Say that the server runs."""
+    return {"status": "ok"}
+
+
+@router.get("/ready", response_model=messages.HealthAnswer)
+async def ready(request: Request) -> Response:
+    """Say whether the server takes questions: 503 while it starts or is full."""
+    crew = desk_of(request).crew
+    if crew.is_ready and not crew.is_full:
+        return Response(b'{"status": "ok"}', media_type="application/json")
+    return complaint(503, "the server starts or is full: ask again in a second")
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(request: Request) -> Response:
+    """Return the counts for Prometheus."""
+    return Response(desk_of(request).metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+
+async def _solved(request: Request, task: str, asked: messages.Message) -> Response:
+    desk = desk_of(request)
+    arguments = asked.model_dump(exclude_none=True, exclude_defaults=True)
+    entry = desk.shelf.find(arguments.pop("problem", None))
+    limit = desk.settings.limits.seconds
+    seconds = min(limit, float(arguments.get("time_limit") or limit))
+    if isinstance(asked, messages.NearestRequest):
+        arguments |= {"k": asked.k, "distinct": asked.distinct}
+    if isinstance(asked, messages.WhyRequest):
+        arguments |= {"row": asked.row, "time_limit": seconds}
+    question = Question(task, entry.digest, entry.keys, arguments)
+    reply = await attended(request, desk.crew.ask(question, seconds=seconds))
+    desk.metrics.count_answer(entry.id, reply)
+    return Response(reply, media_type="application/json")
+
+
+async def attended(request: Request, asking: Awaitable[bytes]) -> bytes:
+    """Wait for an answer as long as the one who asked does; else the solver is freed."""
+    task = asyncio.ensure_future(asking)
+    try:
+        while True:
+            done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+            if done:
+                return task.result()
+            if await request.is_disconnected():
+                return b""
+    finally:
+        task.cancel()

@@ -1,0 +1,97 @@
+"""What a server is started with: the files that it serves, who may talk to it, and how much it takes on."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+from dataclasses import asdict, dataclass, field
+
+from p2c.errors import P2CError
+
+VARIABLE = "P2C_SERVER"
+"""The environment variable through which server processes learn their settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is taken on before a request is refused."""
+
+    body: int = 1_000_000
+    """Bytes of a request's body."""
+    plans: int = 100
+    """The largest k."""
+    seconds: float = 10.0
+    """How long one solve may take."""
+    solvers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """How many questions are solved at once, each in a process of its own."""
+    waiting: int = 64
+    """How many more questions may wait for a solver; the next one is answered 503."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A server's settings; without problems, it serves those that come with the package.
+
+    `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone.
+    """
+
+    problems: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+    reviews: tuple[str, ...] = ()
+    data: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str = ""
+    pages: bool = True
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def is_local(self) -> bool:
+        """Tell whether only this machine can connect."""
+        return is_loopback(self.host)
+
+    def check(self) -> None:
+        """Refuse what would be open to strangers."""
+        if not self.is_local and not self.token:
+            raise P2CError(
+                f"--host {self.host}: others could connect, so a token is needed:"
+                " give one with --token or in the variable P2C_TOKEN"
+            )
+        if self.token and len(self.token) < 16:
+            raise P2CError(f"the token: expected at least 16 characters, found {len(self.token)}")
+        if not self.token.isascii() or any(each.isspace() for each in self.token):
+            raise P2CError("the token: expected ASCII letters without blanks")
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host name or address is this machine's own.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def to_environment(settings: Settings) -> str:
+    """Return settings as the text of the environment variable."""
+    return json.dumps(asdict(settings))
+
+
+def from_environment() -> Settings:
+    """Return the settings that the environment variable holds."""
+    data = json.loads(os.environ[VARIABLE])
+    return Settings(
+        **{
+            **data,
+            "problems": tuple(data["problems"]),
+            "rows": tuple((name, file) for name, file in data["rows"]),
+            "reviews": tuple(data["reviews"]),
+            "limits": Limits(**data["limits"]),
+        }
+    )

@@ -1,0 +1,172 @@
+"""The problems that a server has, each read again when its file changes; a broken new file leaves the old one in use."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p2c import datasets
+from p2c.domain.files import read_rows
+from p2c.errors import P2CError, suggestion
+from p2c.problem import Problem
+from p2c.web.crew import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.row import State
+    from p2c.web.settings import Settings
+
+log = logging.getLogger(__name__)
+
+Stamp = tuple[tuple[str, int, int], ...]
+"""The files behind a problem, each with when it was written and how long it is."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One problem: as it is in use, and what is wrong with a newer file, if something is."""
+
+    id: str
+    problem: Problem
+    keys: dict[str, Any]
+    digest: str
+    loaded: str
+    rows: Mapping[str, State]
+    file: str = ""
+    rows_file: str = ""
+    stamp: Stamp = ()
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `/problems` says of it."""
+        return {
+            "id": self.id,
+            "name": self.problem.name,
+            "goal": self.problem.spec.goal,
+            "norm": self.problem.spec.norm.value,
+            "features": list(self.problem.spec.features),
+            "digest": self.digest,
+            "loaded": self.loaded,
+            "error": self.error or None,
+        }
+
+
+class Shelf:
+    """The problems by their ids, which stay while names and contents change."""
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self.entries = dict(entries)
+
+    def find(self, given: str | None) -> Entry:
+        """Return a problem by its id; where there is just one, it need not be named."""
+        if given is None and len(self.entries) == 1:
+            return next(iter(self.entries.values()))
+        if given is None:
+            raise UnknownProblem(f"which problem? {suggestion('', self.entries)}")
+        if given not in self.entries:
+            raise UnknownProblem(
+                f"no problem '{given[:60]}'; {suggestion(given[:60], self.entries)}"
+            )
+        return self.entries[given]
+
+    def greetings(self) -> list[Question]:
+        """Return what a new solver is asked first: to read the problems and plan once, which is when rules compile."""
+        return [
+            Question("greet", each.digest, each.keys, {"row": next(iter(each.rows.values()), None)})
+            for each in tuple(self.entries.values())[:16]
+        ]
+
+    def refresh(self) -> None:
+        """Read the problems again whose files have changed."""
+        for entry in tuple(self.entries.values()):
+            if entry.file and _stamp(entry) != entry.stamp:
+                self.entries[entry.id] = _refreshed(entry)
+
+
+class UnknownProblem(P2CError):
+    """Report a problem that the server does not have."""
+
+
+def open_shelf(settings: Settings) -> Shelf:
+    """Read every problem of a server; one that cannot be read is an error."""
+    if not settings.problems:
+        return Shelf({name: _embedded(name) for name in datasets.names()})
+    rows = dict(settings.rows)
+    entries: dict[str, Entry] = {}
+    for file in settings.problems:
+        id_ = _free_id(Path(file).stem, entries)
+        entries[id_] = _load(id_, file, rows.get(file, ""))
+    return Shelf(entries)
+
+
+def _free_id(stem: str, taken: Mapping[str, Entry]) -> str:
+    """Return an id that can stand in an address as it is."""
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-") or "problem"
+    number, id_ = 1, plain
+    while id_ in taken:
+        number += 1
+        id_ = f"{plain}-{number}"
+    return id_
+
+
+def _embedded(name: str) -> Entry:
+    problem = Problem.from_dict(tomllib.loads(datasets.problem_text(name)))
+    rows = {row: problem.read_row(values) for row, values in datasets.rows(name).items()}
+    return _entry(name, problem, rows)
+
+
+def _load(id_: str, file: str, rows_file: str) -> Entry:
+    stamp = _file_stamp(file, rows_file, "")
+    problem = Problem.load(file)
+    if problem.spec.rules_file:
+        stamp = _file_stamp(file, rows_file, problem.spec.rules_file)
+    rows = read_rows(problem.theory.features, rows_file) if rows_file else []
+    named = {f"row {number}": row for number, row in enumerate(rows, start=1)}
+    entry = _entry(id_, problem, named)
+    return replace(entry, file=file, rows_file=rows_file, stamp=stamp)
+
+
+def _entry(id_: str, problem: Problem, rows: Mapping[str, State]) -> Entry:
+    keys = {key: value for key, value in problem.to_dict().items() if key != "rules_file"}
+    text = json.dumps(keys, sort_keys=True)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Entry(id_, problem, keys, sha256(text.encode()).hexdigest()[:16], now, rows)
+
+
+def _refreshed(entry: Entry) -> Entry:
+    stamp = _stamp(entry)
+    try:
+        fresh = _load(entry.id, entry.file, entry.rows_file)
+    except P2CError as error:
+        message = "; ".join(str(error).splitlines())
+        log.warning(
+            "a changed problem cannot be read", extra={"problem": entry.id, "error": message}
+        )
+        return replace(entry, stamp=stamp, error=message)
+    log.info("problem read again", extra={"problem": entry.id, "digest": fresh.digest})
+    return fresh
+
+
+def _stamp(entry: Entry) -> Stamp:
+    return _file_stamp(entry.file, entry.rows_file, entry.problem.spec.rules_file or "")
+
+
+def _file_stamp(file: str, rows_file: str, rules_file: str) -> Stamp:
+    found = []
+    for path in (file, rows_file, str(Path(file).parent / rules_file) if rules_file else ""):
+        if path:
+            try:
+                status = Path(path).stat()
+            except OSError:
+                found.append((path, 0, -1))
+            else:
+                found.append((path, status.st_mtime_ns, status.st_size))
+    return tuple(found)

@@ -1,0 +1,112 @@
+"""What runs inside a solver's process: take a question from the pipe, answer it, keep the problem for the next one."""
+
+from __future__ import annotations
+
+import json
+import signal
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from p2c.errors import P2CError, ProblemError, RowError
+from p2c.problem import Problem
+from p2c.web import compared, scenes, tasks
+from p2c.web.recent import Recent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from socket import socket
+
+TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
+    "greet": tasks.greet,
+    "plan": tasks.plan,
+    "nearest": tasks.nearest,
+    "why": tasks.why,
+    "check": tasks.check,
+    "overview": scenes.overview,
+    "story": scenes.story,
+    "ways": scenes.ways,
+    "picture": scenes.picture,
+    "graph": scenes.graph,
+    "comparison": compared.comparison,
+}
+ANSWERED, REFUSED, FAILED = b"0", b"1", b"2"
+PREFIX = 8
+"""Bytes that say how long a message is."""
+KEPT = 64
+"""How many problems, each as some person restricted it, are kept compiled."""
+
+
+class Memory:
+    """The problems that were sent, and those that restrictions made of them."""
+
+    def __init__(self) -> None:
+        # The other end keeps the same record of what was sent, and so knows what has to be sent again.
+        self.sent: Recent[Problem] = Recent()
+        self.made: Recent[Problem] = Recent(KEPT)
+
+    def recall(self, message: dict[str, Any]) -> Problem:
+        """Return the problem that a question is about."""
+        digest = message["digest"]
+        sent = Problem.from_dict(message["keys"]) if "keys" in message else self.sent[digest]
+        self.sent.put(digest, sent)
+        restrictions = message["arguments"].get("restrictions")
+        if not restrictions:
+            return sent
+        key = f"{digest} {json.dumps(restrictions, sort_keys=True)}"
+        made = self.made[key] if key in self.made else tasks.restricted(sent, restrictions)
+        self.made.put(key, made)
+        return made
+
+
+def framed(message: bytes) -> bytes:
+    """Return a message with its length before it."""
+    return len(message).to_bytes(PREFIX) + message
+
+
+def solve_until_closed(line: socket) -> None:
+    """Answer questions until the other end closes the line or is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    memory = Memory()
+    with line, line.makefile("rwb") as stream:
+        while True:
+            size = stream.read(PREFIX)
+            if len(size) < PREFIX:
+                return
+            message = stream.read(int.from_bytes(size))
+            try:
+                stream.write(framed(reply(memory, message)))
+                stream.flush()
+            except OSError:
+                return
+
+
+def reply(memory: Memory, message: bytes) -> bytes:
+    """Return the answer to one question, or what is wrong with it."""
+    try:
+        question = json.loads(message)
+        problem = memory.recall(question)
+        answer = TASKS[question["task"]](problem, question["arguments"])
+        return ANSWERED + json.dumps(answer, allow_nan=False).encode()
+    except P2CError as error:
+        return REFUSED + json.dumps(refusal(error)).encode()
+    except Exception as error:
+        return FAILED + json.dumps(_where(error)).encode()
+
+
+def refusal(error: P2CError) -> dict[str, Any]:
+    """Return an error as JSON: one line, and its faults with their places."""
+    faults = (
+        [{"place": each.place, "message": each.message} for each in error.faults]
+        if isinstance(error, ProblemError | RowError)
+        else []
+    )
+    return {"message": "; ".join(str(error).splitlines()), "faults": faults}
+
+
+def _where(error: Exception) -> dict[str, Any]:
+    """Say where a fault lies; its message may hold a person's values and is left out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return {
+        "kind": type(error).__name__,
+        "frames": [f"{each.filename}:{each.lineno} {each.name}" for each in frames],
+    }

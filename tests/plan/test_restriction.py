@@ -1,0 +1,106 @@
+"""What a person adds to a problem: own limits and weights, without changing what a distance is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from p2c.domain.feature import Action
+from p2c.errors import ProblemError
+from p2c.plan.restriction import Restriction, restricted_keys
+from p2c.problem import Problem
+from tests.loan import JOHN, LOAN, category, whole
+
+PETS = {
+    "goal": "pet(X,'cat')",
+    "rules": "",
+    "features": {"pet": category("dog", "cat", "fish", moves={"dog": ["fish"], "fish": ["cat"]})},
+}
+
+
+def restricted(data: dict[str, Any], **restrictions: Restriction) -> Problem:
+    problem = Problem.from_dict(data)
+    return Problem.from_dict(restricted_keys(problem.compiled, problem.to_dict(), restrictions))
+
+
+def test_what_a_person_cannot_change_stays() -> None:
+    plan = restricted(LOAN, debt=Restriction(action=Action.FIXED)).plan(JOHN)
+    assert plan.status == "infeasible"
+
+
+def test_own_limits_leave_costs_as_they_were() -> None:
+    free = Problem.from_dict(LOAN).plan(JOHN)
+    narrow = restricted(LOAN, bank_balance=Restriction(least=30_000, most=60_000)).plan(JOHN)
+    assert narrow.cost == free.cost
+    assert restricted(LOAN, bank_balance=Restriction(most=59_999)).plan(JOHN).status == "infeasible"
+
+
+def test_limits_fall_on_the_grid_that_the_feature_has() -> None:
+    data = {
+        "goal": "f(X,N), N>=4",
+        "rules": "",
+        "features": {"f": whole(0, 30, step=10)},
+    }
+    limited = restricted(data, f=Restriction(least=5, most=25))
+    feature = limited.theory.feature["f"]
+    assert [feature.domain.value(each) for each in range(feature.domain.size)] == [10, 20]
+    assert limited.plan({"f": 20}).status == "already"
+
+
+def test_the_end_of_a_range_off_the_grid_stays_a_row_s_value() -> None:
+    data = {"goal": "f(X,N), N=<4", "rules": "", "features": {"f": whole(0, 35, step=10)}}
+    assert restricted(data, f=Restriction(least=0)).plan({"f": 35}).counterfactual == {"f": 0}
+
+
+def test_listed_numbers_are_cut_to_the_limits() -> None:
+    data = {
+        "goal": "f(X,N), N>=2",
+        "rules": "",
+        "features": {"f": {"type": "float", "values": [0.5, 1.5, 2.5, 9.5]}},
+    }
+    assert restricted(data, f=Restriction(most=3)).plan({"f": 0.5}).cost == pytest.approx(2 / 9)
+
+
+def test_a_weight_of_one_s_own_counts() -> None:
+    plan = restricted(LOAN, debt=Restriction(weight=2)).plan(JOHN)
+    assert plan.cost == pytest.approx(0.01002)
+
+
+def test_only_some_names_will_do_and_the_problem_s_moves_still_hold() -> None:
+    row = {"pet": "dog"}
+    assert Problem.from_dict(PETS).plan(row).status == "found"
+    assert restricted(PETS, pet=Restriction(only=("cat",))).plan(row).status == "infeasible"
+
+
+def test_moves_and_limits_can_be_lifted() -> None:
+    lifted = restricted(PETS, pet=Restriction(lifted=("moves",))).plan({"pet": "dog"})
+    assert len(lifted.steps) == 1
+    data = {"goal": "f(X,N), N>=12", "rules": "", "features": {"f": whole(0, 10)}}
+    row = {"f": 5}
+    blocked = Problem.from_dict(data).plan(row)
+    assert [each["restriction"] for each in blocked.to_dict()["blockers"]] == ["limits"]
+    opened = restricted(data, f=Restriction(lifted=("limits",))).plan(row)
+    assert opened.cost == pytest.approx(0.7)
+    assert opened.to_dict()["steps"] == blocked.to_dict()["opened"]["steps"]
+
+
+@pytest.mark.parametrize(
+    ("name", "restriction", "words"),
+    [
+        ("dept", Restriction(), "did you mean 'debt'"),
+        ("debt", Restriction(least=2, most=1), "within your limits, 2 to 1"),
+        ("debt", Restriction(only=(1,)), "use limits"),
+        ("debt", Restriction(lifted=("gravity",)), "cannot be lifted"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(name: str, restriction: Restriction, words: str) -> None:
+    with pytest.raises(ProblemError, match=words):
+        restricted(LOAN, **{name: restriction})
+
+
+def test_names_take_no_limits_and_only_their_own_values() -> None:
+    with pytest.raises(ProblemError, match="limits need a number"):
+        restricted(PETS, pet=Restriction(least=1))
+    with pytest.raises(ProblemError, match="did you mean 'cat'"):
+        restricted(PETS, pet=Restriction(only=("cats",)))

@@ -1,0 +1,82 @@
+"""A real server in a process of its own, as `p2c serve` starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PATIENCE = 60.0
+
+
+@dataclass
+class Running:
+    """A server and its address."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    log: Path
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(PATIENCE)
+
+    def stop(self) -> int:
+        """Ask it to end and return its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens at."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(folder: Path, *arguments: str, port: int | None = None) -> Iterator[Running]:
+    """Start a server, wait until it takes questions, and end it in any case."""
+    port = port or free_port()
+    log = folder / f"server-{port}.log"
+    start = "from p2c.cli import main; main()"
+    command = [sys.executable, "-c", start, "serve", *arguments, "--port", str(port)]
+    if "--solvers" not in arguments:
+        command += ["--solvers", "1"]
+    with log.open("ab") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file, env=dict(os.environ))
+    server = Running(process, f"http://127.0.0.1:{port}", log)
+    try:
+        _wait(server)
+        yield server
+    finally:
+        if process.poll() is None:
+            server.kill()
+
+
+def _wait(server: Running) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if server.process.poll() is not None:
+            break
+        try:
+            if httpx2.get(f"{server.address}/ready", timeout=5).status_code == 200:
+                return
+        except httpx2.HTTPError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"the server did not start: {server.log.read_text()}")

@@ -1,0 +1,127 @@
+"""Who may ask: this machine unless told otherwise, with the token where there is one, and no page of another site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from p2c import datasets
+from p2c.errors import P2CError
+from p2c.web.app import build_app
+from p2c.web.settings import Limits, Settings
+from tests.web.conftest import HERE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ASKED = {"problem": "loan", "row": datasets.rows("loan")["john"]}
+TOKEN = "a-token-of-some-length"
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[TestClient]:
+    settings = Settings(host="0.0.0.0", token=TOKEN, limits=Limits(solvers=1))
+    with TestClient(build_app(settings), base_url="http://p2c.example") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7"),
+        *("[::1].evil.example", "[::1", "", "evil.example:8000", "127.0.0.1@evil.example"),
+    ],
+)
+def test_a_name_that_someone_points_at_this_machine_is_refused(
+    client: TestClient, host: str
+) -> None:
+    answer = client.get("/problems", headers={"Host": host})
+    assert answer.status_code == 421
+    assert answer.json()["error"]["code"] == "wrong_host"
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8000", "127.0.0.1", "[::1]:80"])
+def test_this_machine_s_own_names_are_known(client: TestClient, host: str) -> None:
+    assert client.get("/health", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Origin": "http://["},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+    ],
+)
+def test_a_post_from_another_site_is_refused(client: TestClient, headers: dict[str, str]) -> None:
+    for path in ("/plan", "/p/loan/compare", "/review"):
+        assert client.post(path, json=ASKED, headers=headers).status_code == 403
+
+
+def test_a_post_from_the_page_itself_is_taken(client: TestClient) -> None:
+    headers = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}
+    assert client.post("/plan", json=ASKED, headers=headers).status_code == 200
+
+
+def test_another_site_may_link_here_but_not_load_from_here(client: TestClient) -> None:
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    loaded = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert client.get("/p/loan/plan", headers=followed).status_code == 200
+    assert client.get("/p/loan/plan", headers=loaded).status_code == 403
+
+
+def test_the_policy_forbids_what_is_not_our_own_on_every_answer(client: TestClient) -> None:
+    for path in ("/", "/p/loan/plan", "/problems", "/nope", "/static/page.css", "/openapi.json"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+
+
+def test_without_the_token_only_the_signs_of_life_are_shown(guarded: TestClient) -> None:
+    for path in ("/problems", "/metrics", "/p/loan/plan", "/openapi.json"):
+        assert guarded.get(path).status_code == 401
+    assert guarded.post("/plan", json=ASKED).status_code == 401
+    assert guarded.get("/health").status_code == 200
+    wrong = {"Authorization": "Bearer wrong"}
+    assert guarded.get("/problems", headers=wrong).status_code == 401
+
+
+def test_the_token_opens_the_service(guarded: TestClient) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    assert guarded.post("/plan", json=ASKED, headers=headers).status_code == 200
+
+
+def test_a_browser_is_asked_for_the_token_and_keeps_a_proof_of_it(guarded: TestClient) -> None:
+    asked = guarded.get("/", headers={"Accept": "text/html"})
+    assert asked.url.path == "/login"
+    assert guarded.post("/login", data={"token": "wrong"}).status_code == 401
+    entered = guarded.post("/login", data={"token": TOKEN}, follow_redirects=False)
+    cookie = entered.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert TOKEN not in cookie
+    assert guarded.get("/p/loan/plan").status_code == 200
+    guarded.cookies.clear()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (Settings(host="0.0.0.0"), "a token is needed"),
+        (Settings(host="example.com"), "a token is needed"),
+        (Settings(token="short"), "at least 16 characters"),
+        (Settings(token="with a blank in the middle"), "without blanks"),
+    ],
+)
+def test_a_server_open_to_strangers_does_not_start(settings: Settings, words: str) -> None:
+    with pytest.raises(P2CError, match=words):
+        settings.check()

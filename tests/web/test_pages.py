@@ -1,0 +1,140 @@
+"""The pages without a browser: what they say, that the state is in the address, and that nothing given is lost."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode
+
+from p2c import datasets
+from p2c.web.pages.address import case_of_row, read_case
+from p2c.web.pages.paper import FOLDER
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+JOHN = case_of_row(datasets.rows("loan")["john"])
+STUCK = case_of_row(datasets.rows("loan")["no_way"])
+
+
+def test_the_plan_page_tells_the_plan_of_the_address(client: TestClient) -> None:
+    page = client.get(f"/p/loan/plan?{JOHN.query()}").text
+    assert "Lower your debt from 5,000 dollars to 0 dollars." in page
+    assert "Your credit score then goes from 599 points to 620 points" in page
+    assert "No other way takes less effort. This is proved." in page
+
+
+def test_a_restriction_in_the_address_changes_the_plan(client: TestClient) -> None:
+    fixed = client.get(f"/p/loan/plan?{JOHN.query()}&a:bank_balance=fixed").text
+    assert "There is no way from here" in fixed
+    assert "What if not?" in fixed
+    harder = client.get(f"/p/loan/plan?{JOHN.query()}&w:debt=2").text
+    assert "of effort 0.01002" in harder
+    limited = client.get(f"/p/loan/plan?{JOHN.query()}&max:bank_balance=50000").text
+    assert "There is no way from here" in limited
+
+
+def test_one_click_lifts_a_blocker(client: TestClient) -> None:
+    page = client.get(f"/p/loan/plan?{STUCK.query()}").text
+    link = re.search(r'class="button" lang="en" href="([^"]+)"', page)
+    assert link
+    lifted = client.get(link[1].replace("&amp;", "&")).text
+    assert "There is a way" in lifted
+
+
+def test_a_wrong_value_is_said_at_its_field_and_kept(client: TestClient) -> None:
+    query = urlencode({**dict(parse_qsl(JOHN.query())), "v:debt": "-7x"})
+    for page in ("person", "plan"):
+        text = client.get(f"/p/loan/{page}?{query}").text
+        assert 'value="-7x"' in text
+        assert "expected a whole number" in text
+        assert 'aria-invalid="true"' in text
+
+
+def test_a_case_survives_the_way_through_an_address() -> None:
+    query = "v:a=1&v:b=&a:a=up&min:a=2&max:a=3&w:b=0.5&only:c=x&only:c=y&lift=moves:a&lift=limits:b&norm=l2"
+    case = read_case(parse_qsl(query, keep_blank_values=True))
+    again = read_case(parse_qsl(case.query(), keep_blank_values=True))
+    assert again == case
+    assert case.only == {"c": ("x", "y")}
+    assert case.lifted == (("moves", "a"), ("limits", "b"))
+
+
+def test_other_ways_stand_side_by_side(client: TestClient) -> None:
+    page = client.get(f"/p/adult/plan/ways?{case_of_row(datasets.rows('adult')['paper']).query()}")
+    assert page.text.count('class="card"') > 1
+
+
+def test_someone_is_picked_from_the_table(client: TestClient) -> None:
+    page = client.get("/p/loan/person?a:debt=fixed").text
+    links = re.findall(r'<th scope="row"><a href="([^"]+)"', page)
+    assert len(links) == len(datasets.rows("loan"))
+    picked = client.get(links[0].replace("&amp;", "&")).text
+    assert 'name="v:debt" value="5000"' in picked
+    assert '<option value="fixed" selected>' in picked
+
+
+def test_the_problem_page_shows_features_rules_causes_findings_and_size(
+    client: TestClient,
+) -> None:
+    page = client.get("/p/loan/problem").text
+    for words in (
+        "credit_score(X,N) :- debt(X,D), D=&lt;0, N&gt;=620.",
+        "no rule reads this feature",
+        "the rules can tell 8 apart",
+        "1,000,000 dollars",
+    ):
+        assert words in page
+
+
+def test_an_end_that_sets_an_effect_is_marked_at_its_step(client: TestClient) -> None:
+    given = '{"debt": 0, "bank_balance": 60000, "credit_score": 620}'
+    page = client.post(
+        f"/p/loan/compare?{JOHN.query()}", data={"given": given}, follow_redirects=True
+    )
+    assert "given=" in str(page.url)
+    assert "Not a legal plan" in page.text
+    assert 'class="illegal"' in page.text
+    assert "never set directly" in page.text
+    assert "Yes, with effort 0.00502" in page.text
+
+
+def test_our_own_plan_compares_as_legal(client: TestClient) -> None:
+    row = datasets.rows("loan")["john"]
+    plan = client.post("/plan", json={"problem": "loan", "row": row}).text
+    page = client.post(f"/p/loan/compare?{JOHN.query()}", files={"file": ("plan.json", plan)}).text
+    assert "Every step is legal" in page
+    assert 'class="illegal"' not in page
+
+
+def test_a_row_of_a_table_compares_and_one_that_cannot_be_reached_says_so(
+    client: TestClient,
+) -> None:
+    page = client.post(
+        f"/p/loan/compare?{JOHN.query()}",
+        files={"file": ("end.csv", "age,debt\n30,0\n")},
+    ).text
+    assert "No, and this is proved." in page
+
+
+def test_a_long_answer_to_compare_is_shown_without_going_into_the_address(
+    client: TestClient,
+) -> None:
+    given = '{"debt": 0}' + " " * 5_000
+    page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": given})
+    assert "given=" not in str(page.url)
+    assert "The other answer" in page.text
+
+
+def test_the_pages_own_files_are_small() -> None:
+    files = [each for each in (FOLDER / "static").iterdir() if each.is_file()]
+    assert sum(each.stat().st_size for each in files) <= 300_000
+
+
+def test_no_template_has_script_or_style_inside() -> None:
+    for file in (FOLDER / "templates").iterdir():
+        text = file.read_text()
+        assert "style=" not in text
+        assert "<style" not in text
+        assert not re.search(r"<script(?![^>]* src=)", text)
+        assert "|safe" not in text

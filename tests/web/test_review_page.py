@@ -1,0 +1,166 @@
+"""The review page: every answer is kept, two experts at once lose nothing, and a power cut loses no saved answer."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+from p2c.learn.review import read_review
+from p2c.web.app import build_app
+from p2c.web.settings import Limits, Settings
+from tests.web.conftest import HERE
+from tests.web.reviews import new_review
+from tests.web.running import running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return new_review(tmp_path / "review.jsonl")
+
+
+@pytest.fixture
+def reviewer(path: Path) -> Iterator[TestClient]:
+    settings = Settings(reviews=(str(path),), limits=Limits(solvers=1))
+    with TestClient(build_app(settings), base_url=HERE) as opened:
+        yield opened
+
+
+def form(rule: str, **keys: str) -> dict[str, str]:
+    usual = {"verdict": "approved", "law": "iff", "why": "seen", "by": "First", "seen": "0"}
+    return {"file": "1", "rule": rule, "rule_text": ""} | usual | keys
+
+
+def test_a_candidate_is_shown_with_its_evidence_and_its_counterexamples(
+    reviewer: TestClient,
+) -> None:
+    page = reviewer.get("/review").text
+    for words in (
+        "score-1",
+        "40 of 100 rows",
+        "97.5%",
+        "Rows that speak against it (1)",
+        "not known",
+    ):
+        assert words in page
+
+
+def test_an_answer_is_written_and_the_next_candidate_follows(
+    reviewer: TestClient, path: Path
+) -> None:
+    page = reviewer.post("/review", data=form("score-1", why="paid debts raise scores"))
+    assert "The answer to score-1 is on the disk." in page.text
+    assert "1 of 3 rules answered" in page.text
+    answer = read_review(path).verdicts()["score-1"]
+    assert (answer.by, answer.why) == ("First", "paid debts raise scores")
+    again = reviewer.get("/review?rule=score-1").text
+    assert "by First" in again
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"why": " "}, "says by whom it is and why"),
+        ({"by": ""}, "says by whom it is and why"),
+        ({"verdict": "perhaps"}, "no verdict"),
+        ({"verdict": ""}, "no verdict"),
+        ({"law": "maybe"}, "no law"),
+        ({"verdict": "edited", "rule_text": "score(X,N) :- "}, "line 1"),
+        ({"verdict": "edited", "rule_text": "score(X,N) :- dept(X,D), D=<0, N>=620."}, "dept"),
+    ],
+)
+def test_an_answer_that_cannot_hold_comes_back_with_all_that_was_typed(
+    reviewer: TestClient, path: Path, keys: dict[str, str], words: str
+) -> None:
+    given = form("score-1", **({"why": "my long reason"} | keys))
+    page = reviewer.post("/review", data=given)
+    assert page.status_code == 409
+    assert words in page.text
+    assert keys.get("why") or "my long reason" in page.text
+    assert not read_review(path).answers
+
+
+def test_rules_that_contradict_each_other_are_refused_with_both_names(
+    reviewer: TestClient, path: Path
+) -> None:
+    reviewer.post("/review", data=form("paid-1"))
+    page = reviewer.post("/review", data=form("paid-2"))
+    assert page.status_code == 409
+    assert "paid-1, paid-2: both fire where job is" in page.text
+    assert len(read_review(path).answers) == 1
+
+
+def test_who_answers_second_is_shown_the_first_answer_and_both_are_kept(
+    reviewer: TestClient, path: Path
+) -> None:
+    reviewer.post("/review", data=form("score-1"))
+    late = form("score-1", verdict="rejected", by="Second", why="not in my bank")
+    page = reviewer.post("/review", data=late)
+    assert page.status_code == 409
+    assert "First said &#39;approved&#39;" in page.text
+    assert "not in my bank" in page.text
+    assert reviewer.post("/review", data=late | {"seen": "1"}).status_code == 200
+    assert [each.by for each in read_review(path).history("score-1")] == ["First", "Second"]
+
+
+def test_many_answers_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    path = new_review(tmp_path / "busy.jsonl", extra=12)
+    settings = Settings(reviews=(str(path),), limits=Limits(solvers=1))
+    names = [f"more-{each}" for each in range(12)]
+
+    def say(name: str) -> int:
+        answer = client.post("/review", data=form(name, by=name), follow_redirects=False)
+        return answer.status_code
+
+    with (
+        TestClient(build_app(settings), base_url=HERE) as client,
+        ThreadPoolExecutor(6) as people,
+    ):
+        assert set(people.map(say, names)) == {303}
+    review = read_review(path)
+    assert sorted(each.by for each in review.answers) == sorted(names)
+    assert review.torn == ()
+
+
+def test_an_unknown_review_or_rule_is_said(reviewer: TestClient) -> None:
+    assert reviewer.get("/review?file=2").status_code == 404
+    assert reviewer.get("/review?file=x").status_code == 404
+    page = reviewer.post("/review", data=form("nothing"))
+    assert page.status_code == 409
+    assert "no rule" in page.text
+
+
+def test_a_server_without_a_review_says_how_to_get_one(client: TestClient) -> None:
+    assert "--review review.jsonl" in client.get("/review").text
+
+
+def test_what_was_said_to_be_saved_survives_a_power_cut(tmp_path: Path) -> None:
+    path = new_review(tmp_path / "cut.jsonl", extra=200)
+    saved: list[str] = []
+    with running(tmp_path, "--review", str(path)) as server, httpx2.Client() as client:
+        for each in range(200):
+            name = f"more-{each}"
+            if len(saved) == 5:
+                server.kill()
+            try:
+                answer = client.post(f"{server.address}/review", data=form(name, by=name))
+            except httpx2.HTTPError:
+                break
+            assert answer.status_code == 303
+            saved.append(name)
+    with path.open("ab") as file:
+        file.write(b'{"record": "answer", "rule": "more-')
+    with running(tmp_path, "--review", str(path)) as server, httpx2.Client() as client:
+        page = client.get(f"{server.address}/review").text
+        assert "was cut short while being written" in page
+        answer = client.post(f"{server.address}/review", data=form("more-100"))
+        assert answer.status_code == 303
+    kept = [each.rule for each in read_review(path).answers]
+    assert kept == [*saved, "more-100"]

@@ -1,0 +1,91 @@
+"""Problems on the shelf: read again when their files change, kept as they were when the new file is broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from p2c import datasets
+from p2c.errors import P2CError
+from p2c.web.settings import Settings
+from p2c.web.shelf import UnknownProblem, open_shelf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOAN = datasets.problem_text("loan")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "loan.toml"
+    path.write_text(LOAN)
+    return path
+
+
+def test_a_changed_file_is_read_again(file: Path) -> None:
+    shelf = open_shelf(Settings(problems=(str(file),)))
+    before = shelf.find("loan")
+    shelf.refresh()
+    assert shelf.find("loan") is before
+    file.write_text(LOAN.replace("60000", "70000"))
+    shelf.refresh()
+    after = shelf.find("loan")
+    assert after.digest != before.digest
+    assert "70000" in (after.problem.spec.rules or "")
+
+
+def test_a_broken_new_file_leaves_the_old_one_in_use_and_says_so(file: Path) -> None:
+    shelf = open_shelf(Settings(problems=(str(file),)))
+    before = shelf.find("loan")
+    file.write_text("name = ")
+    shelf.refresh()
+    broken = shelf.find("loan")
+    assert broken.problem is before.problem
+    assert "not TOML" in str(broken.to_dict()["error"])
+    file.unlink()
+    shelf.refresh()
+    assert "cannot be read" in shelf.find("loan").error
+    file.write_text(LOAN)
+    shelf.refresh()
+    assert shelf.find("loan").to_dict()["error"] is None
+
+
+def test_a_file_of_rules_is_watched_too(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.lp"
+    rules.write_text("bad(X) :- f(X,N), N<5.")
+    file = tmp_path / "small.toml"
+    file.write_text(
+        'goal = "not bad(X)"\nrules_file = "rules.lp"\n[features.f]\ntype = "int"\nmin = 0\nmax = 9\n'
+    )
+    shelf = open_shelf(Settings(problems=(str(file),)))
+    before = shelf.find(None).digest
+    rules.write_text("bad(X) :- f(X,N), N<7.")
+    shelf.refresh()
+    assert shelf.find(None).digest != before
+
+
+def test_rows_to_pick_from_come_from_a_file(file: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "people.csv"
+    rows.write_text("age,debt,loan_duration,bank_balance,credit_score\n31,5000,12,40000,599\n")
+    shelf = open_shelf(Settings(problems=(str(file),), rows=((str(file), str(rows)),)))
+    assert shelf.find("loan").rows["row 1"]["debt"] == 5000
+
+
+def test_ids_can_stand_in_an_address_and_differ(tmp_path: Path) -> None:
+    files = []
+    for name in ("a b", "a?b", "<x>", "…"):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(LOAN)
+        files.append(str(path))
+    shelf = open_shelf(Settings(problems=tuple(files)))
+    assert list(shelf.entries) == ["a-b", "a-b-2", "x", "problem"]
+
+
+def test_what_is_not_there_is_named(file: Path) -> None:
+    shelf = open_shelf(Settings(problems=(str(file),)))
+    with pytest.raises(UnknownProblem, match="did you mean 'loan'"):
+        shelf.find("loans")
+    with pytest.raises(P2CError, match="cannot be read"):
+        open_shelf(Settings(problems=("nowhere.toml",)))
