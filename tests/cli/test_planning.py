@@ -513,7 +513,9 @@ def test_the_commands_can_be_mounted_in_another_program(desk: Desk) -> None:
 
 def test_what_was_proved_is_said_of_what_was_asked(desk: Desk) -> None:
     shown = process("plan", desk.loan, desk.john, "--minimize", "actions").stdout.decode()
-    assert "No way with fewer actions exists, and none as short is cheaper; this is proved." in shown
+    assert (
+        "No way with fewer actions exists, and none as short is cheaper; this is proved." in shown
+    )
 
 
 def test_the_version_is_printed_without_a_command() -> None:

@@ -66,6 +66,19 @@ def test_clingo_finds_the_ends_next_to_the_cheapest(distinct: str) -> None:
     }
 
 
+def test_an_own_value_between_those_of_a_cell_is_an_end_of_its_own() -> None:
+    document: Document = {
+        "goal": "good(X)",
+        "norm": "l0",
+        "rules": "good(X) :- home(X,'b'), rank(X,N), N=<0.25.",
+        "features": {
+            "home": {"type": "category", "values": ["a", "b"]},
+            "rank": {"type": "float", "values": [-0.75, 0.25, 0.5]},
+        },
+    }
+    assert difference(document, {"home": "a", "rank": 0.0}, k=6, distinct="cells") == ""
+
+
 def test_what_clingo_cannot_prove_is_refused_by_name() -> None:
     problem = Problem.from_dict({**LOAN, "effects": "supported"})
     with pytest.raises(EngineError, match="clingo: the nearest ends with supported effects"):

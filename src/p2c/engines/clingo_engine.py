@@ -74,7 +74,7 @@ def _told(horizon: Horizon, model: Model, *, optimal: bool) -> Found:
 
 def _bound(horizon: Horizon) -> float:
     theory = horizon.asker.parts.space.theory
-    share = Fraction(horizon.lowest[1]) / horizon.scale.units
+    share = Fraction(horizon.lowest[1]) / horizon.units
     return math.sqrt(share) if theory.norm is Norm.L2 else float(share)
 
 

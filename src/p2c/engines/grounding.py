@@ -150,8 +150,9 @@ class Grounding:
             self._case = case
         costs = {f"costs({f},{way},{w})": (f, way, w) for (f, way), w in case.prices.items() if w}
         new = [name for name in costs if name not in self._known]
-        self._ground([("price", costs[name]) for name in new])
-        self._known.update(new)
+        if new:  # even nothing takes a while to ground
+            self._ground([("price", costs[name]) for name in new])
+            self._known.update(new)
         self._rule_out(case)
         wanted = {*case.atoms, *costs, *asked}
         if self._ruled_out:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c.engines.grounding import Case, Grounding, TimeUp
@@ -46,6 +47,11 @@ class Ladder:
     parts: Parts
     _groundings: dict[int, Grounding] = field(default_factory=dict, init=False)
 
+    @cached_property
+    def scale(self) -> Scale:
+        """Return the units in which costs are told."""
+        return Scale(self.parts)
+
     def rung(self, moments: int) -> Grounding:
         """Return the smallest program that has so many moments."""
         capacity = next(each for each in CAPACITIES if each >= moments)
@@ -68,9 +74,8 @@ class Horizon:
 
     def __post_init__(self) -> None:
         person = self.asker.dynamics.person
-        self.scale = Scale(self.asker.parts)
         self._efforts = self.asker.efforts()
-        self._weights, self._exact = self.scale.weights(person, self._efforts)
+        self._weights, self.units, self._exact = self.ladder.scale.weigh(person, self._efforts)
         self._case = Case(frozenset(self.asker.atoms()), self._weights)
 
     def cheapest(self) -> Model | None:
@@ -88,7 +93,7 @@ class Horizon:
     def _just_below(self) -> Bound:
         """Return the bound that every way keeps that is cheaper than the best one."""
         assert self.best is not None
-        factor = self.scale.units / self.asker.dynamics.person.prices.denominator
+        factor = self.units / self.asker.dynamics.person.prices.denominator
         return self.best.actions, math.floor(self._exactly(self.best)[1] * (1 - SAME) * factor)
 
     def _within(self, bound: Bound | None) -> Model | None:

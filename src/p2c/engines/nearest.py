@@ -16,6 +16,7 @@ from p2c.engines.reading import read_path, replayed
 from p2c.engines.steps import Steps, algorithms, term, token
 from p2c.errors import EngineError
 from p2c.plan.answer import ask
+from p2c.plan.axis import OFF
 from p2c.plan.dynamics import Dynamics, Variety
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Already
@@ -93,8 +94,9 @@ class Ends:
     def _cells(self) -> list[str]:
         """Return what tells ends apart: the value of a feature, or the cell that it lies in."""
         axes = self._steps.case.dynamics.person.space.axes
+        by_cell = self._by_cell
         return [
-            f"kind({name},{value},{axes[index].cell(place) if self._by_cell and place >= 0 else value})."
+            f"kind({name},{value},{f'cell({axes[index].cell(place)})' if by_cell and place != OFF else value})."
             for (name, value), (index, place) in self._places.items()
         ]
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Norm
 
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from p2c.plan.person import Person
 
 MOST = 2**31 - 1
+
+
+class Weights(NamedTuple):
+    """A person's costs in whole numbers, how many of them make up a cost of 1, and whether none was rounded."""
+
+    of: dict[Spending, int]
+    units: Fraction
+    exact: bool
 
 
 @dataclass(frozen=True)
@@ -52,15 +60,22 @@ class Scale:
             return Fraction(prices.denominator, common)
         return Fraction(MOST * prices.denominator, top)
 
-    def weights(
-        self, person: Person, efforts: dict[Spending, int]
-    ) -> tuple[dict[Spending, int], bool]:
-        """Return the costs in the program's units, and whether none was rounded."""
-        factor = self.units / person.prices.denominator
+    def weigh(self, person: Person, efforts: dict[Spending, int]) -> Weights:
+        """Return the costs in units of the problem, which others share, or where that is not exact, of the person."""
+        shared = self._in_units(person, efforts, self.units)
+        if shared.exact:
+            return shared
+        common = math.gcd(*efforts.values()) or 1
+        if max(efforts.values()) > MOST * common:
+            return shared
+        return self._in_units(person, efforts, Fraction(person.prices.denominator, common))
+
+    def _in_units(self, person: Person, efforts: dict[Spending, int], units: Fraction) -> Weights:
+        factor = units / person.prices.denominator
         found = {}
         exact = True
         for spending, effort in efforts.items():
             weight = effort * factor
             found[spending] = min(math.floor(weight), MOST)
             exact = exact and found[spending] == weight
-        return found, exact
+        return Weights(found, units, exact)
