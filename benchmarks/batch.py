@@ -4,8 +4,8 @@
 
 The input is Adult with its rows drawn again and again, in files of about a million rows. pyarrow alone reads the problem's
 columns and writes them again, a file at a time and on one thread, which is what one worker has. Every figure is the
-best of some rounds; each run is a process of its own, timed from its start to its end, and its memory is the largest that
-it and its workers held at once. Then a batch is killed with signal 9 at random moments and taken up again, and the
+best of some rounds; each run is a process of its own, timed from its start to its end, by the clock and on processors,
+which a busy machine disturbs less; its memory is the largest that it and its workers held at once. Then a batch is killed with signal 9 at random moments and taken up again, and the
 hashes of its output are compared.
 """
 
@@ -48,17 +48,18 @@ PLAN = "from p2c.cli import main; main()"
 
 @dataclass(frozen=True)
 class Run:
-    """How long a command took, and the most memory that it and its children held."""
+    """How long a command took, by the clock and on processors, and the most memory that it and its children held."""
 
     seconds: float
+    processor: float
     megabytes: float
 
     def __str__(self) -> str:
-        return f"{self.seconds:7.2f} s   {self.megabytes:6.0f} MB"
+        return f"{self.seconds:7.2f} s {self.processor:7.2f} s {self.megabytes:6.0f} MB"
 
 
-def write_input(folder: Path, rows: int) -> None:
-    """Write the people, the same for the same number of rows."""
+def write_input(folder: Path, rows: int, group: int = FILE_ROWS) -> None:
+    """Write the people, the same for the same number of rows, in row groups of a size."""
     people = pa.Table.from_pandas(
         datasets.load_frame("adult", "all")[COLUMNS], preserve_index=False
     )
@@ -66,7 +67,21 @@ def write_input(folder: Path, rows: int) -> None:
     folder.mkdir(parents=True)
     for number, begin in enumerate(range(0, rows, FILE_ROWS)):
         drawn = rng.integers(0, len(people), min(FILE_ROWS, rows - begin))
-        pq.write_table(people.take(pa.array(drawn)), folder / f"{number:05d}.parquet")
+        pq.write_table(
+            people.take(pa.array(drawn)), folder / f"{number:05d}.parquet", row_group_size=group
+        )
+
+
+def write_loan(path: Path, rows: int) -> None:
+    """Write applicants for the loan, hardly two of them alike."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(18, 90, rows),
+        "debt": rng.integers(0, 50_000, rows),
+        "bank_balance": rng.integers(0, 1_000_000, rows),
+        "credit_score": rng.integers(300, 850, rows),
+    }
+    pq.write_table(pa.table(columns), path)
 
 
 def resident(pid: int) -> float:
@@ -98,12 +113,13 @@ def timed(command: list[str]) -> Run:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    code = process.wait()
+    _, code, used = os.wait4(process.pid, 0)
     seconds = time.monotonic() - begin
+    process.returncode = os.waitstatus_to_exitcode(code)
     ended.set()
     watcher.join()
-    assert code == 0, command
-    return Run(seconds, most)
+    assert process.returncode == 0, command
+    return Run(seconds, used.ru_utime + used.ru_stime, most)
 
 
 def best(make: list[str], target: Path, rounds: int) -> Run:
@@ -112,7 +128,11 @@ def best(make: list[str], target: Path, rounds: int) -> Run:
     for _ in range(rounds):
         shutil.rmtree(target, ignore_errors=True)
         runs.append(timed(make))
-    return Run(min(run.seconds for run in runs), max(run.megabytes for run in runs))
+    return Run(
+        min(run.seconds for run in runs),
+        min(run.processor for run in runs),
+        max(run.megabytes for run in runs),
+    )
 
 
 def hashes(target: Path) -> dict[str, str]:
@@ -148,6 +168,36 @@ def main() -> None:
         measure(Path(place), given.rows, given.rounds, given.kills)
 
 
+def measure_costs(folder: Path, rounds: int, rows: int = 1 << 20) -> None:
+    """Print what a part costs besides its rows, and what a row costs whom nobody resembles."""
+    target = folder / "out"
+    plan = [sys.executable, "-c", PLAN, "batch"]
+    adult = str(folder / "adult.toml")
+    runs = []
+    for group in (FILE_ROWS, 4096):
+        source = folder / f"groups-{group}"
+        write_input(source, rows, group)
+        command = [*plan, adult, str(source), str(target), "--part-rows", str(group)]
+        runs.append(best(command, target, rounds))
+    parts = rows // 4096 - 1
+    print(
+        f"{(runs[1].processor - runs[0].processor) / parts * 1e3:.1f} milliseconds for a part besides its rows"
+    )
+    loan, people = folder / "loan.toml", folder / "loan.parquet"
+    loan.write_text(datasets.problem_text("loan"), encoding="utf-8")
+    costs = []
+    for count in (rows // 4, rows):
+        write_loan(people, count)
+        command = [*plan, str(loan), str(people), str(target), "--no-blockers"]
+        costs.append(best(command, target, rounds).processor)
+    each = (costs[1] - costs[0]) / (rows - rows // 4) * 1e6
+    print(f"{each:.2f} microseconds for a row where everyone is different, loan")
+
+
+def _ratio(one: Run, other: Run) -> str:
+    return f"{one.seconds / other.seconds:.2f}x by the clock, {one.processor / other.processor:.2f}x on processors,"
+
+
 def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     source, target, problem = folder / "in", folder / "out", folder / "adult.toml"
     write_input(source, rows)
@@ -155,19 +205,21 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     copy = [sys.executable, "-c", COPY, str(source), str(target)]
     plan = [sys.executable, "-c", PLAN, "batch", str(problem), str(source), str(target)]
     print(f"{rows:,} rows of Adult, {len(COLUMNS)} columns, {os.cpu_count()} processors")
+    print("                                     clock  processor  memory")
     alone = best([*copy, "plain", *COLUMNS], target, rounds)
     print(f"pyarrow alone, plain text          {alone}")
     coded = best([*copy, "coded", *COLUMNS], target, rounds)
     print(f"pyarrow alone, text as dictionary  {coded}")
     one = best(plan, target, rounds)
-    print(
-        f"p2c batch, one worker              {one}   {one.seconds / alone.seconds:.2f}x pyarrow alone"
-    )
+    print(f"p2c batch, one worker              {one}   {_ratio(one, alone)} pyarrow alone")
     two = best([*plan, "--workers", "2"], target, rounds)
-    print(f"p2c batch, two workers             {two}   {one.seconds / two.seconds:.2f}x one worker")
     print(
-        f"{one.seconds / rows * 1e6:.2f} microseconds a row with one worker, start and end included"
+        f"p2c batch, two workers             {two}   {one.seconds / two.seconds:.2f}x as fast as one"
     )
+    print(
+        f"{one.processor / rows * 1e6:.2f} microseconds of a processor for a row, with one worker"
+    )
+    measure_costs(folder, rounds)
     if kills:
         again = [*plan, "--workers", "2", "--part-rows", "100000"]
         same = kill_and_resume(again, target, two, kills)

@@ -335,3 +335,102 @@ def test_a_wider_domain_does_not_make_a_known_value_missing() -> None:
     row = {"income": 20, "debt": 40, "job": "pilot", "age": 30}
     assert not isinstance(recourse.plan(row).plan, Already)
     assert isinstance(recourse.plan({**row, "job": None}).plan, Already)
+
+
+def test_one_whom_only_the_model_accepts_has_a_plan_that_checks() -> None:
+    table = loans()
+    odd = {"income": 20, "debt": 40, "job": "none", "age": 30}
+
+    def model(rows: pd.DataFrame) -> Any:
+        return (rows["income"] >= 50) | ((rows["income"] == 20) & (rows["debt"] == 40))
+
+    recourse = Recourse.fit(model, table)
+    confirmed = recourse.plan(odd)
+    assert isinstance(confirmed.plan, Already)
+    assert not recourse.problem.check(confirmed.plan)
+    assert recourse.check(confirmed)
+
+
+def test_nobody_of_whom_anything_is_known_can_be_checked_too() -> None:
+    recourse = Recourse.fit(lambda rows: ~(rows["income"] < 50), loans())
+    confirmed = recourse.plan(dict.fromkeys(("income", "debt", "job", "age")))
+    assert isinstance(confirmed.plan, Already)
+    assert recourse.check(confirmed)
+
+
+def test_a_check_asks_the_model_once_more() -> None:
+    table = loans()
+    limit = [50]
+    recourse = Recourse.fit(lambda rows: rows["income"] >= limit[0], table)
+    confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
+    assert recourse.check(confirmed)
+    limit[0] = 60
+    assert "the model refuses this state" in str(recourse.check(confirmed))
+
+
+def test_a_plan_says_how_far_the_rules_were_off() -> None:
+    table = loans()
+    table["income"] = table["income"] // 10 * 10
+    recourse = Recourse.fit(lambda rows: rows["income"] >= 63, table, actions={"age": "fixed"})
+    confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
+    assert confirmed.verified
+    assert end_of(confirmed)["income"] == 63
+    told = confirmed.to_dict()
+    assert told["guide"]["accepted"] is False
+    assert told["guide"]["off"] == pytest.approx((63 - 61) / 80)
+    assert told["guide"]["shifts"] == {"income": [61, 63]}
+    assert told["borders"] == [{"feature": "income", "refused": 62, "accepted": 63}]
+
+
+def test_a_model_trained_on_a_frame_takes_an_array() -> None:
+    table = loans()[["income", "debt"]]
+    model = LogisticRegression(max_iter=2_000).fit(table, table["income"] > 50)
+    recourse = Recourse.fit(model, table.to_numpy())
+    assert recourse.plan([20, 10]).verified
+    assert [each.verified for each in recourse.plan_many(np.array([[20, 10], [30, 5]]))] == [
+        True
+    ] * 2
+
+
+ODD: Any = [{}] * 300
+NAMED = loans().assign(odd=ODD)
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "keys", "message"),
+    [
+        (lambda rows: [True], loans(), {}, "gave 1 answers for 300 rows"),
+        (lambda rows: True, loans(), {}, "the single answer True for 300 rows"),
+        (lambda rows: np.ones((len(rows), 2)), loans(), {}, "2 values for each row"),
+        (lambda rows: rows["gone"], loans(), {}, "cannot be asked: KeyError: 'gone'"),
+        (LogisticRegression(), loans(), {}, "cannot be asked: NotFittedError"),
+        (
+            lambda rows: np.where(rows["age"] > 30, "yes", "no"),
+            loans(),
+            {},
+            "classes are 'no', 'yes'",
+        ),
+        (lambda rows: rows["age"] > 30, loans(), {"budget": 0}, "budget: expected"),
+        (lambda rows: rows["age"] > 30, loans(), {"causal": 5}, "causal: expected rules"),
+        (lambda rows: rows["age"] > 30, loans(), {"threshold": 2}, "threshold: expected"),
+        (lambda rows: rows["age"] > 30, loans(), {"features": {"age": 5}}, "keys for 'age'"),
+        (lambda rows: rows["age"] > 30, NAMED, {}, "'odd': expected numbers or text, found a dict"),
+        (lambda rows: rows[:, 0] > 3, np.arange(9), {}, "found 1 dimension"),
+        (
+            lambda rows: rows["age"] > 30,
+            pd.concat([loans(), loans()], axis=1),
+            {},
+            "two columns called 'income'",
+        ),
+    ],
+)
+def test_misuse_is_one_clear_line(model: Any, table: Any, keys: Any, message: str) -> None:
+    with pytest.raises(P2CError, match=message) as caught:
+        Recourse.fit(model, table, **keys)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_row_that_is_none_is_one_clear_line() -> None:
+    recourse = Recourse.fit(lambda rows: rows["income"] >= 50, loans())
+    with pytest.raises(P2CError, match="expected a row of 4 values, found 5"):
+        recourse.plan(5)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import islice
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +19,11 @@ from p2c.plan.blockers import find_blockers
 from p2c.plan.frames import plan_frame
 from p2c.plan.lazy import is_lazy, plan_lazily
 from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import Infeasible
+from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan
-from p2c.report.document import applicant_document
-from p2c.report.dossier import Origin, expert_document
-from p2c.report.formats import check_audience, renderer
-from p2c.report.graph import graph_svg
-from p2c.report.notebook import problem_html
 from p2c.report.voice import give_voice
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
@@ -37,9 +34,9 @@ if TYPE_CHECKING:
 
     from p2c.domain.row import State
     from p2c.engines.protocol import Engine
-    from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
+    from p2c.report.dossier import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
     from p2c.rules.theory import Theory
@@ -127,12 +124,16 @@ class Problem:
         """Return the path of least cost for a person, with what blocks it where there is none."""
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
+        begin = time.monotonic()
         if node_limit is not None:
             plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
         else:
             plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
         if isinstance(plan, Infeasible):
-            plan = Infeasible(plan.question, *find_blockers(problem.compiled, state))
+            spent = time.monotonic() - begin
+            left = None if time_limit is None else max(time_limit - spent, 0.0)
+            why_not = find_blockers(problem.compiled, state, time_limit=left)
+            plan = Infeasible(plan.question, *why_not)
         return give_voice(problem.theory, plan)
 
     def nearest(
@@ -142,14 +143,14 @@ class Problem:
         kinds = [each.value for each in Distinct]
         if distinct not in kinds:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
         return [
             give_voice(problem.theory, plan, cheapest=number == 0)
-            for number, plan in enumerate(islice(plans, k))
+            for number, plan in enumerate(islice(plans, index(k)))
         ]
 
     def plan_many(
@@ -173,24 +174,26 @@ class Problem:
 
     def report(
         self,
-        row: Mapping[str, Any],
+        row: Mapping[str, Any] | Plan,
         *,
         format: str = "html",
         audience: str = "applicant",
         language: str = "en",
         origin: Origin | None = None,
-        engine: str = "auto",
-        time_limit: float | None = None,
         **overrides: Any,
     ) -> bytes:
-        """Return a report on a person's plan as html, md, png or pdf, for the applicant or for an expert.
+        """Return a report on a person, or on a plan made before, as html, md, png or pdf, for applicant or expert.
 
         `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives.
         """
+        from p2c.report.document import applicant_document
+        from p2c.report.dossier import Origin, expert_document
+        from p2c.report.formats import check_audience, renderer
+
         render = renderer(format)
         check_audience(audience)
         problem = self.with_keys(**overrides)
-        plan = problem.plan(row, engine=engine, time_limit=time_limit)
+        plan = row if isinstance(row, Plan) else problem.plan(row)
         if audience == "applicant":
             return render(applicant_document(problem.theory, plan, language=language))
         origin = replace(origin or Origin(), problem=problem.to_dict())
@@ -211,9 +214,13 @@ class Problem:
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
         """Return the causal graph as a picture: what follows from what, and what the decision reads."""
+        from p2c.report.graph import graph_svg
+
         return graph_svg(self.theory, theme=theme, language=language)
 
     def _repr_html_(self) -> str:
+        from p2c.report.notebook import problem_html
+
         return problem_html(self.theory)
 
 

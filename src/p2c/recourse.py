@@ -7,18 +7,22 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from p2c.errors import P2CError
+from p2c.errors import Fault, P2CError
 from p2c.learn.adopt import with_causal_rules
-from p2c.learn.domains import domain_from_frame
 from p2c.learn.extract import extract
+from p2c.learn.outline import outline_problem
 from p2c.learn.proxy import fit_proxy
+from p2c.learn.review import Review
 from p2c.learn.rungs import sample_values
 from p2c.learn.source import read_source
+from p2c.learn.view import as_frame
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
+from p2c.plan.validate import Verdict
 from p2c.problem import Problem
-from p2c.rules.render import render_atom
-from p2c.rules.syntax import Atom, Constant, Variable
+from p2c.rules.render import render_atom, render_literal
+from p2c.rules.syntax import Atom, Constant, Not, Variable
+from p2c.verify.border import find_borders
 from p2c.verify.ladder import build_ladder
 from p2c.verify.oracle import Oracle
 from p2c.verify.result import VerifiedPlan
@@ -34,10 +38,8 @@ if TYPE_CHECKING:
     from p2c.domain.row import State
     from p2c.learn.extract import Extraction
     from p2c.learn.proxy import Proxy
-    from p2c.learn.review import Review
     from p2c.learn.source import Source
     from p2c.plan.outcome import Plan
-    from p2c.plan.validate import Verdict
     from p2c.verify.ladder import Ladder
     from p2c.verify.oracle import Ask
 
@@ -93,23 +95,25 @@ class Recourse:
         problem, such as `norm`, `name` or `law`, which is the problem's `causal`. `budget` is how many rows the model
         may be asked about for one person.
         """
+        if not isinstance(budget, int) or budget < 1:
+            raise P2CError(f"budget: expected a whole number above 0, found {budget!r}")
+        given: object = causal
+        if not isinstance(given, str | Review | None):
+            kind = type(given).__name__
+            raise P2CError(f"causal: expected rules as text or a review, found a {kind}")
         source = read_source(model, X, desired=desired, threshold=threshold)
         extraction = extract(source, y, held_out=0.2, seed=seed)
-        described = domain_from_frame(source.table, scale=scale)
-        for name, given in (features or {}).items():
-            described[source.view.feature(name)].update(given)
-        for name, action in (actions or {}).items():
-            described[source.view.feature(name)]["action"] = action
         if "law" in keys:
             keys["causal"] = keys.pop("law")
-        written = f"{causal.rstrip()}\n" if isinstance(causal, str) else ""
-        spec: dict[str, Any] = {
-            "name": "recourse",
-            "goal": extraction.goal,
-            "rules": written + extraction.program,
-            "features": described,
-            **keys,
-        }
+        outline = outline_problem(
+            source,
+            extraction,
+            scale=scale,
+            actions=actions,
+            features=features,
+            causal=causal if isinstance(causal, str) else "",
+        )
+        spec: dict[str, Any] = {**outline, **keys}
         if causal is not None and not isinstance(causal, str):
             spec = with_causal_rules(spec, causal)
         silent = source.model is not None and not source.model.scored and not extraction.exact
@@ -145,19 +149,36 @@ class Recourse:
         told = oracle.known.get(tuple((guides[0].counterfactual or {}).values()))
         said = None if told is None else told.accepted
         return [
-            VerifiedPlan(plan, verified, oracle.asked, oracle.calls, guides[0], said)
+            VerifiedPlan(
+                plan,
+                verified,
+                oracle.asked,
+                oracle.calls,
+                guides[0],
+                said,
+                find_borders(oracle, plan),
+            )
             for plan in plans or [GaveUp(walker.question, 0.0)]
         ]
 
-    def plan_many(self, frame: pd.DataFrame) -> list[VerifiedPlan]:
-        """Return a confirmed plan for every row of a table."""
-        return [self.plan(row) for _, row in frame.iterrows()]
+    def plan_many(self, frame: Any) -> list[VerifiedPlan]:
+        """Return a confirmed plan for every row of a table, a frame or an array."""
+        return [self.plan(row) for _, row in as_frame(frame).iterrows()]
 
     def check(self, confirmed: VerifiedPlan) -> Verdict:
-        """Replay a plan by the contract, its end state in the place of the goal, with code that no search shares."""
-        if not isinstance(confirmed.plan, Found) or confirmed.plan.optimal:
-            return self.problem.check(confirmed.plan)
-        return self._towards(confirmed.plan).check(confirmed.plan)
+        """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.
+
+        For a plan that the model has confirmed, its end stands in the place of the goal.
+        """
+        plan = confirmed.plan
+        if not confirmed.verified or not isinstance(plan, Found | Already):
+            return self.problem.check(plan)
+        proved = isinstance(plan, Found) and plan.optimal
+        verdict = (self.problem if proved else self._towards(plan)).check(plan)
+        accepted, _ = self._ask(plan.question.initial)([plan.counterfactual])[0]
+        if accepted:
+            return verdict
+        return Verdict((*verdict.faults, Fault("counterfactual", "the model refuses this state")))
 
     @cached_property
     def ladder(self) -> Ladder:
@@ -206,13 +227,18 @@ class Recourse:
         assert verdict, f"a confirmed plan breaks the contract: {verdict}"
         return plan
 
-    def _towards(self, plan: Found) -> Problem:
+    def _towards(self, plan: Found | Already) -> Problem:
         """Return the problem whose goal is the end of a plan."""
         values = [
             render_atom(Atom(name, (Variable("X"), Constant(value))))
             for name, value in plan.counterfactual.items()
             if value is not None
         ]
+        if not values:
+            # Of somebody about whom nothing is known, it is known that no value is there.
+            feature = self.problem.theory.features[0]
+            atom = Atom(feature.name, (Variable("X"), Constant(feature.domain.value(0))))
+            values = [render_literal(Not(atom))]
         return Problem.from_dict({**self.problem.to_dict(), "goal": ", ".join(values)})
 
 

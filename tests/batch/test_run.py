@@ -252,7 +252,7 @@ def test_a_disk_that_takes_no_more_is_one_line_that_names_the_missing_parts(
     line = command(source, tmp_path / "out")
     limited = [line[0], "-c", FULL, "20000", *line[3:]]
     failed = subprocess.run(limited, capture_output=True, text=True, check=False)
-    assert failed.returncode == 2
+    assert failed.returncode == 1
     assert failed.stderr.count("\n") == 1
     assert "2 parts missing (0-1)" in failed.stderr
     assert "cannot be written" in failed.stderr
@@ -282,7 +282,7 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     (tmp_path / "start.py").write_text(script)
     deadly = [line[0], str(tmp_path / "start.py"), *line[3:-1], "2"]
     failed = subprocess.run(deadly, capture_output=True, text=True, check=False)
-    assert failed.returncode == 2
+    assert failed.returncode == 1
     assert failed.stderr.splitlines() == [
         f"{PARTS} parts missing (0-{PARTS - 1}): a worker process ended before its time;"
         " the same command goes on from here"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -508,3 +509,9 @@ def test_the_commands_can_be_mounted_in_another_program(desk: Desk) -> None:
     shown = CliRunner().invoke(app, ["plan", str(desk.loan), str(desk.john), "--json"])
     assert shown.exit_code == 0
     assert json.loads(shown.output)["status"] == "found"
+
+
+def test_the_version_is_printed_without_a_command() -> None:
+    shown = process("--version")
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert shown.stdout.decode() == f"p2c {metadata.version('p2c')}\n"

@@ -14,6 +14,7 @@ import pytest
 from p2c.datasets import names, problem_text, rows
 from p2c.engines import ENGINES
 from p2c.engines.grounding import Grounding
+from p2c.engines.scasp.process import find_solver
 from p2c.errors import EngineError, MissingExtra, P2CError
 from p2c.problem import Problem
 from tests.oracle import best_plan
@@ -26,19 +27,25 @@ Document = dict[str, Any]
 
 PER_SEED = 50
 
-engines = pytest.mark.parametrize("engine", list(ENGINES))
+INSTALLED = {
+    "scasp": pytest.mark.skipif(find_solver() is None, reason="s(CASP) is not installed here"),
+}
+engines = pytest.mark.parametrize(
+    "engine", [pytest.param(name, marks=INSTALLED.get(name, ())) for name in ENGINES]
+)
+quick_engines = pytest.mark.parametrize("engine", [name for name in ENGINES if name != "scasp"])
 
 
 def ask(engine: str, problem: Problem, row: Document, **options: Any) -> Plan:
     return ENGINES[engine].plan(problem.compiled, problem.read_row(row), **options)
 
 
-def difference(engine: str, document: Document, row: Document) -> str:
+def difference(engine: str, document: Document, row: Document, **options: Any) -> str:
     """Return where an engine and the slow planner differ on a row, or nothing."""
     problem = Problem.from_dict(document)
     expected = best_plan(problem.theory, problem.read_row(row))
     try:
-        plan = ask(engine, problem, row)
+        plan = ask(engine, problem, row, **options)
     except EngineError:
         raise
     except P2CError as error:
@@ -64,14 +71,14 @@ def assert_agreement(engine: str, seed: int) -> None:
         assert not found, f"{found}\n{document!r}\n{row!r}"
 
 
-@engines
+@quick_engines
 @pytest.mark.parametrize("seed", range(2000, 2006))
 def test_an_engine_agrees_with_the_slow_planner(engine: str, seed: int) -> None:
     assert_agreement(engine, seed)
 
 
 @pytest.mark.slow
-@engines
+@quick_engines
 @pytest.mark.parametrize("seed", range(3000, 3100))
 def test_an_engine_agrees_with_the_slow_planner_on_many_more(engine: str, seed: int) -> None:
     assert_agreement(engine, seed)
@@ -82,7 +89,7 @@ def embedded(name: str) -> Problem:
     return Problem.from_dict(tomllib.loads(problem_text(name)))
 
 
-@engines
+@quick_engines
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
 def test_an_engine_agrees_on_the_named_rows(engine: str, name: str, norm: str) -> None:
@@ -105,7 +112,7 @@ def test_john_pays_his_debt_and_the_score_follows(engine: str) -> None:
     ]
 
 
-@engines
+@quick_engines
 def test_an_engine_agrees_on_every_rejected_car(engine: str) -> None:
     problem = embedded("cars")
     values = {f.name: f.domain.values for f in problem.theory.features}  # type: ignore[union-attr]

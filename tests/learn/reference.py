@@ -50,7 +50,7 @@ class Reference:
     def fit(self, rows: list[Row], labels: list[Any], positive: Any = None) -> Reference:
         self.rules: list[Rule] = []
         self.fewest = int(self.tail * len(rows))
-        self.features = sorted(rows[0], key=lambda feature: not self._has_strings(rows, feature))
+        self.features = sorted(rows[0], key=lambda feature: self._has_numbers(rows, feature))
         classes = sorted(set(labels))
         if len(classes) > 2:
             self._fit_several(rows, labels)
@@ -62,8 +62,8 @@ class Reference:
         self.default = next(each for each in classes if each != positive)
         return self
 
-    def _has_strings(self, rows: list[Row], feature: str) -> bool:
-        return any(isinstance(row[feature], str) for row in rows)
+    def _has_numbers(self, rows: list[Row], feature: str) -> bool:
+        return not all(isinstance(row[feature], str) for row in rows)
 
     def _fit_several(self, rows: list[Row], labels: list[Any]) -> None:
         left = list(zip(rows, labels, strict=True))

@@ -114,6 +114,22 @@ def test_a_missing_value_satisfies_a_negated_bound_only() -> None:
     assert lower.predict(rest).tolist() == [1]
 
 
+def test_of_tied_features_strings_come_first_then_numbers_also_where_some_are_missing() -> None:
+    frame = pd.DataFrame(
+        {
+            "holes": [1.0, 1.0, None, None],
+            "size": [1, 1, 2, 2],
+            "name": ["a", "a", "b", "b"],
+        }
+    )
+    label = ["no", "no", "yes", "yes"]
+    assert FoldSE().fit(frame, label).program_ == "label(X,'yes') :- not name(X,'a')."
+    numbers = FoldSE().fit(frame.drop(columns="name"), label)
+    assert numbers.program_ == "label(X,'yes') :- holes(X,N1), not(N1=<1.0)."
+    swapped = FoldSE().fit(frame[["size", "holes"]], label)
+    assert swapped.program_ == "label(X,'yes') :- size(X,N1), not(N1=<1.0)."
+
+
 def test_qualities_count_what_each_rule_covers() -> None:
     model = FoldSE(positive="unacc").fit(FEATURES, UNACCEPTABLE)
     wanted = (UNACCEPTABLE == "unacc").to_numpy()
@@ -141,6 +157,36 @@ def test_one_class_is_predicted_by_default() -> None:
     model = FoldSE().fit([[1], [2]], ["only", "only"])
     assert (model.rules_, model.program_) == ((), "")
     assert model.predict([[5]]).tolist() == ["only"]
+
+
+def test_a_weight_stands_for_as_many_rows_and_the_unit_does_not_matter() -> None:
+    chance = np.random.default_rng(3)
+    for labels in (UNACCEPTABLE, CARS["label"]):
+        for _ in range(4):
+            weights = chance.integers(0, 4, len(FEATURES))
+            repeated = FEATURES.loc[FEATURES.index.repeat(weights)]
+            plain = FoldSE().fit(repeated, labels.loc[repeated.index])
+            whole = FoldSE().fit(FEATURES, labels, sample_weight=weights)
+            assert whole.program_ == plain.program_
+            assert whole.qualities_ == plain.qualities_
+            assert (whole.shares_ == plain.shares_).all()
+            assert FoldSE(tail=0).fit(FEATURES, labels, weights * 0.25).program_ == (
+                FoldSE(tail=0).fit(repeated, labels.loc[repeated.index]).program_
+            )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "expected"),
+        ([-1.0, 1.0], "not negative"),
+        ([np.nan, 1.0], "finite"),
+        ([0.0, 0.0], "all weights are zero"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FoldSE().fit([[1], [2]], ["a", "b"], sample_weight=weights)
 
 
 def test_rows_before_fitting_are_refused() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c.errors import P2CError
+from p2c.plan.planner import find_plan
 from p2c.problem import Problem
 from tests.oracle import all_end_states, best_plan
 from tests.strategies import seeded_problems
@@ -27,9 +28,11 @@ def compare(document: Document, row: Document) -> str:
     expected = best_plan(problem.theory, state)
     if expected is None:
         return _refused(problem, row)
-    plan = problem.plan(row, node_limit=100_000)
+    plan = problem.plan(row)
     found = plan.to_dict()
     differences = _plan_differences(expected, found)
+    alone = find_plan(problem.compiled, state, node_limit=100_000)
+    differences += [f"alone: {each}" for each in _plan_differences(expected, alone.to_dict())]
     if found["status"] != "infeasible":
         differences += [f"check: {fault}" for fault in problem.check(plan).faults]
     if not differences and found["status"] != "infeasible":
@@ -67,6 +70,8 @@ def _nearest_differences(ends: list[EndState], found: list[Document]) -> list[st
     costs, others = [end.cost for end in ends], [each["cost"] for each in found]
     if len(costs) != len(others) or not all(map(_equal, costs, others)):
         return [f"nearest: expected {costs}, found {others}"]
+    if any(_acts(end.path) != _acts(each) for end, each in zip(ends, found, strict=True)):
+        return [f"nearest: expected {[e.path for e in ends]}, found {found}"]
     points = {tuple(each["counterfactual"].values()) for each in found}
     return [] if len(points) == len(found) else ["nearest: an end state is listed twice"]
 

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 
 from p2c.domain.feature import distance, permits
 from p2c.domain.row import read_row
+from p2c.rules.cells import every_test
+from p2c.rules.evaluate import passes
 from p2c.rules.meaning import (
     ConstraintException,
     FeatureException,
@@ -281,3 +283,40 @@ def test_landmarks_never_miss_a_nearest_value(world: tuple[dict[str, Any], dict[
         best = min((far for far, _ in near), default=None)
         listed = landmarks(theory, feature)
         assert all(value in listed for far, value in near if far == best)
+
+
+def test_from_a_missing_number_there_is_an_outcome_for_every_set_that_the_rules_tell_apart() -> (
+    None
+):
+    rules = """
+        good(X) :- score(X,N), N>=40, N=<60, not dull(X).
+        dull(X) :- score(X,N), N=50.
+        score(X,N) :- debt(X,0), N>=20.
+    """
+    features = {"debt": whole(0, 9), "score": whole(0, 1_000_000)}
+    theory = small(rules, features)
+    found = triggered_outcomes(theory, {"debt": 0, "score": None}, ("score",))
+    values = [each.value for each in found]
+    assert values == [20, 21, 39, 40, 41, 49, 50, 51, 59, 60, 61, 1_000_000]
+    assert all(each.assumed for each in found)
+
+
+@given(problems())
+@settings(max_examples=100, deadline=None)
+def test_from_a_missing_value_every_cell_of_the_allowed_values_is_met(
+    world: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    problem, row = world
+    theory = theory_of(problem)
+    for name, _ in theory.causes:
+        feature = theory.feature[name]
+        now = {**read_row(theory.features, row), name: None}
+        rules = fired(theory, name, now)
+        if allows(theory, name, rules, None) or feature.action.value == "fixed":
+            continue
+        tests = [test for test in every_test(theory) if test.feature == name]
+        values = [feature.domain.value(place) for place in range(feature.domain.size)]
+        passed = {value: tuple(passes(feature, value, test) for test in tests) for value in values}
+        wanted = {passed[value] for value in values if allows(theory, name, rules, value)}
+        met = {passed[each.value] for each in triggered_outcomes(theory, now, (name,))}
+        assert met == wanted

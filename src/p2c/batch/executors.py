@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from p2c.batch.part import Failure, run_part, warm
 from p2c.errors import MissingExtra, P2CError
@@ -48,8 +49,8 @@ def here(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
 @contextmanager
 def processes(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
     """Make the parts in some processes of this machine, which start while the input is looked through."""
-    # Threads of pyarrow do not survive a fork, so each process starts afresh.
-    context = multiprocessing.get_context("spawn")
+    warm(problem)
+    context = multiprocessing.get_context(_start_method())
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_parent) as pool:
         for _ in range(workers):
             pool.submit(warm, problem)
@@ -74,6 +75,14 @@ def processes(problem: str, *, workers: int, address: str | None) -> Iterator[Ex
             yield execute
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _start_method() -> Literal["fork", "spawn"]:
+    """Return how processes start: as copies of this one where that is safe, for they need not read anything again.
+
+    It is on Linux, as long as no other thread of Python may hold a lock; those of pyarrow and numpy care for themselves.
+    """
+    return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
 
 
 def _follow_parent() -> None:
@@ -112,7 +121,11 @@ def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
             if future.status == "finished":
                 yield future.result()
             else:
-                reason = "the scheduler lost it" if future.cancelled() else "its workers were lost"
+                reason = (
+                    "the scheduler was lost"
+                    if future.cancelled()
+                    else "too many of its workers were lost"
+                )
                 yield Failure(futures[future].number, reason)
 
     with client:

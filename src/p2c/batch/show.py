@@ -35,9 +35,14 @@ def progress(console: Console) -> Iterator[Watch]:
     """Show how far a batch has come, where somebody looks; name the columns that are left aside."""
     rows = TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows")
     columns = (BarColumn(), rows, RateColumn(), TimeRemainingColumn())
-    hidden = not console.is_terminal
-    # A part may take minutes, and a rate needs two of them.
-    with Progress(*columns, console=console, disable=hidden, speed_estimate_period=3600) as bar:
+    bar = Progress(
+        *columns,
+        console=console,
+        disable=not console.is_terminal,
+        auto_refresh=False,  # no thread, so that workers may start as copies of this process
+        speed_estimate_period=3600,  # a part may take minutes, and a rate needs two of them
+    )
+    with bar:
         task = bar.add_task("planning", total=None, start=False, visible=False)
         told = False
 
@@ -51,7 +56,7 @@ def progress(console: Console) -> Iterator[Watch]:
             if not told:
                 bar.start_task(task)
             told = True
-            bar.update(task, completed=rows, total=total, visible=True)
+            bar.update(task, completed=rows, total=total, visible=True, refresh=True)
 
         yield watch
 

@@ -105,7 +105,8 @@ def _blockers(problem: Problem, classes: Sequence[Stuck]) -> Counter[str]:
     for each in classes:
         if time.monotonic() > deadline:
             break
-        blockers, _ = find_blockers(problem.compiled, each.state)
+        blockers, _, known = find_blockers(problem.compiled, each.state)
         words = [f"{blocker.feature} {blocker.restriction}" for blocker in blockers]
-        counts[" + ".join(words) or "the rules themselves"] += each.count
+        rest = "the rules themselves" if known else "not found out in time"
+        counts[" + ".join(words) or rest] += each.count
     return Counter(dict(counts.most_common()))

@@ -8,10 +8,15 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import metadata
+from typing import Annotated
 
 import typer
 
+from p2c.cli.asp import asp
 from p2c.cli.batch import batching
+from p2c.cli.desk import out
+from p2c.cli.extraction import extraction
 from p2c.cli.group import command_group
 from p2c.cli.learning import learning
 from p2c.cli.planning import planning
@@ -23,8 +28,27 @@ from p2c.errors import P2CError, RuleError
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
 )
-for group in (planning, learning, reporting, batching, serving):
+for group in (planning, learning, extraction, reporting, batching, asp, serving):
     app.add_typer(group)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        out.print(f"p2c {metadata.version('p2c')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Take what holds for every command."""
 
 
 def main() -> None:

@@ -1,10 +1,11 @@
 """The command that plans for whole files: Parquet or CSV in, Parquet out, on one machine or on many.
 
-Exit codes: 0 done, 2 bad input or parts missing; the same command again goes on from where it ended.
+Exit codes: 0 done, 1 parts are missing and the same command goes on from there, 2 bad input.
 """
 
 from __future__ import annotations
 
+import logging
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +26,7 @@ from p2c.cli.desk import (
     print_json,
 )
 from p2c.cli.group import command_group
-from p2c.errors import P2CError
+from p2c.errors import BatchError, P2CError
 from p2c.problem import Problem
 
 batching = command_group()
@@ -84,18 +85,17 @@ def batch(
     asked = Problem.load(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
     options = Options(tuple(keep or ()), keep_all, alternatives, part_rows)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
-    with progress(Console(stderr=True)) as watch:
-        summary = plan_files(
-            asked,
-            source,
-            target,
-            options,
-            executor=executor,
-            workers=workers,
-            address=scheduler,
-            blockers=blockers,
-            watch=watch,
-        )
+    # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
+    logging.getLogger("distributed.client").disabled = True
+    how = {"workers": workers, "address": scheduler, "blockers": blockers}
+    try:
+        with progress(Console(stderr=True)) as watch:
+            summary = plan_files(
+                asked, source, target, options, executor=executor, watch=watch, **how
+            )
+    except BatchError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
     if as_json:
         print_json(summary.to_dict())
     else:

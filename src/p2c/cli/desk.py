@@ -80,6 +80,13 @@ def write_new(path: Path, content: str | bytes, *, replace: bool = False) -> Non
     out.print(str(path), markup=False)
 
 
+def refuse_existing(*paths: Path | None) -> None:
+    """Refuse files that exist before any work is put into what would be written there."""
+    for path in paths:
+        if path is not None and path.exists():
+            raise P2CError(f"{path}: exists; it is left as it is, choose another name or folder")
+
+
 def print_json(data: Any) -> None:
     """Print data as JSON, in letters that the terminal has."""
     text = json.dumps(data, indent=2, ensure_ascii=False)

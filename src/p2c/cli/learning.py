@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from p2c.cli.desk import out, write_new
+from p2c.cli.desk import out, refuse_existing, write_new
 from p2c.cli.group import command_group
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import MissingExtra, P2CError
@@ -37,6 +37,16 @@ Ratio = Annotated[float, typer.Option(min=0, help="FOLD-SE: negatives for one po
 Tail = Annotated[
     float, typer.Option(min=0, max=0.99, help="FOLD-SE: the least share of rows for a rule.")
 ]
+ScaleOption = Annotated[ScaleName, typer.Option(help="What numeric differences are divided by.")]
+HeldOut = Annotated[float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")]
+Seed = Annotated[int, typer.Option(min=0, help="Which rows those are.")]
+Fixed = Annotated[
+    list[str] | None, typer.Option(help="A column that nothing changes; repeat it for more.")
+]
+Up = Annotated[list[str] | None, typer.Option(help="A column that only grows; repeat it for more.")]
+Down = Annotated[
+    list[str] | None, typer.Option(help="A column that only shrinks; repeat it for more.")
+]
 
 
 @learning.command()
@@ -54,23 +64,23 @@ def learn(
     wanted: Annotated[
         str | None, typer.Option(help="The class that the problem's goal asks for.")
     ] = None,
-    scale: Annotated[
-        ScaleName, typer.Option(help="What numeric differences are divided by.")
-    ] = ScaleName.RANGE,
-    held_out: Annotated[
-        float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")
-    ] = 0.2,
-    seed: Annotated[int, typer.Option(min=0, help="Which rows those are.")] = 0,
+    scale: ScaleOption = ScaleName.RANGE,
+    fixed: Fixed = None,
+    up: Up = None,
+    down: Down = None,
+    held_out: HeldOut = 0.2,
+    seed: Seed = 0,
     ignore: Ignored = None,
     ratio: Ratio = 0.5,
     tail: Tail = 0.005,
 ) -> None:
     """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
-    _need_learning()
+    need_learning()
     from p2c.learn.decision import describe_problem, learn_decision
     from p2c.learn.files import find_column, read_frame
     from p2c.report.candidates import show_learned
 
+    refuse_existing(output, problem)
     frame = read_frame(data, without=ignore or ())
     column = find_column(frame, target, source=str(data))
     learned = learn_decision(
@@ -86,8 +96,10 @@ def learn(
             name=problem.stem,
             wanted=wanted,
             scale=scale.value,
+            actions=actions_of(fixed, up, down),
         )
         Problem.from_dict(described)
+        hint_actions(described)
         write_new(problem, problem_to_toml(described))
 
 
@@ -118,7 +130,7 @@ def causal(
     tail: Tail = 0.005,
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
-    _need_learning()
+    need_learning()
     from p2c.learn.causal import learn_causal_rules
     from p2c.learn.domains import domain_from_frame
     from p2c.learn.files import read_frame
@@ -154,7 +166,7 @@ def review(
     log: Annotated[bool, typer.Option("--log", help="Only show the answers given so far.")] = False,
 ) -> None:
     """Walk an expert through the rules that are left to answer; every answer is saved at once."""
-    _need_learning()
+    need_learning()
     from p2c.cli.interview import interview
     from p2c.learn.files import read_frame
     from p2c.learn.review import read_review
@@ -187,7 +199,7 @@ def adopt(
     ],
 ) -> None:
     """Add the approved causal rules to a problem; a rule without an answer is an error."""
-    _need_learning()
+    need_learning()
     from p2c.learn.adopt import with_causal_rules
     from p2c.learn.review import read_review
 
@@ -195,13 +207,36 @@ def adopt(
     write_new(output, problem_to_toml(merged))
 
 
-def _need_learning() -> None:
+def need_learning() -> None:
     """Refuse with the command that installs what is missing."""
     for package, module in (("pandas", "pandas"), ("scikit-learn", "sklearn")):
         try:
             __import__(module)
         except ImportError as error:
             raise MissingExtra(package, extra="learn") from error
+
+
+def actions_of(
+    fixed: list[str] | None, up: list[str] | None, down: list[str] | None
+) -> dict[str, str]:
+    """Return who may change what, by the names of columns; a column that is named twice is an error."""
+    found: dict[str, str] = {}
+    for action, names in (("fixed", fixed), ("up", up), ("down", down)):
+        for name in names or ():
+            if found.get(name, action) != action:
+                raise P2CError(f"--{action} {name}: the column is given as '{found[name]}' too")
+            found[name] = action
+    return found
+
+
+def hint_actions(described: dict[str, Any]) -> None:
+    """Say that a person may change everything, where nobody has said otherwise."""
+    if not any("action" in keys for keys in described["features"].values()):
+        out.print(
+            "every feature is free to be changed: name those that are not with --fixed, --up or --down,"
+            " or write it into the problem",
+            markup=False,
+        )
 
 
 def _cuts(path: Path, frame: object) -> dict[str, list[float]]:

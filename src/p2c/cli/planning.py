@@ -26,10 +26,11 @@ from p2c.cli.desk import (
 )
 from p2c.cli.group import command_group
 from p2c.domain.spec import Norm
+from p2c.explain.justification import JUSTIFIERS, Justifier
 from p2c.explain.sentences import explain_proof, to_text
 from p2c.plan.nearest import Distinct
 from p2c.problem import Problem
-from p2c.report.terminal import show_plan, show_plans, show_space
+from p2c.report.terminal import show_justification, show_plan, show_plans, show_space
 
 planning = command_group()
 
@@ -44,7 +45,9 @@ def plan(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
-    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    engine: Annotated[
+        str, typer.Option(help="Who answers: auto, native, clingo or scasp.")
+    ] = "auto",
     all_norms: Annotated[bool, typer.Option(help="Plan under each of l0, l1 and l2.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
     node_limit: Annotated[int | None, typer.Option(min=0, help="States; then give up.")] = None,
@@ -111,16 +114,23 @@ def why(
     as_json: AsJson = False,
     number: RowNumber = 1,
     tree: Annotated[bool, typer.Option(help="Print the proof tree with its rules as well.")] = True,
+    engine: Annotated[
+        Justifier, typer.Option(help="scasp adds s(CASP)'s own justification.")
+    ] = Justifier.NATIVE,
 ) -> None:
     """Show why the decision is what it is: in sentences, and as a proof tree."""
     loaded = Problem.load(problem)
-    proof = loaded.why(read_person(loaded, row, number))
+    person = read_person(loaded, row, number)
+    proof = loaded.why(person)
+    second = JUSTIFIERS[engine](loaded.theory, loaded.read_row(person))
     if as_json:
-        print_json(proof.to_dict())
+        print_json(proof.to_dict() | ({engine.value: second.to_dict()} if second else {}))
         return
     out.print(to_text(explain_proof(loaded.theory, proof)), markup=False)
     if tree:
         out.print(f"\n{proof.to_text()}", markup=False)
+    if second:
+        show_justification(out, second)
 
 
 @planning.command()

@@ -6,7 +6,7 @@ import hashlib
 import shlex
 from enum import Enum
 from pathlib import Path  # noqa: TC003 - typer needs it at run time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from p2c.cli.desk import (
     RowFile,
     RowNumber,
     given,
+    out,
     read_person,
     write_new,
 )
@@ -35,6 +36,28 @@ class Audience(Enum):
     EXPERT = "expert"
 
 
+Language = Annotated[str, typer.Option(help="The language: en or de.")]
+
+
+@reporting.command()
+def explain(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    language: Language = "en",
+    number: RowNumber = 1,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+) -> None:
+    """Tell one person's plan in plain words."""
+    loaded = Problem.load(problem)
+    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
+    plan = loaded.plan(read_person(loaded, row, number), **keys)
+    out.print(plan.explain(language=language), markup=False)
+    raise typer.Exit(0 if plan.status in ("found", "already") else 1)
+
+
 @reporting.command()
 def report(
     problem: ProblemFile,
@@ -44,7 +67,7 @@ def report(
         Path, typer.Option("-o", "--output", help="The file: .html, .md, .png or .pdf.")
     ],
     audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
-    language: Annotated[str, typer.Option(help="The language: en or de.")] = "en",
+    language: Language = "en",
     number: RowNumber = 1,
     norm: NormOption = None,
     effects: EffectsOption = None,
@@ -59,7 +82,7 @@ def report(
     """Write a report on one person's plan: the applicant's page, or all that an expert needs."""
     loaded = Problem.load(problem)
     person = read_person(loaded, row, number)
-    keys = given(norm=norm, effects=effects, minimize=minimize)
+    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
     options = given(
         **{"for": audience, "language": language, "row": number, "engine": engine, **keys},
         **{"time-limit": time_limit, "alternatives": alternatives},
@@ -70,17 +93,17 @@ def report(
         alternatives=alternatives,
         files=tuple((str(path), _digest(path)) for path in (problem, row)),
     )
+    plan = loaded.plan(person, engine=engine, time_limit=time_limit, **keys)
     content = loaded.report(
-        person,
+        plan,
         format=output.suffix.removeprefix(".").lower(),
         audience=audience.value,
         language=language,
         origin=origin,
-        engine=engine,
-        time_limit=time_limit,
         **keys,
     )
     write_new(output, content, replace=overwrite)
+    raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
 
 def _digest(path: Path) -> str:

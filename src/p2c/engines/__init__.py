@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from p2c.engines.auto import AutoEngine
 from p2c.engines.clingo_engine import ClingoEngine
 from p2c.engines.native import NativeEngine
+from p2c.engines.scasp.engine import ScaspEngine
 
 if TYPE_CHECKING:
     from p2c.engines.protocol import Engine
@@ -16,4 +17,5 @@ ENGINES: dict[str, Engine] = {
     "auto": AutoEngine(second=CLINGO),
     "native": NativeEngine(),
     "clingo": CLINGO,
+    "scasp": ScaspEngine(),
 }

@@ -32,7 +32,7 @@ def walk(asker: Asker, model: Model) -> Arrival:
     for index, layout in asker.parts.layouts.items():
         if layout.settable and asker.parts.component_of(index) is None:
             walker.set_at_last(index)
-    return arrive(asker.dynamics, _straightened(asker.dynamics, walker.moves))
+    return arrive(asker.dynamics, straightened(asker.dynamics, walker.moves))
 
 
 @dataclass
@@ -154,7 +154,7 @@ def _after(places: Places, index: int, end: int) -> Places:
     return (*places[:index], end, *places[index + 1 :])
 
 
-def _straightened(dynamics: Dynamics, moves: list[Move]) -> list[Move]:
+def straightened(dynamics: Dynamics, moves: list[Move]) -> list[Move]:
     """Return the moves without loops back to a consistent state, up to the first goal state.
 
     What is left is a path of no higher cost: fewer direct actions bar fewer later ones.

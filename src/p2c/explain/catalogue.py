@@ -58,6 +58,7 @@ class Phrases:
     lift: str
     """What would open a way."""
     no_lift: str
+    not_explained: str
     restrictions: Mapping[str, str]
     """What each restriction says, as words that follow `that`."""
     excused_value: str
@@ -117,6 +118,7 @@ class Phrases:
     opens_one: str
     opens_several: str
     rules_block: str
+    not_found_out: str
     stopped: str
     stopped_without: str
     stopped_with: str

@@ -54,6 +54,7 @@ ENGLISH = Phrases(
     no_way="there is no way from here; this is proved",
     lift="a way would open if it were not for this: {restrictions}",
     no_lift="none of your restrictions is the reason: the rules themselves leave no way",
+    not_explained="there was no time to find out what stands in the way",
     restrictions=MappingProxyType(
         {
             "fixed": "your {label} is fixed",
@@ -124,6 +125,7 @@ ENGLISH = Phrases(
     opens_one="If this were not so, a way would open:",
     opens_several="If none of this were so, a way would open:",
     rules_block="There is no way from here. This is proved. No limit of yours is the cause: the rules leave no way.",
+    not_found_out="There is no way from here. This is proved. We had no time to find out what stands in the way.",
     stopped="The search came to its limit. No way takes less effort than {bound}.",
     stopped_without="No way was found by then, but there may be one.",
     stopped_with="The best way found by then is the one above. There may be a better one.",

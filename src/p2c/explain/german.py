@@ -54,6 +54,7 @@ GERMAN = Phrases(
     no_way="von hier führt kein Weg zum Ziel; das ist bewiesen",
     lift="ein Weg wäre offen, wenn dies nicht wäre: {restrictions}",
     no_lift="an Ihren Einschränkungen liegt es nicht: die Regeln selbst lassen keinen Weg",
+    not_explained="was dem im Weg steht, ließ sich in der Zeit nicht klären",
     restrictions=MappingProxyType(
         {
             "fixed": "„{label}“ steht fest",
@@ -124,6 +125,7 @@ GERMAN = Phrases(
     opens_one="Wäre das nicht so, stünde ein Weg offen:",
     opens_several="Wäre all das nicht so, stünde ein Weg offen:",
     rules_block="Von hier führt kein Weg zum Ja. Das ist bewiesen. An Ihren Grenzen liegt es nicht: die Regeln lassen keinen Weg.",
+    not_found_out="Von hier führt kein Weg zum Ja. Das ist bewiesen. Was im Weg steht, ließ sich in der Zeit nicht klären.",
     stopped="Die Suche hat ihre Grenze erreicht. Kein Weg kostet weniger Aufwand als {bound}.",
     stopped_without="Bis dahin fand sich kein Weg, aber es kann einen geben.",
     stopped_with="Der beste bis dahin gefundene Weg steht oben. Es kann einen besseren geben.",

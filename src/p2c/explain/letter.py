@@ -119,7 +119,8 @@ class _Writer:
 
     def _blocked(self, plan: Infeasible) -> Iterator[Section]:
         if not plan.blockers or plan.opened is None:
-            yield self._section("blocked", self.phrases.rules_block)
+            reason = self.phrases.rules_block if plan.explained else self.phrases.not_found_out
+            yield self._section("blocked", reason)
             return
         yield self._section("blocked", self.phrases.blocked, self.teller.blockers(plan.blockers))
         several = len(plan.blockers) > 1

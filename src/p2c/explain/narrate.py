@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import label_words, number_words, value_words
+from p2c.markup import clean
 from p2c.plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class _Teller:
         self.phrases = phrases
 
     def sentence(self, clause: str) -> str:
-        return clause[:1].upper() + clause[1:] + self.phrases.full_stop
+        plain = clean(clause)
+        return plain[:1].upper() + plain[1:] + self.phrases.full_stop
 
     def exceptions(self, plan: Plan) -> tuple[str, ...]:
         question = plan.question
@@ -113,7 +115,8 @@ class _Teller:
     def infeasible(self, plan: Infeasible) -> tuple[str, ...]:
         opening = self.sentence(self.phrases.no_way)
         if not plan.blockers:
-            return opening, self.sentence(self.phrases.no_lift)
+            words = self.phrases.no_lift if plan.explained else self.phrases.not_explained
+            return opening, self.sentence(words)
         restrictions = self.phrases.conjunction.join(
             self.phrases.restrictions[each.restriction].format(
                 label=label_words(self.theory.feature[each.feature])

@@ -17,6 +17,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from p2c.explain.phrases import ENGLISH
+from p2c.markup import clean
 from p2c.rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query
 from p2c.rules.syntax import Comparator
 
@@ -112,7 +113,8 @@ class _Speaker:
                 return self.clauses(plain.children)
 
     def sentence(self, clause: str) -> str:
-        return f"{clause[:1].upper()}{clause[1:]}{self.phrases.full_stop}"
+        plain = clean(clause)
+        return f"{plain[:1].upper()}{plain[1:]}{self.phrases.full_stop}"
 
 
 def _rules(nodes: Iterable[ProofNode]) -> list[ProofNode]:

@@ -55,26 +55,28 @@ class Model:
 def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | None = None) -> Model:
     """Return a model that can be asked: an estimator or pipeline with `predict`, or a callable on tables.
 
-    `desired` is one of the model's classes; where there are two and none is named, the second, as scikit-learn counts.
+    `desired` is one of the model's classes; of truth values it need not be named, nor of 0 and 1: it is then True or 1.
     With a `threshold` a row is accepted when the probability of the desired class is at least that high; what a
     callable returns is then taken for that probability.
     """
+    if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
+        raise P2CError(f"threshold: expected a probability between 0 and 1, found {threshold!r}")
     shape = _shaper(model, X)
     if threshold is not None and not hasattr(model, "predict"):
-        return _scored(lambda rows: np.asarray(model(shape(rows)), dtype=float), desired, threshold)
+        return _scored(partial(_told, model, shape, dtype=float), desired, threshold)
     ask = model.predict if hasattr(model, "predict") else model
     if not callable(ask):
         raise P2CError(
             f"expected a model with predict() or a function, found a {type(model).__name__}"
         )
     classes = getattr(model, "classes_", None)
-    labels = np.asarray(ask(shape(as_frame(X)))).ravel() if classes is None else classes
+    labels = _labels(ask, shape, as_frame(X)) if classes is None else classes
     wanted, other = choose_classes(labels, desired)
     chances = getattr(model, "predict_proba", None)
     if classes is None or chances is None:
         if threshold is not None:
             raise P2CError("a threshold needs a model with predict_proba()")
-        return Model(lambda rows: Answers(equals(ask(shape(rows)), wanted)), wanted, other)
+        return Model(lambda rows: Answers(equals(_labels(ask, shape, rows), wanted)), wanted, other)
     place = [same(each, wanted) for each in classes].index(True)
     margin = partial(_margin, place=place, threshold=threshold)
     answer = _by_share(chances, shape, margin, place, threshold)
@@ -90,7 +92,7 @@ def _by_share(
     """Return the answers of a model that accepts from a probability on."""
 
     def answer(rows: Any) -> Answers:
-        shares = np.asarray(chances(shape(rows)), dtype=float)
+        shares = _told(chances, shape, rows, dtype=float)
         return Answers(shares[:, place] >= (threshold or 0.0), margin(shares))
 
     return answer
@@ -105,15 +107,14 @@ def _by_label(
     """
 
     def full(rows: Any) -> Answers:
-        table = shape(rows)
-        scores = margin(np.asarray(chances(table), dtype=float))
-        return Answers(equals(ask(table), wanted), scores)
+        scores = margin(_told(chances, shape, rows, dtype=float))
+        return Answers(equals(_labels(ask, shape, rows), wanted), scores)
 
     def quick(rows: Any) -> Answers:
-        scores = margin(np.asarray(chances(shape(rows)), dtype=float))
+        scores = margin(_told(chances, shape, rows, dtype=float))
         accepted = scores >= 0
         if accepted.any():
-            accepted[accepted] = equals(ask(shape(rows[accepted])), wanted)
+            accepted[accepted] = equals(_labels(ask, shape, rows[accepted]), wanted)
         return Answers(accepted, scores)
 
     tried = full(sample)
@@ -121,11 +122,42 @@ def _by_label(
     return quick if in_step else full
 
 
+def _told(ask: Shares, shape: Shaper, rows: Any, *, dtype: Any = None) -> NDArray[Any]:
+    """Return what the model says of some rows, one answer each."""
+    try:
+        told = np.asarray(ask(shape(rows)), dtype=dtype)
+    except P2CError:
+        raise
+    except Exception as error:
+        # The model is somebody else's code: whatever it raises, its answer is missing.
+        reason = " ".join(str(error).split())
+        message = f"the model cannot be asked: {type(error).__name__}: {reason}"
+        raise P2CError(message) from error
+    if told.shape[:1] != (len(rows),):
+        found = f"{len(told)} answers" if told.ndim else f"the single answer {told.item()!r}"
+        raise P2CError(f"the model gave {found} for {len(rows)} rows: expected one a row")
+    return told
+
+
+def _labels(ask: Shares, shape: Shaper, rows: Any) -> NDArray[Any]:
+    """Return the label that the model gives to each of some rows."""
+    told = _told(ask, shape, rows)
+    if told.size != len(rows):
+        raise P2CError(
+            f"the model gave {told.size // len(rows)} values for each row: expected its label,"
+            " or its probability with a threshold"
+        )
+    return told.ravel()
+
+
 def choose_classes(labels: Any, desired: Any) -> tuple[Any, Any]:
-    """Return the class to reach and the name of what is not it."""
+    """Return the class to reach and the name of what is not it.
+
+    Nobody guesses which of two names is the good one: only truth values, and 0 and 1, say it themselves.
+    """
     classes = distinct(labels)
     if desired is None:
-        if len(classes) != 2:
+        if len(classes) != 2 or [plain(each) for each in classes] != [False, True]:
             shown = ", ".join(repr(plain(each)) for each in classes)
             raise P2CError(f"desired: which class is to be reached? The classes are {shown}")
         return plain(classes[1]), plain(classes[0])
@@ -188,10 +220,20 @@ def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:
 
 def _shaper(model: Any, X: Any) -> Callable[[Any], Any]:
     """Return what turns a frame into what the model was trained on: named columns, or an array."""
+    array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
-        return lambda frame: frame[list(names)]
-    array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
+        return partial(_named, names=list(names), by_place=array)
     if array or hasattr(model, "n_features_in_"):
         return lambda frame: frame.to_numpy()
     return lambda frame: frame
+
+
+def _named(frame: pd.DataFrame, *, names: list[Any], by_place: bool) -> pd.DataFrame:
+    """Return the columns that a model was trained on; those of an array are known by their place."""
+    if by_place and len(frame.columns) == len(names):
+        return frame.set_axis(names, axis=1)
+    absent = [str(name) for name in names if name not in frame.columns]
+    if absent:
+        raise P2CError(f"the table has no column '{absent[0]}', which the model was trained on")
+    return frame[names]

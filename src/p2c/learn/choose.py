@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 Scores = NDArray[np.float64]
 
-BLOCK = 1 << 18
+BLOCK = 1 << 14
 
 
-def score(tp: int, fn: int, tn: int, fp: int) -> float:
+def score(tp: float, fn: float, tn: float, fp: float) -> float:
     """Return the negated magic Gini impurity of a literal, minus infinity for one that errs more than not."""
     if tp + tn < fp + fn:
         return -inf
@@ -35,7 +35,7 @@ def score(tp: int, fn: int, tn: int, fp: int) -> float:
 def best_literal(positive: Examples, negative: Examples, used: Iterable[Literal]) -> Literal | None:
     """Return the first literal with the strictly highest score, None where none is left to try."""
     taken = frozenset(used)
-    totals = len(positive), len(negative)
+    totals = positive.weight, negative.weight
     best: tuple[float, int] = (-inf, 0)
     chosen = None
     for place, grid in enumerate(positive.grids):
@@ -46,11 +46,11 @@ def best_literal(positive: Examples, negative: Examples, used: Iterable[Literal]
     return chosen
 
 
-def searches(grid: Grid, pos: Counts, neg: Counts, totals: tuple[int, int]) -> Iterator[Search]:
+def searches(grid: Grid, pos: Counts, neg: Counts, totals: tuple[float, float]) -> Iterator[Search]:
     """Sum up the counts of a grid; those of a wide column in blocks, so that no long array is copied."""
     if len(grid.columns) > 1 or grid.size <= BLOCK:
         counts = np.stack((pos, neg))
-        sums = np.zeros((2, grid.size + 1), dtype=np.intp)
+        sums = np.zeros((2, grid.size + 1), dtype=counts.dtype)
         np.cumsum(counts, axis=1, out=sums[:, 1:])
         before = sums[:, grid.starts]
         numbers = sums[:, grid.ends_of_numbers] - before
@@ -58,7 +58,7 @@ def searches(grid: Grid, pos: Counts, neg: Counts, totals: tuple[int, int]) -> I
         return
     end = int(grid.ends_of_numbers[0])
     numbers = np.array([[pos[:end].sum()], [neg[:end].sum()]])
-    before = np.zeros((2, 1), dtype=np.intp)
+    before = np.zeros((2, 1), dtype=pos.dtype)
     for start in range(0, grid.size, BLOCK):
         counts = np.stack((pos[start : start + BLOCK], neg[start : start + BLOCK]))
         sums = np.cumsum(counts, axis=1)
@@ -78,7 +78,7 @@ class Search:
     def __init__(
         self,
         grid: Grid,
-        totals: tuple[int, int],
+        totals: tuple[float, float],
         *,
         start: int = 0,
         counts: Counts,

@@ -17,6 +17,8 @@ from p2c.rules.render import render, render_atom, render_literal
 from p2c.rules.syntax import Atom, Constant, Not, Variable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -90,8 +92,12 @@ def describe_problem(
     name: str,
     wanted: str | None = None,
     scale: Scale = "range",
+    actions: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the problem of reaching a class, that of the rules unless `wanted` names the other one."""
+    """Return the problem of reaching a class, that of the rules unless `wanted` names the other one.
+
+    `actions` says who may change a feature, by the name of its column.
+    """
     known = (learned.positive, learned.other)
     if wanted is not None and wanted not in known:
         raise P2CError(f"no class '{wanted}'; {suggestion(wanted, known)}")
@@ -99,13 +105,19 @@ def describe_problem(
         raise P2CError(
             "no rule was learned, so there is no problem to describe: try a smaller tail"
         )
+    features = domain_from_frame(frame, scale=scale)
+    for column, action in (actions or {}).items():
+        feature = predicate_name(column)
+        if feature not in features:
+            raise P2CError(f"no column '{column}'; {suggestion(column, features)}")
+        features[feature]["action"] = action
     atom = Atom(learned.target, (Variable("X"), Constant(learned.positive)))
     reached = wanted is None or wanted == learned.positive
     return {
         "name": name,
         "goal": render_atom(atom) if reached else render_literal(Not(atom)),
         "rules": f"{learned.text}\n",
-        "features": domain_from_frame(frame, scale=scale),
+        "features": features,
     }
 
 

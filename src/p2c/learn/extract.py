@@ -10,8 +10,8 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from p2c.errors import P2CError
 from p2c.learn.ask import equals
-from p2c.learn.ruleset import learn_ruleset
 from p2c.learn.source import read_source
+from p2c.learn.surrogate import learn_ruleset
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,8 +89,9 @@ def extract(
     rules = source.own_rules
     if rules is None:
         rest = ~kept if (~kept).any() else kept
+        read = list(source.reads or source.table.columns)
         rules = learn_ruleset(
-            source.table[rest],
+            source.table.loc[rest, read],
             source.accepted[rest],
             desired=str(source.desired),
             other=str(source.other),

@@ -24,6 +24,7 @@ from p2c.learn.proof import Proof, prove
 from p2c.learn.simplify import simplify
 from p2c.learn.table import as_table, check_names, encode_table, read_row
 from p2c.learn.text import to_program
+from p2c.learn.weights import read_weights
 from p2c.rules.render import render
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from p2c.learn.columns import Column
+    from p2c.learn.columns import Column, Mask
+    from p2c.learn.grid import Weights
     from p2c.learn.literals import Rule
     from p2c.rules.syntax import Program
 
@@ -77,17 +79,21 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.positive = positive
         self.target = target
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the rules."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the rules; a row of weight 3 counts as three rows, one of weight 0 is not there."""
         self._check_settings()
         table = as_table(X)
         labels = self._read_labels(y)
         check_consistent_length(table, labels)
+        weights = read_weights(sample_weight, len(labels))
         validate_data(self, table, reset=True, skip_check_array=True)
         check_names(self._names, target=self.target)
+        if weights is not None:
+            there = weights > 0
+            table, labels, weights = table[there], labels[there], weights[there]
         columns = encode_table(table, self._names)
-        self.rules_ = self._learn(columns, labels)
-        self._measure(columns, labels)
+        self.rules_ = self._learn(columns, labels, weights)
+        self._measure(columns, labels, weights)
         self.program_ = render(self.to_program())
         return self
 
@@ -167,34 +173,45 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _place(self, label: Any) -> int:
         return int(np.searchsorted(self.classes_, label))
 
-    def _learn(self, columns: Mapping[str, Column], labels: NDArray[np.intp]) -> tuple[Rule, ...]:
+    def _learn(
+        self, columns: Mapping[str, Column], labels: NDArray[np.intp], weights: Weights | None
+    ) -> tuple[Rule, ...]:
         learned: list[tuple[int, Rule]] = []
+        ratio, tail = self.ratio, self.tail
         if len(self.classes_) > 2:
-            learned += learn_rule_list(columns, labels, ratio=self.ratio, tail=self.tail)
+            learned += learn_rule_list(columns, labels, ratio=ratio, tail=tail, weights=weights)
         elif len(self.classes_) == 2:
-            positive = 1 if self.positive is None else self._place(self.positive)
-            rules = learn_rules(columns, labels == positive, ratio=self.ratio, tail=self.tail)
-            learned += [(positive, rule) for rule in rules]
+            place = 1 if self.positive is None else self._place(self.positive)
+            positive = labels == place
+            rules = learn_rules(columns, positive, ratio=ratio, tail=tail, weights=weights)
+            learned += [(place, rule) for rule in rules]
         names = self.classes_.tolist()
         return tuple(simplify(replace(rule, label=names[place])) for place, rule in learned)
 
-    def _default(self, undecided: NDArray[np.intp], labels: NDArray[np.intp]) -> int:
+    def _default(self, undecided: Mask, labels: NDArray[np.intp], weights: Weights | None) -> int:
         if len(self.classes_) == 2:
             return 0 if self.positive is None else 1 - self._place(self.positive)
-        left = undecided if len(undecided) else labels
-        return int(np.argmax(np.bincount(left)))
+        left = undecided if undecided.any() else np.ones(len(labels), dtype=bool)
+        heavy = None if weights is None else weights[left]
+        return int(np.argmax(np.bincount(labels[left], weights=heavy)))
 
-    def _measure(self, columns: Mapping[str, Column], labels: NDArray[np.intp]) -> None:
+    def _measure(
+        self, columns: Mapping[str, Column], labels: NDArray[np.intp], weights: Weights | None
+    ) -> None:
         count = len(self.classes_)
         decided = decided_rows(self.rules_, columns, len(labels), ordered=count > 2)
-        default = self._default(labels[decided[-1]], labels)
+        default = self._default(decided[-1], labels, weights)
         places = [*(self._place(rule.label) for rule in self.rules_), default]
         pairs = list(zip(decided, places, strict=True))
         self.default_ = self.classes_.tolist()[default]
-        self.qualities_ = tuple(rule_quality(rows, labels == place) for rows, place in pairs[:-1])
-        self.shares_ = np.array(
-            [class_shares(rows, labels, label=place, count=count) for rows, place in pairs]
+        self.qualities_ = tuple(
+            rule_quality(rows, labels == place, weights) for rows, place in pairs[:-1]
         )
+        shares = [
+            class_shares(rows, labels, label=place, count=count, weights=weights)
+            for rows, place in pairs
+        ]
+        self.shares_ = np.array(shares)
 
     def _verdicts(self, X: Any) -> NDArray[np.intp]:
         check_is_fitted(self)

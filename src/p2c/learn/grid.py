@@ -6,6 +6,7 @@ The columns that have few distinct values lie side by side in one grid, each wid
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 
     from p2c.learn.columns import Column, Rows
 
-Counts = NDArray[np.intp]
+Counts = NDArray[Any]
+"""Whole numbers or, where rows have weights, sums of those."""
+Weights = NDArray[np.float64]
 
 NARROW = 4_096
 BLOCK = 1 << 18
+WORTH_KEEPING = 8
+"""A column with so many rows for each distinct value has counts that are small beside it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,44 +48,61 @@ class Grid:
         """Return the number of slots."""
         return len(self.owners)
 
-    def tally(self, rows: Rows) -> Counts:
-        """Count how many of the rows have each value."""
+    def tally(self, rows: Rows, weights: Weights | None = None) -> Counts:
+        """Count how many of the rows have each value, or how much they weigh."""
         step = max(BLOCK, self.size)
-        counts = np.bincount(self.slots[rows[:step]].ravel(), minlength=self.size)
+        counts = self._tally_block(rows[:step], weights)
         for start in range(step, len(rows), step):
-            block = self.slots[rows[start : start + step]]
-            counts += np.bincount(block.ravel(), minlength=self.size)
+            counts += self._tally_block(rows[start : start + step], weights)
         return counts
+
+    def _tally_block(self, rows: Rows, weights: Weights | None) -> Counts:
+        slots = self.slots[rows].ravel()
+        if weights is None:
+            return np.bincount(slots, minlength=self.size)
+        each = np.repeat(weights[rows], len(self.columns))
+        return np.bincount(slots, weights=each, minlength=self.size)
 
 
 class Examples:
     """Rows of one side, positive or negative, that remember their counts."""
 
-    def __init__(self, grids: Sequence[Grid], rows: Rows) -> None:
+    def __init__(self, grids: Sequence[Grid], rows: Rows, weights: Weights | None = None) -> None:
         self.grids = grids
         self.rows = rows
+        self.weights = weights
         self._tallies: dict[int, Counts] = {}
+
+    @cached_property
+    def weight(self) -> float:
+        """Return how many there are, or how much they weigh."""
+        return len(self.rows) if self.weights is None else float(self.weights[self.rows].sum())
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def keep(self, mask: NDArray[np.bool_]) -> Examples:
         """Return the examples where the mask holds."""
-        return Examples(self.grids, self.rows[mask])
+        return Examples(self.grids, self.rows[mask], self.weights)
 
     def tally(self, place: int) -> Counts:
-        """Return the counts of one grid; those of a wide column are too large to be kept."""
+        """Return the counts of one grid; those of a wide column, near as large as the column, are not kept."""
         if place in self._tallies:
             return self._tallies[place]
-        counts = self.grids[place].tally(self.rows)
-        if len(counts) <= BLOCK:
+        grid = self.grids[place]
+        counts = grid.tally(self.rows, self.weights)
+        if len(grid.columns) > 1 or WORTH_KEEPING * len(counts) <= len(grid.slots):
             self._tallies[place] = counts
         return counts
 
 
 def trial_order(columns: Mapping[str, Column]) -> list[str]:
-    """Put the features with strings first, then the others, each group as the data has them."""
-    return sorted(columns, key=lambda feature: not columns[feature].strings)
+    """Put the features that are strings throughout first, then those with numbers, each group as the data has them.
+
+    A feature that mixes numbers with strings or missing values counts among the numbers, as the authors of the
+    algorithm group it: their open learners try the categories first and then "numerical and mixed-type features".
+    """
+    return sorted(columns, key=lambda feature: len(columns[feature].numbers) > 0)
 
 
 def build_grids(columns: Mapping[str, Column]) -> list[Grid]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c.learn.columns import Column, Mask, Rows
+    from p2c.learn.grid import Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,17 +32,23 @@ class Task:
     grids: Sequence[Grid]
     ratio: float
     fewest: int
+    weights: Weights | None = None
 
     def examples(self, rows: Rows) -> Examples:
         """Return the rows as examples."""
-        return Examples(self.grids, rows)
+        return Examples(self.grids, rows, self.weights)
 
 
 def learn_rules(
-    columns: Mapping[str, Column], positive: Mask, *, ratio: float, tail: float
+    columns: Mapping[str, Column],
+    positive: Mask,
+    *,
+    ratio: float,
+    tail: float,
+    weights: Weights | None = None,
 ) -> tuple[Rule, ...]:
     """Learn the rules of one class against all the rest."""
-    task = _prepare(columns, len(positive), ratio, tail)
+    task = _prepare(columns, len(positive), ratio, tail, weights)
     covered, rest = (
         task.examples(np.flatnonzero(positive)),
         task.examples(np.flatnonzero(~positive)),
@@ -50,14 +57,20 @@ def learn_rules(
 
 
 def learn_rule_list(
-    columns: Mapping[str, Column], labels: NDArray[np.intp], *, ratio: float, tail: float
+    columns: Mapping[str, Column],
+    labels: NDArray[np.intp],
+    *,
+    ratio: float,
+    tail: float,
+    weights: Weights | None = None,
 ) -> tuple[tuple[int, Rule], ...]:
     """Learn ordered rules for several classes: the most frequent class left, one rule at a time."""
-    task = _prepare(columns, len(labels), ratio, tail)
+    task = _prepare(columns, len(labels), ratio, tail, weights)
     rows = np.arange(len(labels))
     learned: list[tuple[int, Rule]] = []
     while len(rows):
-        label = int(np.argmax(np.bincount(labels[rows])))
+        heavy = None if weights is None else weights[rows]
+        label = int(np.argmax(np.bincount(labels[rows], weights=heavy)))
         of_label = labels[rows] == label
         positive, negative = task.examples(rows[of_label]), task.examples(rows[~of_label])
         rule = learn_rule(task, positive, negative, ())
@@ -90,7 +103,7 @@ def learn_rule(
 ) -> Rule | None:
     """Learn one rule and its exceptions; None where it falls into the long tail or no literal can start it."""
     literals: tuple[Literal, ...] = ()
-    while not literals or len(negative) > task.ratio * len(positive):
+    while not literals or negative.weight > task.ratio * positive.weight:
         literal = best_literal(positive, negative, used + literals)
         if literal is None:
             return Rule(literals) if literals else None
@@ -98,7 +111,7 @@ def learn_rule(
         column = task.columns[literal.feature]
         positive = positive.keep(column.holds(literal, positive.rows))
         negative = negative.keep(column.holds(literal, negative.rows))
-        if len(positive) < task.fewest:
+        if positive.weight < task.fewest:
             return None
     exceptions = learn_rule_set(task, negative, positive, used + literals)
     return Rule(literals, exceptions)
@@ -115,5 +128,8 @@ def covers(rule: Rule, columns: Mapping[str, Column], rows: Rows | None = None) 
     return holds
 
 
-def _prepare(columns: Mapping[str, Column], count: int, ratio: float, tail: float) -> Task:
-    return Task(columns, build_grids(columns), ratio, int(tail * count))
+def _prepare(
+    columns: Mapping[str, Column], count: int, ratio: float, tail: float, weights: Weights | None
+) -> Task:
+    total = count if weights is None else float(weights.sum())
+    return Task(columns, build_grids(columns), ratio, int(tail * total), weights)

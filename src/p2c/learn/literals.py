@@ -64,9 +64,10 @@ class Quality:
 
     `support` counts the rows it decides, `precision` is the share of them that have its label, `recall` the share of
     its label's rows that it decides. The rules of two classes are alternatives, and each decides every row it covers;
-    those of several classes are read in order, and each decides what the ones above it leave.
+    those of several classes are read in order, and each decides what the ones above it leave. Rows with weights are
+    not counted but weighed.
     """
 
-    support: int
+    support: float
     precision: float
     recall: float

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from p2c.learn.columns import Column, Mask
+    from p2c.learn.grid import Weights
 
 Shares = NDArray[np.float64]
 
@@ -40,18 +41,28 @@ def decided_rows(
     return [*(covers(rule, columns) for rule in rules), verdicts == len(rules)]
 
 
-def rule_quality(decided: Mask, hits: Mask) -> Quality:
+def rule_quality(decided: Mask, hits: Mask, weights: Weights | None = None) -> Quality:
     """Return how a rule fares that decides these rows, where its label has those."""
-    right = int(np.count_nonzero(decided & hits))
-    support = int(np.count_nonzero(decided))
-    wanted = int(np.count_nonzero(hits))
-    return Quality(support, right / max(support, 1), right / max(wanted, 1))
+    right, support, wanted = (_weigh(rows, weights) for rows in (decided & hits, decided, hits))
+    return Quality(support, right / support if support else 0.0, right / wanted if wanted else 0.0)
 
 
-def class_shares(decided: Mask, labels: NDArray[np.intp], *, label: int, count: int) -> Shares:
+def _weigh(rows: Mask, weights: Weights | None) -> float:
+    return int(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
+
+
+def class_shares(
+    decided: Mask,
+    labels: NDArray[np.intp],
+    *,
+    label: int,
+    count: int,
+    weights: Weights | None = None,
+) -> Shares:
     """Return the share of each class in the rows decided, that of the label always the largest."""
-    shares = np.bincount(labels[decided], minlength=count).astype(np.float64)
-    shares /= max(shares.sum(), 1.0)
+    heavy = None if weights is None else weights[decided]
+    shares = np.bincount(labels[decided], weights=heavy, minlength=count).astype(np.float64)
+    shares /= shares.sum() or 1.0
     if not shares.any() or np.argmax(shares) != label:
         shares[label] = shares.max() + EDGE
     return np.asarray(shares / shares.sum())

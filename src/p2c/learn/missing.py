@@ -1,7 +1,8 @@
-"""Tests for a missing value, as the rule language can say them.
+"""Tests for a missing value, as the rule language can say them, right also when a domain is widened later.
 
-FOLD-SE sees a missing value as the empty string and may ask for it: `income(X,'')`. No feature has this value, so the
-question becomes one for a decision of its own, which holds where every value of the feature fails.
+FOLD-SE sees a missing value as the empty text and may ask for it: `income(X,'')`. No feature has this value, so the
+question becomes one for a decision of its own. No comparison with a missing value holds, nor the contrary one, and of
+any value one of the two does: that pair says it without naming the bounds or all values.
 """
 
 from __future__ import annotations
@@ -10,20 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from p2c.learn.columns import MISSING
-from p2c.rules.syntax import (
-    Atom,
-    Comparator,
-    Comparison,
-    Constant,
-    Literal,
-    Not,
-    Program,
-    Rule,
-    Variable,
-)
+from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Program, Rule, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from p2c.rules.syntax import Literal
 
 PERSON = Variable("X")
 
@@ -31,34 +24,36 @@ PERSON = Variable("X")
 def name_missing(
     program: Program, features: Mapping[str, Mapping[str, Any]], *, prefix: str = "missing"
 ) -> Program:
-    """Replace every test for a missing value by a decision, and define the decisions at the end.
+    r"""Replace every test for a missing value by a decision, and define the decisions at the end.
 
     >>> from p2c.rules import parse, render
-    >>> asked = parse("risky(X) :- not job(X,'').")
-    >>> print(render(name_missing(asked, {"job": {"type": "category", "values": ["clerk", "cook"]}})))
-    risky(X) :- not missing_job(X).
-    missing_job(X) :- not job(X,'clerk'), not job(X,'cook').
+    >>> asked = parse("risky(X) :- not income(X,''), job(X,'').")
+    >>> job = {"type": "category", "values": ["clerk", "cook"]}
+    >>> print(render(name_missing(asked, {"income": {"type": "int", "min": 5, "max": 9}, "job": job})))
+    risky(X) :- not missing_income(X), missing_job(X).
+    missing_income(X) :- income(X,V), not(V>=5), not(V<5).
+    missing_job(X) :- job(X,V), not(V = 'clerk'), not(V \= 'clerk').
     """
-    found: dict[str, Atom] = {}
+    needed: dict[str, Rule] = {}
 
-    def renamed(literal: Literal) -> Literal:
-        if isinstance(literal, Not):
-            inner = renamed(literal.inner)
-            assert not isinstance(inner, Not)
-            return replace(literal, inner=inner)
-        if isinstance(literal, Atom) and literal.arguments[1:] == (Constant(MISSING),):
-            name = literal.predicate
-            return found.setdefault(name, Atom(f"{prefix}_{name}", (PERSON,)))
-        return literal
+    def named(literal: Literal) -> Literal:
+        inner = literal.inner if isinstance(literal, Not) else literal
+        if not isinstance(inner, Atom) or inner.arguments[1:] != (Constant(MISSING),):
+            return literal
+        name = inner.predicate
+        head = Atom(f"{prefix}_{name}", (PERSON,))
+        needed.setdefault(name, Rule(head, _neither(name, features[name])))
+        return Not(head) if isinstance(literal, Not) else head
 
-    rules = [replace(rule, body=tuple(map(renamed, rule.body))) for rule in program.rules]
-    defined = [Rule(atom, _all_fail(name, features[name])) for name, atom in found.items()]
-    return Program((*rules, *defined))
+    rules = [replace(rule, body=tuple(map(named, rule.body))) for rule in program.rules]
+    return Program((*rules, *needed.values()))
 
 
-def _all_fail(name: str, keys: Mapping[str, Any]) -> tuple[Literal, ...]:
-    if keys["type"] in ("int", "float"):
-        variable = Variable("N")
-        lowest = Comparison(variable, Comparator.GE, Constant(keys["min"]))
-        return Atom(name, (PERSON, variable)), Not(lowest)
-    return tuple(Not(Atom(name, (PERSON, Constant(value)))) for value in keys["values"])
+def _neither(name: str, keys: Mapping[str, Any]) -> tuple[Literal, ...]:
+    """Return a body that holds where a comparison fails and so does the contrary one."""
+    value = Variable("V")
+    number = keys["type"] in ("int", "float")
+    constant = Constant(keys["min"] if number else keys["values"][0])
+    pair = (Comparator.GE, Comparator.LT) if number else (Comparator.EQ, Comparator.NE)
+    tests = tuple(Not(Comparison(value, comparator, constant)) for comparator in pair)
+    return (Atom(name, (PERSON, value)), *tests)

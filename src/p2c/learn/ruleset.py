@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.absent import spell_out_missing
 from p2c.learn.domains import domain_from_frame
-from p2c.learn.foldse import FoldSE
 from p2c.learn.literals import Literal, Relation, Rule
 from p2c.learn.measure import all_literals, features_read, first_rule
+from p2c.learn.missing import name_missing
 from p2c.learn.simplify import simplify
 from p2c.learn.table import encode_table
 from p2c.learn.text import to_program
@@ -27,11 +26,10 @@ if TYPE_CHECKING:
 
     from p2c.learn.ask import Mask
     from p2c.learn.domains import FeatureKeys
+    from p2c.learn.foldse import FoldSE
     from p2c.learn.view import View
 
 PERSON = Variable("X")
-LEAST_SHARE = 0.25
-"""Where one outcome is so rare that no rule tells it apart, its rows are repeated up to this share."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Ruleset:
             head = Atom(self.target, (PERSON, Constant(self.other)))
             return Program((TextRule(head, ()),))
         program = to_program(self.rules, target=self.target, decimals=None)
-        return spell_out_missing(program, self.keys)
+        return name_missing(program, self.keys)
 
     def text(self) -> str:
         """Return the rules as text."""
@@ -78,56 +76,6 @@ class Ruleset:
     def rule_texts(self) -> tuple[str, ...]:
         """Return the text of each rule, exceptions aside."""
         return tuple(render_rule(rule) for rule in self.program().rules[: len(self.rules)])
-
-
-def learn_ruleset(
-    table: pd.DataFrame, accepted: Mask, *, desired: str, other: str, seed: int = 0
-) -> Ruleset:
-    """Learn rules of either outcome with FOLD-SE and keep those that tell the two apart best."""
-    if accepted.all():
-        return Ruleset((), other, desired, accepting=False)
-    if not accepted.any():
-        return Ruleset((), desired, other, accepting=True)
-    sides = [_side(table, accepted, accepting, desired, other) for accepting in (False, True)]
-    if not any(each.rules for each in sides):
-        rows = _balanced(accepted, seed)
-        repeated = table.iloc[rows]
-        sides = [
-            _side(repeated, accepted[rows], accepting, desired, other, tail=0.0)
-            for accepting in (False, True)
-        ]
-    return max(sides, key=lambda each: _balance(each.accepts(table), accepted))
-
-
-def _side(
-    table: pd.DataFrame,
-    accepted: Mask,
-    accepting: bool,
-    desired: str,
-    other: str,
-    *,
-    tail: float = 0.005,
-) -> Ruleset:
-    learner = FoldSE(tail=tail, positive="rule")
-    learner.fit(table, np.where(accepted == accepting, "rule", "rest"))
-    label, rest = (desired, other) if accepting else (other, desired)
-    rules = tuple(replace(rule, label=label) for rule in learner.rules_)
-    return Ruleset(rules, label, rest, accepting, domain_from_frame(table))
-
-
-def _balance(found: Mask, wanted: Mask) -> float:
-    """Return the mean of the shares of both outcomes that were found right."""
-    return float(np.mean([(found == wanted)[wanted == side].mean() for side in (False, True)]))
-
-
-def _balanced(accepted: Mask, seed: int) -> NDArray[np.intp]:
-    rare = accepted if accepted.mean() < 0.5 else ~accepted
-    few, many = np.flatnonzero(rare), np.flatnonzero(~rare)
-    count = max(int(LEAST_SHARE / (1 - LEAST_SHARE) * len(many)), len(few))
-    drawn = (
-        np.random.default_rng(seed).choice(few, count - len(few)) if count > len(few) else few[:0]
-    )
-    return np.sort(np.concatenate([few, drawn, many]))
 
 
 def read_foldse(

@@ -39,6 +39,8 @@ class Source:
     desired: Any
     other: Any
     own_rules: Ruleset | WrittenRules | None
+    reads: tuple[str, ...] | None = None
+    """The features that the model reads, where it says so: rules about others would be chance."""
 
 
 def read_source(
@@ -58,7 +60,8 @@ def read_source(
     asked = open_model(model, X, desired=desired, threshold=threshold)
     accepted = asked.answer(frame).accepted
     own = _own_rules(model, view, table, asked, threshold)
-    return Source(view, table, accepted, asked, asked.desired, asked.other, own)
+    reads = _features_read(model, view)
+    return Source(view, table, accepted, asked, asked.desired, asked.other, own, reads)
 
 
 def _recorded_source(decisions: Any, view: View, table: pd.DataFrame, desired: Any) -> Source:
@@ -111,8 +114,15 @@ def _own_rules(
 
 def _trained_on(model: Any, view: View) -> tuple[ColumnView, ...] | None:
     names = getattr(model, "feature_names_in_", None)
-    if names is None:
+    if names is None or not view.framed:
         fits = len(view.columns) == getattr(model, "n_features_in_", -1)
         return view.columns if fits else None
     by_name = {each.name: each for each in view.columns}
     return tuple(by_name[name] for name in names)
+
+
+def _features_read(model: Any, view: View) -> tuple[str, ...] | None:
+    trained = getattr(model, "feature_names_in_", None)
+    if trained is None or not view.framed:
+        return None
+    return tuple(each.feature for each in view.features if each.name in set(trained))

@@ -92,7 +92,10 @@ class View:
             return row.iloc[0]
         if hasattr(row, "keys"):
             return cast("Mapping[str, Any]", row)
-        values = list(row)
+        try:
+            values = list(row)
+        except TypeError:
+            raise P2CError(f"expected a row of {len(self.columns)} values, found {row!r}") from None
         if len(values) != len(self.columns):
             raise P2CError(f"expected {len(self.columns)} values, found {len(values)}")
         return dict(zip((each.name for each in self.columns), values, strict=True))
@@ -128,6 +131,9 @@ def view_of(X: Any) -> View:
         raise P2CError(
             "the table has no rows or no columns: give the rows that the model decides on"
         )
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise P2CError(f"the table has two columns called {twice[0]!r}: rename one of them")
     names = feature_names(frame.columns)
     columns = [
         ColumnView(name, feature, frame[name].dtype, _originals(frame[name]))
@@ -173,7 +179,14 @@ def _originals(column: pd.Series) -> tuple[tuple[str, Any], ...] | None:
     if len(present) and is_number(tidy_frame(column.to_frame("x"))["x"]):
         return None
     found: dict[str, Any] = {}
-    for value in present.unique():
+    try:
+        distinct = present.unique()
+    except TypeError:
+        kind = type(present.iloc[0]).__name__
+        raise P2CError(
+            f"column {column.name!r}: expected numbers or text, found a {kind}"
+        ) from None
+    for value in distinct:
         if str(value):
             found.setdefault(str(value), value)
     return tuple(sorted(found.items()))

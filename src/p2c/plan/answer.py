@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.plan.axis import OFF
 from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step
+from p2c.plan.search import step_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,12 +60,7 @@ def found(dynamics: Dynamics, question: Question, arrival: Arrival) -> Found:
     """Return the plan that a path of the search describes."""
     person = dynamics.person
     moves = arrival.moves
-    places = list(person.places)
-    breaks = []
-    for count, move in enumerate(moves, start=1):
-        places[move.axis] = move.end
-        if dynamics.judge(tuple(places)).consistent:
-            breaks.append(count)
+    breaks = step_ends(dynamics, moves)
     return tell(person, question, moves, breaks=breaks, effort=arrival.effort)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from p2c.plan.answer import exceptions_of
 from p2c.plan.axis import OFF
 from p2c.plan.dynamics import Dynamics
-from p2c.plan.search import Arrival, Node, successors
+from p2c.plan.search import Arrival, Node, step_ends, successors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,18 +217,12 @@ def _between(person: Person, axis: int, near: int, far: int) -> bool:
 
 def _route(dynamics: Dynamics, label: _Label) -> Route:
     moves = tuple(label.arrival.moves)
-    places = list(dynamics.person.places)
-    breaks = []
-    for count, move in enumerate(moves, start=1):
-        places[move.axis] = move.end
-        if dynamics.judge(tuple(places)).consistent:
-            breaks.append(count)
     return Route(
         sum(charge for own, charge in label.charges.values() if not own),
         tuple((axis, end) for axis, (own, end) in label.charges.items() if own),
         label.arrival.direct,
         moves,
-        tuple(breaks),
+        step_ends(dynamics, moves),
     )
 
 

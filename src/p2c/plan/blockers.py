@@ -1,9 +1,11 @@
 """Why there is no path: a smallest set of the person's restrictions whose lifting would open one.
 
-A restriction is lifted by planning again in a theory without it. Whether any set helps is settled first, by lifting all
-of them. Where lifting a set does not open a path, neither does lifting less; so what a largest such set leaves out is
-something that every helpful set takes from. The smallest set that takes from all that is known is tried next, until one
-opens a path: no smaller one does (the implicit hitting sets of Moreno-Centeno and Karp, 2013).
+A restriction is lifted by planning again in a theory without it. Where restrictions are few, sets of them are tried by
+size, so that the first to open a path is a smallest. Where they are many, lifting more is taken never to close a path:
+what a largest set that opens none leaves out is then something that every helpful set takes from, and the smallest set
+that takes from all that is known is tried next, until one opens a path (the implicit hitting sets of Moreno-Centeno and
+Karp, 2013). A lifted effect can also carry a feature away from where it is wanted, so among many restrictions the set is
+one that opens a path and, but for such turns, a smallest. All this ends in time: what is known by then is what is said.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action, Feature, Grid, Points, exact
 from p2c.plan.dynamics import Dynamics
-from p2c.plan.outcome import Blocker, Found
+from p2c.plan.outcome import Blocker, Found, GaveUp
 from p2c.plan.person import place_person
 from p2c.plan.planner import search_plan
 from p2c.plan.search import Limits
@@ -30,7 +32,22 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Theory
 
 SECONDS = 5.0
-"""How long a smallest set is looked for before one is taken that cannot be made smaller."""
+"""How long blockers are looked for where the caller sets no limit."""
+
+FEW = 7
+"""Up to how many restrictions all sets of them are tried."""
+
+
+class Explanation(NamedTuple):
+    """What bars every path, and the path that lifting it opens; `known` unless there was no time to find out."""
+
+    blockers: tuple[Blocker, ...] = ()
+    opened: Found | None = None
+    known: bool = True
+
+
+class OutOfTimeError(Exception):
+    """The deadline has come before a question was answered."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +59,33 @@ class Lifting:
 
 
 def find_blockers(
-    space: Space, state: Mapping[str, Value]
-) -> tuple[tuple[Blocker, ...], Found | None]:
+    space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+) -> Explanation:
     """Return a smallest set of restrictions that bar every path, and the path that lifting them opens.
 
-    Nothing is returned where even lifting every restriction opens none: then the rules themselves rule it out.
+    The set is empty where lifting opens none: then the rules themselves rule it out.
     """
-    trial = Trial(space.theory, state, tuple(_liftings(space)))
+    deadline = time.monotonic() + (SECONDS if time_limit is None else time_limit)
+    trial = Trial(space.theory, state, tuple(_liftings(space)), deadline)
     every = frozenset(range(len(trial.liftings)))
-    if trial.opened(every) is None:
-        return (), None
-    chosen = _smallest(trial, every, deadline=time.monotonic() + SECONDS)
-    return tuple(trial.liftings[each].blocker for each in sorted(chosen)), trial.opened(chosen)
+    try:
+        chosen = _by_size(trial, every) if len(every) <= FEW else _by_hitting(trial, every)
+    except OutOfTimeError:
+        return Explanation(known=False)
+    if chosen is None:
+        return Explanation()
+    blockers = tuple(trial.liftings[each].blocker for each in sorted(chosen))
+    return Explanation(blockers, trial.opened(chosen))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The paths that lifting some restrictions, given by number, opens to one person."""
+    """The paths that lifting some restrictions, given by number, opens to one person before a deadline."""
 
     theory: Theory
     state: Mapping[str, Value]
     liftings: tuple[Lifting, ...]
+    deadline: float
     _known: dict[frozenset[int], Found | None] = field(default_factory=dict)
 
     def opened(self, chosen: frozenset[int]) -> Found | None:
@@ -79,29 +102,42 @@ class Trial:
             lifted[name] = _merged(lifted[name], lifting)
         space = Space(replace(self.theory, features=tuple(lifted.values())))
         dynamics = Dynamics(place_person(space, self.state))
-        plan = search_plan(dynamics, Limits(), choose_first=selects(space))
+        limits = Limits(deadline=self.deadline)
+        plan = search_plan(dynamics, limits, choose_first=selects(space))
+        if isinstance(plan, GaveUp):
+            raise OutOfTimeError
         return plan if isinstance(plan, Found) else None
 
 
-def _smallest(trial: Trial, every: frozenset[int], *, deadline: float) -> frozenset[int]:
-    """Return a smallest set that opens a path, or in haste one of which nothing can be left out."""
+def _by_size(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:
+    """Return the first set that opens a path, the smaller ones first."""
+    for size in range(1, len(every) + 1):
+        for chosen in combinations(sorted(every), size):
+            if trial.opened(frozenset(chosen)) is not None:
+                return frozenset(chosen)
+    return None
+
+
+def _by_hitting(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:
+    """Return a smallest set that opens a path, or in haste one of which nothing more could be left out in time."""
+    if trial.opened(every) is None:
+        return None
     needed: list[frozenset[int]] = []
-    while time.monotonic() < deadline:
-        chosen = _hitting(needed, every, deadline=deadline)
-        if chosen is None:
-            break
-        if trial.opened(chosen) is not None:
-            return chosen
-        needed.append(every - _grown(trial, chosen, every, deadline=deadline))
-    return _shrunk(trial, every)
+    try:
+        while True:
+            chosen = _hitting(needed, every, deadline=trial.deadline)
+            if trial.opened(chosen) is not None:
+                return chosen
+            needed.append(every - _grown(trial, chosen, every))
+    except OutOfTimeError:
+        extra = replace(trial, deadline=time.monotonic() + SECONDS / 5)
+        return _shrunk(extra, every)
 
 
-def _grown(
-    trial: Trial, chosen: frozenset[int], every: frozenset[int], *, deadline: float
-) -> frozenset[int]:
-    """Return a set that opens no path and, time permitting, to which nothing can be added, from a smaller one."""
+def _grown(trial: Trial, chosen: frozenset[int], every: frozenset[int]) -> frozenset[int]:
+    """Return a set that opens no path and to which nothing can be added, from a smaller one."""
     waiting = [sorted(every - chosen)]
-    while waiting and time.monotonic() < deadline:
+    while waiting:
         part = waiting.pop()
         if trial.opened(chosen.union(part)) is None:
             chosen = chosen.union(part)
@@ -111,11 +147,15 @@ def _grown(
 
 
 def _shrunk(trial: Trial, kept: frozenset[int]) -> frozenset[int]:
-    """Return a set that opens a path and of which nothing can be left out, from a larger one."""
+    """Return a set that opens a path and of which, time permitting, nothing can be left out."""
     waiting = [sorted(kept)]
     while waiting:
         part = waiting.pop()
-        if trial.opened(kept.difference(part)) is not None:
+        try:
+            opened = trial.opened(kept.difference(part)) is not None
+        except OutOfTimeError:
+            break
+        if opened:
             kept = kept.difference(part)
         else:
             waiting += _halves(part)
@@ -129,15 +169,15 @@ def _halves(part: list[int]) -> list[list[int]]:
 
 def _hitting(
     needed: list[frozenset[int]], every: frozenset[int], *, deadline: float
-) -> frozenset[int] | None:
-    """Return the first smallest set that takes from each of the needed ones; None where time runs out."""
+) -> frozenset[int]:
+    """Return the first smallest set that takes from each of the needed ones."""
     for size in range(len(every) + 1):
         for chosen in combinations(sorted(frozenset().union(*needed)), size):
             if not any(each.isdisjoint(chosen) for each in needed):
                 return frozenset(chosen)
             if time.monotonic() >= deadline:
-                return None
-    return None
+                raise OutOfTimeError
+    raise AssertionError("all restrictions together take from each")
 
 
 def _merged(feature: Feature, lifting: Lifting) -> Feature:

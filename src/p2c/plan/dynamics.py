@@ -31,7 +31,7 @@ class Variety(Enum):
     POINTS = "points"
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """What a state is: consistent or not, at the goal or not, and what fires in it."""
 
     consistent: bool
@@ -112,17 +112,17 @@ class Dynamics:
         return frozenset(self.excused).union(*reads)
 
     @cached_property
-    def _verdicts(self) -> dict[Places, Verdict]:
+    def _verdicts(self) -> dict[Places, Judgement]:
         return {}
 
-    def judge(self, places: Places) -> Verdict:
+    def judge(self, places: Places) -> Judgement:
         """Tell what a state is; remembered for the next time."""
         known = self._verdicts.get(places)
         if known is None:
             known = self._verdicts[places] = self._judge(places)
         return known
 
-    def _judge(self, places: Places) -> Verdict:
+    def _judge(self, places: Places) -> Judgement:
         space = self.person.space
         tables = self._tables
         fired, goal = space.truth(self.base(places))
@@ -135,7 +135,7 @@ class Dynamics:
                 violated.append(each)
         breached = self._breached(places, fired) if fired & space.constraints else 0
         consistent = not violated and not breached
-        return Verdict(consistent, consistent and goal, fired, tuple(violated), breached)
+        return Judgement(consistent, consistent and goal, fired, tuple(violated), breached)
 
     def _is_excused(self, governed: Governed, places: Places, fired: int) -> bool:
         index = governed.index
@@ -153,7 +153,7 @@ class Dynamics:
                 broken &= ~bit
         return broken
 
-    def effects(self, places: Places, verdict: Verdict) -> list[Effect]:
+    def effects(self, places: Places, verdict: Judgement) -> list[Effect]:
         """Return what may happen by itself: violated features act, or fired rules where that is enough."""
         if not verdict.consistent:
             return [

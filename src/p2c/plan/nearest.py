@@ -97,7 +97,7 @@ def _key(arrival: Arrival) -> Key:
     return arrival.effort, len(moves), tuple((move.axis, move.end) for move in moves)
 
 
-class Choice(NamedTuple):
+class LooseMove(NamedTuple):
     """A move whose place may vary without changing what follows, and the places to try, cheapest first."""
 
     position: int
@@ -125,7 +125,7 @@ def _variations(dynamics: Dynamics, arrival: Arrival) -> Iterator[tuple[Key, Arr
     moves = arrival.moves
     last = {move.axis: position for position, move in enumerate(moves)}
     choices = [
-        Choice(position, _Lazy(_options(dynamics, move)))
+        LooseMove(position, _Lazy(_options(dynamics, move)))
         for position, move in enumerate(moves)
         if last[move.axis] == position and len(move.among) > 1
     ]
@@ -148,7 +148,7 @@ def _varied(
     dynamics: Dynamics,
     arrival: Arrival,
     moves: list[Move],
-    choices: list[Choice],
+    choices: list[LooseMove],
     indices: tuple[int, ...],
 ) -> Arrival | None:
     person = dynamics.person

@@ -170,11 +170,15 @@ class Blocker:
 
 @dataclass(frozen=True, slots=True)
 class Infeasible(Speaking):
-    """No path exists, which was proved; lifting the blockers, a smallest such set, would open one."""
+    """No path exists, which was proved; lifting the blockers, a smallest such set, would open one.
+
+    Without blockers it is the rules themselves that leave none, or, unless `explained`, there was no time to find out.
+    """
 
     question: Question
     blockers: tuple[Blocker, ...] = ()
     opened: Found | None = None
+    explained: bool = True
     cost: ClassVar[None] = None
     steps: ClassVar[tuple[Step, ...]] = ()
     counterfactual: ClassVar[None] = None
@@ -190,6 +194,7 @@ class Infeasible(Speaking):
             "steps": [],
             "blockers": [blocker.to_dict() for blocker in self.blockers],
             "opened": self.opened.to_dict() if self.opened else None,
+            **({} if self.explained else {"explained": False}),
         }
 
 

@@ -18,7 +18,7 @@ from p2c.plan.dynamics import Variety
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from p2c.plan.dynamics import Dynamics, Verdict
+    from p2c.plan.dynamics import Dynamics, Judgement
     from p2c.plan.person import Places
 
 
@@ -84,6 +84,17 @@ def moves_of(chain: Chain | None) -> list[Move]:
         found.append(chain.move)
         chain = chain.before
     return found[::-1]
+
+
+def step_ends(dynamics: Dynamics, moves: Sequence[Move]) -> tuple[int, ...]:
+    """Return after how many moves of a path a step ends, which is where the state is consistent."""
+    places = list(dynamics.person.places)
+    found = []
+    for count, move in enumerate(moves, start=1):
+        places[move.axis] = move.end
+        if dynamics.judge(tuple(places)).consistent:
+            found.append(count)
+    return tuple(found)
 
 
 @dataclass
@@ -173,7 +184,7 @@ def _no_further(one: Gone, other: Gone) -> bool:
 
 
 def successors(
-    dynamics: Dynamics, arrival: Arrival, verdict: Verdict, relevant: Sequence[int]
+    dynamics: Dynamics, arrival: Arrival, verdict: Judgement, relevant: Sequence[int]
 ) -> Iterator[Arrival]:
     """Yield what may follow: effects where there are any in an inconsistent state, else direct actions too."""
     node = arrival.node

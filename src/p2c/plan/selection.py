@@ -30,7 +30,7 @@ from p2c.rules.theory import Test
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p2c.plan.dynamics import Dynamics, Verdict
+    from p2c.plan.dynamics import Dynamics, Judgement
     from p2c.plan.person import Places
     from p2c.plan.space import Space
     from p2c.rules.theory import Clause, Condition
@@ -56,7 +56,7 @@ class Option(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A set of options by number, those that this branch leaves to others, and a bound on what comes of it."""
+    """The effort of a set of options, the options by number, and those that its branch leaves to others."""
 
     effort: int
     chosen: tuple[int, ...]
@@ -321,7 +321,7 @@ class Selection:
     def _stirring_options(self) -> int:
         return sum(mask for axis, mask in self.by_axis.items() if axis in self.stirring)
 
-    def _remedies(self, places: Places, verdict: Verdict, claims: Claims) -> Iterator[int]:
+    def _remedies(self, places: Places, verdict: Judgement, claims: Claims) -> Iterator[int]:
         """Yield what may remedy each thing that keeps an end from the goal."""
         for governed in verdict.violated:
             yield claims.stirred(governed.index)

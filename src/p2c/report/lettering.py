@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 
 FONT = (
     "'Source Sans Pro', 'Source Sans 3', system-ui, 'Segoe UI', 'Helvetica Neue', Arial, "
@@ -17,6 +18,7 @@ def text_width(text: str, size: float) -> float:
     return sum(map(_letter_width, text)) * size
 
 
+@cache
 def _letter_width(letter: str) -> float:
     if unicodedata.combining(letter):
         return 0.0
@@ -50,15 +52,16 @@ def wrap(text: str, width: float, size: float, *, most: int = 3) -> tuple[str, .
 
 
 def _parts(word: str, width: float, size: float) -> list[str]:
-    """Return a word in pieces that fit; one past `-` or `/` where there is one."""
+    """Return a word in pieces that fit, parted after `-` or `/` where there is one."""
     parts: list[str] = []
-    rest = word
-    while rest and text_width(rest, size) > width:
-        end = len(rest)
-        while end > 1 and text_width(rest[:end], size) > width:
-            end -= 1
-        marks = [place + 1 for place in range(end // 3, end) if rest[place] in "-/_"]
-        end = marks[-1] if marks else end
-        parts.append(rest[:end])
-        rest = rest[end:]
-    return [*parts, rest] if rest else parts
+    start = 0
+    used = 0.0
+    for place, letter in enumerate(word):
+        wide = _letter_width(letter) * size
+        if used + wide > width and place > start:
+            marks = [m + 1 for m in range(start + (place - start) // 3, place) if word[m] in "-/_"]
+            end = marks[-1] if marks else place
+            parts.append(word[start:end])
+            start, used = end, text_width(word[end:place], size)
+        used += wide
+    return [*parts, word[start:]]

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from p2c.explain.narrate import narrate, rounded
 from p2c.explain.sentences import number_words, value_words
+from p2c.markup import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from p2c.domain.feature import Value
+    from p2c.explain.justification import Justification
     from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
     from p2c.rules.theory import Theory
@@ -36,7 +38,7 @@ def show_plan(console: Console, theory: Theory, plan: Plan) -> None:
                 continue
             console.print(Text(f"   → {act.text}", style="green"))
             for rule in act.because:
-                console.print(Text(f"     because {rule}", style="dim"))
+                console.print(Text(f"     because {clean(rule)}", style="dim"))
     if plan.steps and plan.counterfactual is not None:
         console.print(_changes(theory, plan.question.initial, plan.counterfactual))
     for sentence in story.closing:
@@ -63,7 +65,7 @@ def _changes(theory: Theory, before: Mapping[str, Any], after: Mapping[str, Any]
 
 
 def _shown(theory: Theory, name: str, value: Value) -> str:
-    return "unknown" if value is None else value_words(theory.feature[name], value)
+    return "unknown" if value is None else clean(value_words(theory.feature[name], value))
 
 
 def show_plans(console: Console, theory: Theory, plans: Sequence[Plan]) -> None:
@@ -91,3 +93,11 @@ def show_space(console: Console, report: SpaceReport) -> None:
         table.add_row(Text(each.feature), f"{each.values:,}", str(len(each.cells)), Text(cells))
     console.print(table)
     console.print(f"{report.raw:,} states, of which the rules can tell {report.cells:,} apart")
+
+
+def show_justification(console: Console, found: Justification) -> None:
+    """Print s(CASP)'s justification: its English, then its tree."""
+    console.print("\ns(CASP) says:", style="bold")
+    console.print(found.english, markup=False)
+    console.print("\nand proves it so:", style="bold")
+    console.print(found.tree, markup=False)

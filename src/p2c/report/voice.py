@@ -1,16 +1,14 @@
-"""The voice of an outcome: it knows the problem's words and hands the outcome to the renderer that was asked for."""
+"""The voice of an outcome: it knows the problem's words and hands the outcome to the renderer that was asked for.
+
+Renderers are imported when they are asked for, so that planning does not wait for them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from p2c.explain.letter import write_letter
 from p2c.plan.outcome import GaveUp, Infeasible
-from p2c.report.fragment import plan_html
-from p2c.report.picture import plan_svg
-from p2c.report.raster import png
-from p2c.report.text import letter_text
 
 if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
@@ -26,21 +24,31 @@ class ProblemVoice:
 
     def explain(self, plan: Plan, *, language: str) -> str:
         """Return the outcome in words for the person."""
+        from p2c.explain.letter import write_letter
+        from p2c.report.text import letter_text
+
         letter = write_letter(self.theory, plan, language=language, cheapest=self.cheapest)
         return letter_text(letter)
 
     def svg(self, plan: Plan, *, theme: str, language: str) -> str:
         """Return the outcome as a picture."""
+        from p2c.report.picture import plan_svg
+
         return plan_svg(self.theory, plan, theme=theme, language=language)
 
     def png(self, plan: Plan, *, theme: str, language: str) -> bytes:
         """Return the outcome as a picture in pixels."""
+        from p2c.report.raster import png
+
         return png(self.svg(plan, theme=theme, language=language))
 
     def html(self, plan: Plan) -> str:
         """Return the outcome as a piece of a notebook: the picture and the words."""
+        from p2c.explain.letter import write_letter
+        from p2c.report.fragment import plan_html
+
         letter = write_letter(self.theory, plan, cheapest=self.cheapest)
-        return plan_html(letter, plan_svg(self.theory, plan))
+        return plan_html(letter, self.svg(plan, theme="auto", language="en"))
 
 
 def give_voice(theory: Theory, plan: Plan, *, cheapest: bool = True) -> Plan:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law, distance, exact, permits
+from p2c.rules.cells import every_test
 from p2c.rules.evaluate import body_holds, clause_fires, goal_holds, in_head
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from p2c.domain.feature import Feature, Value
-    from p2c.rules.theory import Clause, Theory
+    from p2c.rules.theory import Clause, Test, Theory
 
     State = Mapping[str, Value]
 
@@ -146,7 +147,12 @@ def may_act(theory: Theory, feature: str, violations: Iterable[str]) -> bool:
 def triggered_outcomes(
     theory: Theory, state: State, violations: tuple[str, ...]
 ) -> tuple[Outcome, ...]:
-    """Return what may happen by itself in an inconsistent state."""
+    """Return what may happen by itself in an inconsistent state.
+
+    From a missing number every allowed value is equally near, and there may be millions: listed are the ends of the
+    allowed ranges and the values on either side of every constant that any rule compares the feature with, so that
+    every set of values which the rules tell apart is there by one of its members.
+    """
     found: list[Outcome] = []
     for name in violations:
         if may_act(theory, name, violations):
@@ -174,7 +180,10 @@ def _outcomes(
     admits: Callable[[Value], bool],
 ) -> list[Outcome]:
     feature = theory.feature[name]
-    values = nearest_values(feature, state[name], admits, landmarks(theory, feature))
+    tests = (
+        None if state[name] is not None else [t for t in every_test(theory) if t.feature == name]
+    )
+    values = nearest_values(feature, state[name], admits, landmarks(theory, feature, tests))
     return [Outcome(name, value, rules, assumed=len(values) > 1) for value in values]
 
 
@@ -198,21 +207,24 @@ def nearest_values(
     return near
 
 
-def landmarks(theory: Theory, feature: Feature) -> list[str | int | float]:
-    """Return the values among which a nearest allowed one always lies, in the domain's order.
+def landmarks(
+    theory: Theory, feature: Feature, tests: Iterable[Test] | None = None
+) -> list[str | int | float]:
+    """Return the values among which, from a value that is not missing, the nearest allowed ones lie, in order.
 
     For categories these are all values. For numbers they are the ends of the domain and the grid points next to each
     constant that a head compares with: between two of those, allowed values end nowhere. A number's own neighbours are
-    not needed, since a violated value lies strictly outside every allowed range.
+    not needed, since a violated value lies strictly outside every allowed range. With `tests`, the points next to
+    their constants are listed as well.
     """
     domain = feature.domain
     if not feature.kind.is_number:
         return [domain.value(place) for place in range(domain.size)]
     places = {0, domain.size - 1}
-    for clause in theory.rules_of[feature.name]:
-        for test in clause.head:
-            assert not isinstance(test.constant, str)
-            constant = exact(test.constant)
-            after, past = domain.first_place_from(constant), domain.first_place_past(constant)
-            places |= {after - 1, after, past, past - 1}
+    heads = [test for clause in theory.rules_of[feature.name] for test in clause.head]
+    for test in (*heads, *(tests or ())):
+        assert not isinstance(test.constant, str)
+        constant = exact(test.constant)
+        after, past = domain.first_place_from(constant), domain.first_place_past(constant)
+        places |= {after - 1, after, past, past - 1}
     return [domain.value(place) for place in sorted(places) if 0 <= place < domain.size]

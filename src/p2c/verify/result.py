@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from p2c.domain.feature import Value
     from p2c.plan.outcome import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """Where the model changes its mind about a feature, all else as at the end of the plan.
+
+    `refused` is the value nearest to the one in the plan, on the way to it, that the model was asked about and refused.
+    """
+
+    feature: str
+    refused: Value
+    accepted: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +29,8 @@ class VerifiedPlan:
     `verified` is True only where the model was asked about the very end state and accepted it. `guide` is the plan
     that the rules alone would have given, and `guide_accepted` what the model says of its end, None where it was not
     asked. `model_calls` counts the rows put to the model, each once also where it was asked for
-    both its class and its probability; `batches` counts the times that it was asked.
+    both its class and its probability; `batches` counts the times that it was asked. `borders` is what was learned
+    from its answers about the thresholds that the plan ends at.
     """
 
     plan: Plan
@@ -25,6 +39,7 @@ class VerifiedPlan:
     batches: int
     guide: Plan
     guide_accepted: bool | None
+    borders: tuple[Border, ...] = ()
 
     @property
     def status(self) -> str:
@@ -43,6 +58,14 @@ class VerifiedPlan:
             return None
         return self.plan.cost - self.guide.cost
 
+    @property
+    def shifts(self) -> dict[str, tuple[Value, Value]]:
+        """Return the features that end elsewhere than the rules alone would have it: their value, and the plan's."""
+        ruled, told = self.guide.counterfactual, self.plan.counterfactual
+        if ruled is None or told is None:
+            return {}
+        return {name: (ruled[name], told[name]) for name in told if ruled[name] != told[name]}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON, with what the model said beside it."""
         return {
@@ -50,5 +73,11 @@ class VerifiedPlan:
             "verified": self.verified,
             "model_calls": self.model_calls,
             "batches": self.batches,
-            "guide": {"cost": self.guide.cost, "accepted": self.guide_accepted},
+            "guide": {
+                "cost": self.guide.cost,
+                "accepted": self.guide_accepted,
+                "off": self.overshoot,
+                "shifts": {name: list(pair) for name, pair in self.shifts.items()},
+            },
+            "borders": [asdict(each) for each in self.borders],
         }

@@ -1,0 +1,71 @@
+"""The commands around answer set programming and planners: exports, and which engines are there."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer needs it at run time
+from typing import Annotated
+
+import typer
+
+from p2c.cli.desk import (
+    AsJson,
+    EffectsOption,
+    MinimizeOption,
+    NormOption,
+    ProblemFile,
+    RowFile,
+    RowNumber,
+    given,
+    out,
+    print_json,
+    read_person,
+    write_new,
+)
+from p2c.cli.group import command_group
+from p2c.engines.doctor import examine
+from p2c.errors import P2CError, suggestion
+from p2c.export import EXPORTS
+from p2c.problem import Problem
+from p2c.report.doctor import show_examinations
+
+asp = command_group()
+
+
+@asp.command()
+def export(
+    problem: ProblemFile,
+    row: RowFile,
+    *,
+    to: Annotated[str, typer.Option(help=f"The language: {', '.join(EXPORTS)}.")],
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="The folder for the files; else they are printed.")
+    ] = None,
+    number: RowNumber = 1,
+    norm: NormOption = None,
+    effects: EffectsOption = None,
+    minimize: MinimizeOption = None,
+) -> None:
+    """Write the question of one person in the language of another tool, ready to run there."""
+    if to not in EXPORTS:
+        raise P2CError(f"--to: no language '{to}'; {suggestion(to, EXPORTS)}")
+    loaded = Problem.load(problem)
+    keyed = loaded.with_keys(**given(norm=norm, effects=effects, minimize=minimize))
+    files = EXPORTS[to](keyed.compiled, keyed.read_row(read_person(loaded, row, number)))
+    if folder is None and len(files) > 1:
+        raise P2CError(f"--to {to} makes {len(files)} files: name a folder for them with --out")
+    for name, text in files.items():
+        if folder is None:
+            out.print(text, end="", markup=False)
+        else:
+            write_new(folder / name, text)
+
+
+@asp.command()
+def doctor(*, as_json: AsJson = False) -> None:
+    """Show which engines are there, and let each solve a tiny problem."""
+    examinations = examine()
+    if as_json:
+        print_json([each.to_dict() for each in examinations])
+    else:
+        show_examinations(out, examinations)
+    raise typer.Exit(0 if all(each.healthy for each in examinations) else 1)

@@ -1,0 +1,154 @@
+"""The same question put to s(CASP), the goal-directed system that the paper runs on, in a program that follows its algorithms.
+
+s(CASP) finds paths; that one of them is the cheapest is proved by asking on: the depth, which is the number of direct
+actions, grows until there is a path, and then the effort that a path may take shrinks until there is none left.
+Each plan is replayed by the validator before it is given out.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from p2c.engines.scasp.places import most_actions, most_effort
+from p2c.engines.scasp.process import INSTALL, OutOfTime, find_solver, require_solver
+from p2c.engines.scasp.program import Program
+from p2c.engines.scasp.terms import read_term
+from p2c.engines.walk import arrive, straightened
+from p2c.errors import EngineError
+from p2c.plan.answer import ask, found
+from p2c.plan.dynamics import Dynamics
+from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
+from p2c.plan.person import place_person
+from p2c.plan.planner import refuse_if_strict
+from p2c.plan.search import Move
+from p2c.plan.validate import check_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.engines.scasp.process import Solver
+    from p2c.plan.outcome import Plan
+    from p2c.plan.person import Places
+    from p2c.plan.search import Arrival
+    from p2c.plan.space import Space
+
+AT_ONCE = 20
+"""Paths that are asked for at a time, once there is one to beat."""
+
+
+@dataclass(frozen=True)
+class ScaspEngine:
+    """Goal-directed answer set programming, in a process for each question."""
+
+    install: str = INSTALL
+
+    def version(self) -> str | None:
+        """Return the version of s(CASP), or None where there is none."""
+        solver = find_solver()
+        return None if solver is None else solver.version()
+
+    def plan(
+        self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    ) -> Plan:
+        """Return the path of least cost from a state to the goal."""
+        deadline = None if time_limit is None else time.monotonic() + time_limit
+        solver = require_solver()
+        dynamics = Dynamics(place_person(space, state))
+        refuse_if_strict(dynamics)
+        if dynamics.judge(dynamics.person.places).goal:
+            return Already(ask(dynamics))
+        return Quest(solver, dynamics, deadline).plan()
+
+
+@dataclass
+class Quest:
+    """One person's question, asked on until the cheapest path is proved."""
+
+    solver: Solver
+    dynamics: Dynamics
+    deadline: float | None
+    best: Arrival | None = None
+
+    def plan(self) -> Plan:
+        """Return the path of least cost, or what was proved instead."""
+        question = ask(self.dynamics)
+        try:
+            self._improve()
+        except OutOfTime:
+            best = None if self.best is None else self._told(self.best, optimal=False)
+            return GaveUp(question, 0.0, best)
+        return Infeasible(question) if self.best is None else self._told(self.best, optimal=True)
+
+    @cached_property
+    def program(self) -> Program:
+        """Return the program of the person."""
+        return Program(self.dynamics)
+
+    def _improve(self) -> None:
+        """Find a path with the fewest direct actions, then cheaper ones until there are no more."""
+        reaches = self.program.reaches.values()
+        most = most_actions(reaches)
+        paths = self._ask(1, most, most_effort(reaches), answers=1)
+        if not paths:
+            return
+        self.best = paths[0]
+        wanted = AT_ONCE
+        while True:
+            bound = self.best.effort - 1
+            paths = self._ask(most, most, bound, answers=wanted)
+            cheapest = min(paths, key=lambda path: path.effort, default=self.best)
+            better = cheapest.effort < self.best.effort
+            self.best = cheapest if better else self.best
+            if not wanted or len(paths) < wanted:
+                return
+            # Where moves add up under l2, prices are bounds only: then all paths below them have to be seen.
+            wanted = AT_ONCE if better else 0
+
+    def _ask(self, depth: int, most: int, budget: int, *, answers: int) -> list[Arrival]:
+        query = f"plan({depth}, {most}, {budget}, Path)"
+        told = self.solver.solve(self.program.text, query, answers=answers, deadline=self.deadline)
+        return [self._read(answer["bindings"].get("Path")) for answer in told]
+
+    def _read(self, path: Any) -> Arrival:
+        """Return the path that an answer names, as the planner knows paths."""
+        moves = []
+        places = self.dynamics.person.places
+        steps = read_term(path)
+        if not isinstance(steps, list) or not steps:
+            raise EngineError("scasp: expected a path of actions in its answer, found another term")
+        for step in steps:
+            move = self._move(places, step)
+            moves.append(move)
+            places = (*places[: move.axis], move.end, *places[move.axis + 1 :])
+        arrival = arrive(self.dynamics, straightened(self.dynamics, moves))
+        if not self.dynamics.judge(arrival.node.places).goal:
+            raise EngineError("scasp: its answer is a path that does not lead to the goal")
+        return arrival
+
+    def _move(self, places: Places, step: Any) -> Move:
+        match step:
+            case ("do" | "then" as kind, str() as name, _, end) if (
+                name,
+                end,
+            ) in self.program.values:
+                index = self.dynamics.person.space.index[name]
+                place = self.program.values[name, end]
+            case _:
+                raise EngineError(f"scasp: its answer has an action that is none of ours: {step}")
+        if kind == "do":
+            return Move(index, places[index], place, True, 0, False, (place,))
+        for effect in self.dynamics.effects(places, self.dynamics.judge(places)):
+            if (effect.axis, effect.place) == (index, place):
+                return Move(index, places[index], place, False, *effect[2:])
+        raise EngineError(f"scasp: its answer has an effect that does not follow: {name}")
+
+    def _told(self, arrival: Arrival, *, optimal: bool) -> Found:
+        plan = found(self.dynamics, ask(self.dynamics), arrival)
+        verdict = check_plan(self.dynamics.person.space.theory, plan.to_dict())
+        if not verdict:
+            raise EngineError(f"scasp: its answer does not replay: {verdict}")
+        return Found(plan.question, plan.cost, plan.steps, optimal)

@@ -1,0 +1,127 @@
+"""The values that a person's features can come to: where direct actions and effects may take each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Action
+from p2c.engines.lengths import move_ends
+from p2c.plan.axis import OFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from p2c.plan.dynamics import Dynamics
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One feature of one person: every place that it can come to, and from each where it can go next."""
+
+    dynamics: Dynamics
+    index: int
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """Return the places, the person's own first."""
+        found = [self.dynamics.person.places[self.index]]
+        for place in found:
+            ahead = [end for end, _ in self.direct(place)]
+            ahead += [end for group in self.near(place) for end in group]
+            found += [end for end in dict.fromkeys(ahead) if end not in found]
+        return tuple(found)
+
+    @cached_property
+    def settable(self) -> bool:
+        """Tell whether direct actions on the feature can matter."""
+        return self.index in self.dynamics.person.space.relevant
+
+    @cached_property
+    def _once(self) -> bool:
+        """Tell whether nothing changes the feature but one direct action."""
+        feature = self.dynamics.person.space.axes[self.index].feature
+        return not feature.governed and feature.moves_from is None
+
+    def direct(self, place: int) -> list[tuple[int, int]]:
+        """Return where a direct action may take the feature, with the effort, least first."""
+        own = place == self.dynamics.person.places[self.index]
+        if not self.settable or (self._once and not own):
+            return []
+        ends = [end for end, _ in self.dynamics.targets(self.index, place)]
+        efforts = [(self.dynamics.person.effort(self.index, place, end), end) for end in ends]
+        return [(end, effort) for effort, end in sorted(efforts)]
+
+    def near(self, place: int) -> list[list[int]]:
+        """Return where effects may carry the feature, in groups that are equally near, nearest first."""
+        feature = self.dynamics.person.space.axes[self.index].feature
+        if not feature.governed or feature.action is Action.FIXED:
+            return []
+        if self.dynamics.person.missing(self.index, place):
+            ends = self._anywhere()
+            return [ends] if ends else []
+        far = {end: self._distance(place, end) for end in self._carried(place)}
+        ordered = sorted(far, key=lambda end: (far[end], end))
+        return [list(group) for _, group in groupby(ordered, key=far.__getitem__)]
+
+    def _distance(self, place: int, end: int) -> int:
+        if not self.dynamics.person.space.axes[self.index].ordered:
+            return 1
+        return abs(
+            self.dynamics.position(self.index, end) - self.dynamics.position(self.index, place)
+        )
+
+    def _carried(self, place: int) -> list[int]:
+        axis, dynamics = self.dynamics.person.space.axes[self.index], self.dynamics
+        if axis.feature.moves_from is not None:
+            return move_ends(axis, place)
+        if not axis.ordered:
+            return [end for end in self._anywhere() if end != place]
+        here = dynamics.position(self.index, place)
+        ends = []
+        for region in axis.regions:
+            # A value is never carried within its own region, where the same heads hold.
+            if dynamics.position(self.index, region[0]) > here:
+                ends.append(region[0])
+            elif dynamics.position(self.index, region[-1]) < here:
+                ends.append(region[-1])
+        return [end for end in ends if dynamics.leads(self.index, place, end)]
+
+    def _anywhere(self) -> list[int]:
+        """Return one place of each region, and more where it can matter which."""
+        found: list[int] = []
+        own = self.dynamics.person.places[self.index]
+        for region in self.dynamics.person.space.axes[self.index].regions:
+            found += _ends(region)
+            if self.index in self.dynamics.own_matters and own in region:
+                found += [own, *[place for place in region[:2] if place != own]]
+        return [place for place in dict.fromkeys(found) if place != OFF]
+
+
+def _ends(region: Sequence[int]) -> list[int]:
+    return [region[0], region[-1]] if isinstance(region, range) else [region[0]]
+
+
+def most_actions(reaches: Iterable[Reach]) -> int:
+    """Return how many direct actions no path passes.
+
+    A feature is set once, one with moves once from each of its values, unless effects can take it back there: then
+    all that bounds a path is that it never comes to the same state twice.
+    """
+    total, states, loose = 0, 1, False
+    for reach in reaches:
+        feature = reach.dynamics.person.space.axes[reach.index].feature
+        states *= len(reach.places)
+        if reach.settable:
+            total += 1 if feature.moves is None else len(reach.places)
+            loose = loose or (feature.moves is not None and feature.governed)
+    return states if loose else total
+
+
+def most_effort(reaches: Iterable[Reach]) -> int:
+    """Return an effort that no path passes."""
+    known = list(reaches)
+    ways = [way for reach in known for place in reach.places for way in reach.direct(place)]
+    return most_actions(known) * max((effort for _, effort in ways), default=0)

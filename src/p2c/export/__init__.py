@@ -1,0 +1,26 @@
+"""A person's question in the languages of other tools, each runnable as it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from p2c.export.clingo_text import clingo_files
+from p2c.export.json_schema import schema_files
+from p2c.export.pddl import pddl_files
+from p2c.export.scasp_text import scasp_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.plan.space import Space
+
+    Files = dict[str, str]
+    """The text of each file by its name."""
+
+EXPORTS: dict[str, Callable[[Space, Mapping[str, Value]], Files]] = {
+    "scasp": scasp_files,
+    "clingo": clingo_files,
+    "pddl": pddl_files,
+    "json-schema": schema_files,
+}

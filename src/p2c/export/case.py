@@ -1,0 +1,181 @@
+"""What every export tells of a person: the values that matter, what changes cost in whole numbers, what is excused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from p2c.domain.spec import Minimize, Norm
+from p2c.engines.scasp.places import Reach, most_actions
+from p2c.plan.dynamics import Dynamics
+from p2c.plan.person import place_person
+from p2c.plan.planner import refuse_if_strict
+from p2c.rules.evaluate import passes
+from p2c.rules.meaning import abduce
+from p2c.rules.theory import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.plan.space import Space
+    from p2c.rules.meaning import AbducedException
+    from p2c.rules.theory import Clause, Condition, Decision, Test, Theory
+
+MOST = 2**31 - 1
+"""The largest sum of costs that planners and solvers with whole numbers of 32 bits can hold."""
+
+Change = tuple[str, int, int]
+"""A feature, and the places from which and to which it is set."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One person's question."""
+
+    dynamics: Dynamics
+
+    @classmethod
+    def of(cls, space: Space, state: Mapping[str, Value]) -> Case:
+        """Return the case of a row; a strict problem refuses one that breaks its rules."""
+        dynamics = Dynamics(place_person(space, state))
+        refuse_if_strict(dynamics)
+        return cls(dynamics)
+
+    @property
+    def theory(self) -> Theory:
+        """Return the problem's theory."""
+        return self.dynamics.person.space.theory
+
+    @cached_property
+    def features(self) -> list[str]:
+        """Return the features that matter to the goal, in the problem's order."""
+        wanted = self.dynamics.person.space.concerned
+        return [feature.name for feature in self.theory.features if feature.name in wanted]
+
+    @cached_property
+    def governed(self) -> list[str]:
+        """Return the governed features among them."""
+        return [name for name, _ in self.theory.causes if name in self.features]
+
+    @cached_property
+    def constraints(self) -> list[Clause]:
+        """Return the constraints that can matter."""
+        wanted = set(self.features)
+        return [each for each in self.theory.constraints if self.theory.reads(each.body) & wanted]
+
+    @cached_property
+    def bodies(self) -> list[tuple[Condition, ...]]:
+        """Return the bodies of the goal, the causal rules and the constraints that matter."""
+        causes = [each.body for name in self.governed for each in self.theory.rules_of[name]]
+        return [*causes, *(each.body for each in self.constraints), self.theory.goal]
+
+    @cached_property
+    def decisions(self) -> list[tuple[Decision, tuple[Clause, ...]]]:
+        """Return the decisions that those bodies call, directly or not, with their rules."""
+        called: set[Decision] = set()
+        waiting = [each for body in self.bodies for each in body]
+        while waiting:
+            condition = waiting.pop()
+            if isinstance(condition, Call) and condition.decision not in called:
+                called.add(condition.decision)
+                clauses = self.theory.rules_for[condition.decision]
+                waiting += [each for clause in clauses for each in clause.body]
+        return [each for each in self.theory.decisions if each[0] in called]
+
+    @cached_property
+    def reaches(self) -> dict[str, Reach]:
+        """Return what each feature can come to."""
+        index = self.dynamics.person.space.index
+        return {name: Reach(self.dynamics, index[name]) for name in self.features}
+
+    @cached_property
+    def own(self) -> dict[str, Value]:
+        """Return the person's row."""
+        return self.dynamics.person.state(self.dynamics.person.places)
+
+    @cached_property
+    def exceptions(self) -> tuple[AbducedException, ...]:
+        """Return what the person is excused from."""
+        return abduce(self.theory, self.own)
+
+    def value(self, name: str, place: int) -> Value:
+        """Return the value at a place of a feature."""
+        return self.dynamics.person.value(self.reaches[name].index, place)
+
+    def passes(self, test: Test, place: int) -> bool:
+        """Tell whether the value at a place passes a test, its negation aside."""
+        return passes(self.theory.feature[test.feature], self.value(test.feature, place), test)
+
+    def above(self, name: str) -> list[str]:
+        """Return the governed features upstream of one and not in a cycle with it."""
+        upstream = self.theory.upstream
+        return [
+            other
+            for other in self.governed
+            if other != name and other in upstream[name] and name not in upstream[other]
+        ]
+
+    @cached_property
+    def most_actions(self) -> int:
+        """Return how many direct actions no path passes."""
+        return most_actions(self.reaches.values())
+
+    @cached_property
+    def adds_up(self) -> bool:
+        """Tell whether the cost of a path is the sum of those of its actions; moves under l2 are squared together."""
+        moving = [
+            self.theory.feature[n].moves is not None for n, r in self.reaches.items() if r.settable
+        ]
+        return self.theory.norm is not Norm.L2 or not any(moving)
+
+
+@dataclass(frozen=True)
+class Tariff:
+    """What changes cost in whole numbers, and how many of them make up a cost of 1 (of its square, under l2)."""
+
+    prices: Mapping[Change, int]
+    units: Fraction
+    exact: bool
+    norm: Norm
+
+    def cost(self, total: int) -> float:
+        """Return the contract's cost of what a tool added up."""
+        share = Fraction(total) / self.units
+        return math.sqrt(share) if self.norm is Norm.L2 else float(share)
+
+    @property
+    def words(self) -> str:
+        """Return how a reader gets the cost from what a tool adds up."""
+        share = f"cost / {float(self.units):.12g}"
+        shown = f"the square root of {share}" if self.norm is Norm.L2 else share
+        return shown if self.exact else f"{shown}, rounded to whole numbers"
+
+
+def price_changes(case: Case, changes: list[Change]) -> Tariff:
+    """Return the cost of some changes, exact where that fits into 32 bits, else rounded down."""
+    person = case.dynamics.person
+    per = person.prices
+    efforts = {
+        (name, start, end): (person.effort(case.reaches[name].index, start, end) - per.per_action)
+        // per.per_cost
+        for name, start, end in changes
+    }
+    common = math.gcd(*efforts.values()) or 1
+    units = Fraction(per.denominator, common)
+    prices = {change: effort // common for change, effort in efforts.items()}
+    top = max(prices.values(), default=0) * max(case.most_actions, 1)
+    exact = top <= MOST
+    if not exact:
+        factor = Fraction(MOST, top)
+        units *= factor
+        prices = {change: math.floor(price * factor) for change, price in prices.items()}
+    return Tariff(prices, units, exact, case.theory.norm)
+
+
+def first_actions(case: Case) -> bool:
+    """Tell whether the number of direct actions comes before the cost."""
+    return case.theory.minimize is Minimize.ACTIONS

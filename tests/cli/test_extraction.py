@@ -1,0 +1,234 @@
+"""Real models, stored in every format, through `p2c extract` and on to a plan."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from skl2onnx import to_onnx
+from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from typer.testing import CliRunner
+
+import p2c
+from p2c.cli import app
+from p2c.errors import P2CError
+from p2c.rules import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+TREE = "sklearn.tree._tree.Tree"
+KINDS = {
+    "income": Int64TensorType([None, 1]),
+    "debt": Int64TensorType([None, 1]),
+    "job": StringTensorType([None, 1]),
+}
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(each) for each in arguments], catch_exceptions=False)
+
+
+def loans() -> pd.DataFrame:
+    chance = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "income": chance.integers(10, 100, 400),
+            "debt": chance.integers(0, 50, 400),
+            "job": chance.choice(["clerk", "cook", "none"], 400),
+        }
+    )
+    good = table["income"] - table["debt"] + 20 * (table["job"] == "clerk") > 45
+    return table.assign(paid=np.where(good, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the data and one model, stored in every format."""
+    place = tmp_path_factory.mktemp("models")
+    table = loans()
+    table.to_csv(place / "loans.csv", index=False)
+    encoder = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    model = make_pipeline(encoder, GradientBoostingClassifier(n_estimators=10, random_state=0))
+    features = table.drop(columns="paid")
+    model.fit(features, table["paid"])
+    joblib.dump(model, place / "model.joblib")
+    (place / "model.pkl").write_bytes(pickle.dumps(model))
+    from skops import io
+
+    io.dump(model, place / "model.skops")
+    graph = to_onnx(model, initial_types=list(KINDS.items()))
+    (place / "model.onnx").write_bytes(graph.SerializeToString())
+    return place
+
+
+def extracted(folder: Path, tmp_path: Path, name: str, *options: object) -> dict[str, Any]:
+    problem, rules = tmp_path / "problem.toml", tmp_path / "rules.lp"
+    files = ("-o", rules, "--problem", problem)
+    wanted = ("--data", folder / "loans.csv", "--desired", "yes", "--target", "paid")
+    shown = run("extract", folder / name, *wanted, *files, *options)
+    assert shown.exit_code == 0, shown.output
+    assert "fidelity" in shown.output
+    person = tmp_path / "person.json"
+    person.write_text(json.dumps({"income": 30, "debt": 20, "job": "none"}))
+    plan = json.loads(run("plan", problem, person, "--json").output)
+    return {"rules": rules.read_text(), "plan": plan, "output": shown.output}
+
+
+def test_every_format_gives_the_same_rules_and_a_problem_that_can_be_planned(
+    folder: Path, tmp_path: Path
+) -> None:
+    options: dict[str, tuple[object, ...]] = {
+        "model.joblib": ("--trust-pickle",),
+        "model.pkl": ("--trust-pickle",),
+        "model.skops": ("--trust", TREE),
+        "model.onnx": (),
+    }
+    found = {}
+    for name, extra in options.items():
+        place = tmp_path / name
+        place.mkdir()
+        found[name] = extracted(folder, place, name, *extra)
+    assert len({each["rules"] for each in found.values()}) == 1
+    for each in found.values():
+        assert each["plan"]["status"] == "found"
+        assert parse(each["rules"]).rules
+        assert "every feature is free" in each["output"]
+
+
+def test_a_pickle_stays_closed_without_a_word(folder: Path) -> None:
+    for name in ("model.joblib", "model.pkl"):
+        with pytest.raises(P2CError, match=r"can run any code.*--trust-pickle.*\.skops"):
+            run("extract", folder / name, "--data", folder / "loans.csv")
+
+
+def test_a_pickle_is_not_opened_by_being_refused(tmp_path: Path) -> None:
+    proof = tmp_path / "opened"
+
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (type(proof).touch, (proof,))
+
+    (tmp_path / "trap.pkl").write_bytes(pickle.dumps(Trap()))
+    loans().to_csv(tmp_path / "loans.csv", index=False)
+    with pytest.raises(P2CError):
+        run("extract", tmp_path / "trap.pkl", "--data", tmp_path / "loans.csv")
+    assert not proof.exists()
+
+
+def test_a_skops_file_names_the_types_that_are_not_known_to_be_safe(folder: Path) -> None:
+    with pytest.raises(P2CError, match=f"not known to be safe: .*--trust {TREE}"):
+        run("extract", folder / "model.skops", "--data", folder / "loans.csv")
+
+
+def test_actions_go_into_the_problem(folder: Path, tmp_path: Path) -> None:
+    trust = ("--trust-pickle", "--fixed", "job", "--up", "income", "--down", "debt")
+    found = extracted(folder, tmp_path, "model.joblib", *trust)
+    assert "every feature is free" not in found["output"]
+    features = p2c.Problem.load(tmp_path / "problem.toml").theory.feature
+    actions = {name: each.action.value for name, each in features.items()}
+    assert actions == {"income": "up", "debt": "down", "job": "fixed"}
+
+
+def test_recorded_decisions_stand_in_for_a_model(folder: Path, tmp_path: Path) -> None:
+    problem = tmp_path / "p.toml"
+    options = ("--decisions", "paid", "--desired", "yes", "--problem", problem)
+    shown = run("extract", "--data", folder / "loans.csv", *options)
+    assert shown.exit_code == 0
+    assert p2c.Problem.load(problem).theory.goal_text
+
+
+def test_a_rules_file_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "house.lp"
+    rules.write_text("refused(X) :- income(X,N), N<40.\n")
+    shown = run("extract", rules, "--data", folder / "loans.csv", "--ignore", "paid")
+    assert shown.exit_code == 0
+    assert "these are the model's own rules" in shown.output
+    assert "100.0%" in shown.output
+
+
+def test_what_exists_is_left_before_anything_is_learned(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "rules.lp"
+    there.write_text("% mine\n")
+    with pytest.raises(P2CError, match="exists; it is left as it is"):
+        run("extract", tmp_path / "none.joblib", "--data", tmp_path / "none.csv", "-o", there)
+    with pytest.raises(P2CError, match="exists; it is left as it is"):
+        run("learn", tmp_path / "none.csv", "--target", "paid", "-o", there)
+    assert there.read_text() == "% mine\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("model.h5", b"", r"expected a file that ends in \.joblib"),
+        ("gone.onnx", None, "no such file"),
+        ("torn.onnx", b"not onnx", "cannot be read as ONNX"),
+        ("torn.skops", b"not zip", "cannot be read as a skops file"),
+        ("torn.joblib", b"not a pickle", "cannot be unpickled"),
+        ("list.pkl", pickle.dumps([1, 2]), "expected one recorded decision"),
+        (
+            "raw.pkl",
+            pickle.dumps(LogisticRegression()),
+            "the model cannot be asked: NotFittedError",
+        ),
+    ],
+)
+def test_a_file_that_is_no_model_is_one_clear_line(
+    folder: Path, tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(P2CError, match=message) as caught:
+        run("extract", path, "--data", folder / "loans.csv", "--ignore", "paid", "--trust-pickle")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_and_decisions_at_once_are_refused(folder: Path) -> None:
+    with pytest.raises(P2CError, match="and not both"):
+        run("extract", "--data", folder / "loans.csv")
+    with pytest.raises(P2CError, match="and not both"):
+        run("extract", "m.onnx", "--data", folder / "loans.csv", "--decisions", "paid")
+
+
+def test_an_onnx_input_that_the_data_do_not_have_is_named(folder: Path) -> None:
+    ignored = ("--ignore", "debt", "--ignore", "paid")
+    with pytest.raises(P2CError, match="an input 'debt', the data no such column"):
+        run("extract", folder / "model.onnx", "--data", folder / "loans.csv", *ignored)
+
+
+def test_one_wide_onnx_input_takes_the_columns_in_their_order(tmp_path: Path) -> None:
+    table = loans()
+    numbers = table[["income", "debt"]]
+    model = LogisticRegression().fit(numbers.to_numpy(), table["paid"])
+    for zipped in (True, False):
+        graph = to_onnx(
+            model,
+            initial_types=[("X", FloatTensorType([None, 2]))],
+            options={"zipmap": zipped},
+        )
+        path = tmp_path / f"wide-{zipped}.onnx"
+        path.write_bytes(graph.SerializeToString())
+        data = tmp_path / f"data-{zipped}.csv"
+        table.to_csv(data, index=False)
+        ignored = ("--ignore", "job", "--target", "paid")
+        shown = run("extract", path, "--data", data, "--desired", "yes", *ignored)
+        assert shown.exit_code == 0
+        assert "income(X" in shown.output
+        with pytest.raises(P2CError, match="takes 2 columns, the data have 3"):
+            run("extract", path, "--data", data, "--desired", "yes", "--target", "paid")
+        ignored = ("--ignore", "debt", "--target", "paid")
+        with pytest.raises(P2CError, match="a column of it has text: income, job"):
+            run("extract", path, "--data", data, "--desired", "yes", *ignored)
