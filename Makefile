@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo check test slow format clean
+.PHONY: demo check test slow format clean screenshots
 
 $(BIN)/p2c: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,9 @@ slow: $(BIN)/.dev  ## the thorough runs
 format: $(BIN)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+screenshots: $(BIN)/.dev  ## take the README's pictures of the workbench anew; needs chromium
+	$(BIN)/python benchmarks/screenshots.py docs/images
 
 clean:
 	rm -rf build dist $(VENV)
