@@ -78,6 +78,7 @@ def write_loan(path: Path, rows: int) -> None:
     columns = {
         "age": rng.integers(18, 90, rows),
         "debt": rng.integers(0, 50_000, rows),
+        "loan_duration": rng.integers(1, 60, rows),
         "bank_balance": rng.integers(0, 1_000_000, rows),
         "credit_score": rng.integers(300, 850, rows),
     }

@@ -6,7 +6,6 @@ import json
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from itertools import islice
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
 from p2c.engines import ENGINES
+from p2c.engines.nearest import NEAREST
 from p2c.errors import EngineError, P2CError, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.frames import plan_frame
 from p2c.plan.lazy import is_lazy, plan_lazily
-from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
 from p2c.plan.size import measure_space
@@ -137,7 +137,13 @@ class Problem:
         return give_voice(problem.theory, plan)
 
     def nearest(
-        self, row: Mapping[str, Any], k: int = 1, *, distinct: str = "points", **overrides: Any
+        self,
+        row: Mapping[str, Any],
+        k: int = 1,
+        *,
+        distinct: str = "points",
+        engine: str = "auto",
+        **overrides: Any,
     ) -> list[Plan]:
         """Return the k cheapest distinct end states, each with its best path, cheapest first."""
         kinds = [each.value for each in Distinct]
@@ -147,10 +153,12 @@ class Problem:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
-        plans = nearest_plans(problem.compiled, state, distinct=Distinct(distinct))
+        if engine not in NEAREST:
+            raise EngineError(f"no nearest ends by '{engine}'; {suggestion(engine, NEAREST)}")
+        plans = NEAREST[engine](problem.compiled, state, index(k), Distinct(distinct))
         return [
             give_voice(problem.theory, plan, cheapest=number == 0)
-            for number, plan in enumerate(islice(plans, index(k)))
+            for number, plan in enumerate(plans)
         ]
 
     def plan_many(

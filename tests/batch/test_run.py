@@ -291,6 +291,20 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     assert hashes(tmp_path / "out") == expected
 
 
+def test_a_part_that_cannot_be_read_does_not_keep_the_others_from_being_made(
+    tmp_path: Path,
+) -> None:
+    header = ",".join(JOHN) + "\n"
+    line = ",".join(map(str, JOHN.values())) + "\n"
+    for name, rest in (("a", line), ("b", "1,2\n"), ("c", line)):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{name}.csv").write_text(header + rest)
+    with pytest.raises(BatchError, match=r"1 part missing \(1\).*b\.csv") as stopped:
+        answer(loan(), tmp_path / "in", tmp_path / "out", part_rows=1)
+    assert stopped.value.parts == (1,)
+    assert len(list((tmp_path / "out").glob("*.parquet"))) == 2
+
+
 def test_no_such_executor_is_said(source: Path, tmp_path: Path) -> None:
     with pytest.raises(P2CError, match="no executor 'ray'; known: 'dask', 'here', 'processes'"):
         plan_files(loan(), source, tmp_path / "out", executor="ray")

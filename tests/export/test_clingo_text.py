@@ -9,10 +9,10 @@ import clingo
 import pytest
 
 from p2c.datasets import names, problem_text, rows
+from p2c.engines.case import Case
+from p2c.engines.steps import Steps
 from p2c.errors import P2CError
 from p2c.export import EXPORTS
-from p2c.export.case import Case
-from p2c.export.clingo_text import ClingoText
 from p2c.problem import Problem
 from tests.engines.test_contract import same_cost
 from tests.strategies import seeded_problems
@@ -35,7 +35,7 @@ def solved(problem: Problem, row: Document) -> float | None:
     if not costs:
         return None
     first = 1 if problem.theory.minimize.value == "actions" else 0
-    return ClingoText(Case.of(problem.compiled, state)).tariff.cost(costs[-1][first])
+    return Steps(Case.of(problem.compiled, state)).tariff.cost(costs[-1][first])
 
 
 def assert_agreement(seed: int, count: int) -> None:

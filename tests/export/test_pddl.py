@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c.datasets import problem_text, rows
+from p2c.engines.case import Case
 from p2c.errors import EngineError
 from p2c.export import EXPORTS
-from p2c.export.case import Case
 from p2c.export.pddl import Pddl
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN

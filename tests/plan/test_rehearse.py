@@ -31,7 +31,7 @@ def rehearse_all(problem: Problem, row: dict[str, Any]) -> int:
 
 
 @given(problems())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_plan_replays_to_its_end_and_no_cheaper_part_of_it_does(
     world: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:

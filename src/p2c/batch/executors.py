@@ -10,13 +10,14 @@ from collections import deque
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from p2c.batch.part import Failure, run_part, warm
 from p2c.errors import MissingExtra, P2CError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class Execute(Protocol):
     """Makes parts, and yields what became of each as it is known."""
 
-    def __call__(self, work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
+    def __call__(self, work: Work, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
         """Yield the record of each part, or its failure."""
         ...
 
@@ -39,7 +40,7 @@ class Execute(Protocol):
 def here(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
     """Make the parts one after the other in this process."""
 
-    def execute(work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
+    def execute(work: Work, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
         for part in parts:
             yield run_part(work, part)
 
@@ -55,26 +56,29 @@ def processes(problem: str, *, workers: int, address: str | None) -> Iterator[Ex
         for _ in range(workers):
             pool.submit(warm, problem)
 
-        def execute(work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
-            waiting = deque(parts)
-            running: dict[Future[Outcome], Part] = {}
-            while waiting or running:
-                # A few in stock for each, so that nobody waits; not all, so that a failure ends it soon.
-                while waiting and len(running) < 2 * workers:
-                    part = waiting.popleft()
-                    running[pool.submit(run_part, work, part)] = part
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    part = running.pop(future)
-                    try:
-                        yield future.result()
-                    except BrokenProcessPool:
-                        yield Failure(part.number, "a worker process ended before its time")
+        yield partial(_share_out, pool, 2 * workers)
 
-        try:
-            yield execute
-        finally:
-            pool.shutdown(cancel_futures=True)
+
+def _share_out(
+    pool: ProcessPoolExecutor, most: int, work: Work, parts: Sequence[Part]
+) -> Generator[Outcome, None, None]:
+    """Keep so many parts with the processes: enough that nobody waits, and few enough that a failure ends it soon."""
+    waiting = deque(parts)
+    running: dict[Future[Outcome], Part] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < most:
+                part = waiting.popleft()
+                running[pool.submit(run_part, work, part)] = part
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                part = running.pop(future)
+                if isinstance(future.exception(), BrokenProcessPool):
+                    yield Failure(part.number, "a worker process ended before its time", fatal=True)
+                else:
+                    yield future.result()
+    finally:
+        wait([future for future in running if not future.cancel()])
 
 
 def _start_method() -> Literal["fork", "spawn"]:
@@ -115,7 +119,7 @@ def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
     except (OSError, ValueError) as error:
         raise P2CError(f"{address or 'local'}: no Dask scheduler answers: {error}") from None
 
-    def execute(work: Work, parts: Sequence[Part]) -> Iterator[Outcome]:
+    def execute(work: Work, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
         futures = {client.submit(run_part, work, part, pure=False): part for part in parts}
         for future in as_completed(futures, loop=client.loop):
             if future.status == "finished":

@@ -50,10 +50,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A part that could not be made, and why."""
+    """A part that could not be made, and why; `fatal` where the others cannot be made either."""
 
     number: int
     message: str
+    fatal: bool = False
 
 
 def run_part(work: Work, part: Part) -> Record | Failure:
@@ -64,7 +65,8 @@ def run_part(work: Work, part: Part) -> Record | Failure:
         return Failure(part.number, " ".join(str(error).splitlines()))
     except (OSError, pa.ArrowException) as error:
         reason = unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
-        return Failure(part.number, f"{work.target / part.name}: cannot be written: {reason}")
+        message = f"{work.target / part.name}: cannot be written: {reason}"
+        return Failure(part.number, message, fatal=True)
 
 
 def warm(work_problem: str) -> None:

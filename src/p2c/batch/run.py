@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -100,13 +101,18 @@ def _make_all(
 
     tell()
     failures = []
-    for outcome in execute(plot.work, missing):
-        if isinstance(outcome, Failure):
-            failures.append(outcome)
-            break
-        done[outcome.number] = outcome
-        tell()
-    if len(done) < len(plot.parts):
+    with closing(execute(plot.work, missing)) as outcomes:
+        for outcome in outcomes:
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+                if outcome.fatal:
+                    break
+            else:
+                done[outcome.number] = outcome
+                tell()
+    if failures:
+        # What was under way when the first one failed may have been made after all.
+        done |= job.finished([part for part in missing if part.number not in done])
         rest = [part.number for part in plot.parts if part.number not in done]
-        raise BatchError(failures[0].message if failures else "the parts were lost", parts=rest)
+        raise BatchError(failures[0].message, parts=rest)
     return done, len(done) - before

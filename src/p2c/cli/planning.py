@@ -91,12 +91,13 @@ def nearest(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
+    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
 ) -> None:
     """Find the k cheapest end states, each with its best path."""
     loaded = Problem.load(problem)
     person = read_person(loaded, row, number)
     keys = given(norm=norm, effects=effects, minimize=minimize)
-    plans = loaded.nearest(person, k, distinct=distinct.value, **keys)
+    plans = loaded.nearest(person, k, distinct=distinct.value, engine=engine, **keys)
     if as_json:
         print_json([each.to_dict() for each in plans])
     else:

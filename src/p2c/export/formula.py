@@ -18,7 +18,7 @@ from p2c.rules.theory import Test
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from p2c.export.case import Case
+    from p2c.engines.case import Case
     from p2c.rules.theory import Clause, Condition
 
 

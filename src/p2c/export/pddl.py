@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Effects
+from p2c.engines.case import Case, first_actions, price_changes
 from p2c.engines.scasp.terms import Names
 from p2c.errors import EngineError
-from p2c.export.case import Case, first_actions, price_changes
 from p2c.export.formula import And, Formulas, Is, Or, both, either
 from p2c.export.scasp_text import file_name
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Value
-    from p2c.export.case import Change, Tariff
+    from p2c.engines.case import Change, Tariff
     from p2c.export.formula import Formula
     from p2c.plan.space import Space
     from p2c.rules.theory import Clause

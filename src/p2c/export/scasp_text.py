@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from p2c.engines.case import Case
 from p2c.engines.scasp.places import most_effort
 from p2c.engines.scasp.program import Program
-from p2c.export.case import Case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.domain.feature import Action
 from p2c.domain.spec import Effects
 from p2c.plan.axis import OFF
-from p2c.plan.masks import Remembered
+from p2c.plan.masks import Remembered, bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -167,7 +167,7 @@ class Dynamics:
         supported = [
             effect
             for each in self.person.space.governed
-            for rule in _bits(verdict.fired & each.rules)
+            for rule in bits(verdict.fired & each.rules)
             if not rule & self.headed(each.index, places[each.index])
             for effect in self._outcomes(each, places, verdict.fired, rule, lawful=False)
         ]
@@ -338,10 +338,3 @@ class Dynamics:
             else:
                 low = middle + 1
         return low
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        bit = mask & -mask
-        yield bit
-        mask ^= bit

@@ -14,13 +14,15 @@ from operator import and_, or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Law
-from p2c.plan.outlook import Rest, settle
+from p2c.plan.courses import Rest
+from p2c.plan.masks import bits, numbers
+from p2c.plan.outlook import settle
 from p2c.rules.theory import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from p2c.plan.landmarks import Landmarks
+    from p2c.plan.outlook import Outlook
     from p2c.plan.space import Space
 
 
@@ -39,18 +41,18 @@ class DeadEnd(Exception):
 class Futures:
     """The futures of one person's choices."""
 
-    landmarks: Landmarks
+    outlook: Outlook
     on_axis: Mapping[int, int]
 
     @property
     def space(self) -> Space:
         """Return the space that the person is in."""
-        return self.landmarks.dynamics.person.space
+        return self.outlook.dynamics.person.space
 
     @cached_property
     def forbidden(self) -> int:
         """Return the rules that must not fire at the end: those of decisions that the goal denies, and constraints."""
-        excused = reduce(or_, (bit for bit, _ in self.landmarks.dynamics.excused_constraints), 0)
+        excused = reduce(or_, (bit for bit, _ in self.outlook.dynamics.excused_constraints), 0)
         mask = self.space.constraints & ~excused
         for condition in self.space.theory.goal:
             if isinstance(condition, Call) and condition.negated:
@@ -61,22 +63,22 @@ class Futures:
     @cached_property
     def plain(self) -> int:
         """Return those of them that call no decision."""
-        return self.forbidden & ~self.landmarks.calling
+        return self.forbidden & ~self.outlook.calling
 
     @cached_property
     def regions(self) -> list[int]:
         """Return where governed features may come to stand whatever is done."""
-        return self.landmarks.on_the_way(tuple(range(len(self.landmarks.options)))).regions
+        return self.outlook.on_the_way(tuple(range(len(self.outlook.options)))).regions
 
     @cached_property
     def widest(self) -> tuple[list[int], list[int]]:
         """Return what each feature lets fire while all options are open: some of its values, and all of them."""
-        marks = self.landmarks
-        some, every = list(marks.own), list(marks.own)
+        outlook = self.outlook
+        some, every = list(outlook.own), list(outlook.own)
         for axis, options in self.on_axis.items():
             some[axis], every[axis] = self.bodies(axis, options, own=True)
-        for position, course in enumerate(marks.courses):
-            bodies = marks.bodies(course, self.regions[position])
+        for position, course in enumerate(outlook.courses):
+            bodies = outlook.bodies(course, self.regions[position])
             some[course.index], every[course.index] = bodies
         return some, every
 
@@ -89,9 +91,9 @@ class Futures:
         key = axis, options, own
         known = self._known_bodies.get(key)
         if known is None:
-            ends = [self.landmarks.ends[number] for number in _numbers(options)]
+            ends = [self.outlook.ends[number] for number in numbers(options)]
             if own:
-                ends.append(self.landmarks.own[axis])
+                ends.append(self.outlook.own[axis])
             if not ends:
                 raise DeadEnd
             known = self._known_bodies[key] = reduce(or_, ends), reduce(and_, ends)
@@ -100,28 +102,28 @@ class Futures:
     def rest(self, position: int, regions: int, fired: int, sure: int) -> Rest:
         """Return what is left of some regions to rest in, by the feature's rules that may and that must fire."""
         key = position, regions, fired, sure
-        known = self.landmarks.memory.rests.get(key)
+        known = self.outlook.memory.rests.get(key)
         if known is None:
-            known = self.landmarks.memory.rests[key] = self._rest(*key)
+            known = self.outlook.memory.rests[key] = self._rest(*key)
         return known
 
     def _rest(self, position: int, regions: int, fired: int, sure: int) -> Rest:
-        marks = self.landmarks
-        course = marks.courses[position]
-        kept = marks.allowed(position, regions, fired, sure)
-        some, every = marks.bodies(course, kept)
-        heading = reduce(or_, (marks.heading(course, number) for number in _numbers(kept)), 0)
+        outlook = self.outlook
+        course = outlook.courses[position]
+        kept = outlook.allowed(position, regions, fired, sure)
+        some, every = outlook.bodies(course, kept)
+        heading = reduce(or_, (outlook.heading(course, number) for number in numbers(kept)), 0)
         silent = 0
-        lenient = course.governed.law is Law.ONLY_IF or course.index in marks.dynamics.excused
+        lenient = course.governed.law is Law.ONLY_IF or course.index in outlook.dynamics.excused
         if not lenient and not heading & fired:
             # It can rest in the head of no rule that may fire, so that none must.
-            silent = course.governed.rules & ~marks.calling
+            silent = course.governed.rules & ~outlook.calling
         return Rest(kept, some, every, silent)
 
     def of(self, chosen: tuple[int, ...], left: int) -> Future | None:
         """Return the future of a choice, or None where it has none."""
-        marks = self.landmarks
-        taken = {marks.options[number].axis: number for number in chosen}
+        outlook = self.outlook
+        taken = {outlook.options[number].axis: number for number in chosen}
         try:
             end = End(self, left, taken)
             end.settle()
@@ -135,14 +137,14 @@ class End:
     """The values that every feature may still end with, and what follows from there being no more of them."""
 
     def __init__(self, futures: Futures, left: int, taken: Mapping[int, int]) -> None:
-        marks = futures.landmarks
+        outlook = futures.outlook
         self.futures, self.left, self.taken = futures, left, taken
         self.moved: set[int] = set()
         self.regions = list(futures.regions)
         self.may_of, self.must_of = list(futures.widest[0]), list(futures.widest[1])
         for axis, options in futures.on_axis.items():
             if axis in taken:
-                self.may_of[axis] = self.must_of[axis] = marks.ends[taken[axis]]
+                self.may_of[axis] = self.must_of[axis] = outlook.ends[taken[axis]]
             elif options & ~left:
                 self._measure(axis)
 
@@ -163,7 +165,7 @@ class End:
                 raise DeadEnd
             silent = futures.plain
             changed = False
-            for position, course in enumerate(futures.landmarks.courses):
+            for position, course in enumerate(futures.outlook.courses):
                 rules = course.governed.rules
                 regions = self.regions[position]
                 rest = futures.rest(position, regions, may & rules, must & rules)
@@ -189,7 +191,7 @@ class End:
         if rules & ~once:
             raise DeadEnd
         changed = False
-        for bit in _bits(rules & ~twice):
+        for bit in bits(rules & ~twice):
             rule = bit.bit_length() - 1
             for axis in self.futures.space.tested[rule]:
                 if not self.must_of[axis] & bit:
@@ -199,27 +201,27 @@ class End:
 
     def _fail(self, rule: int, axis: int) -> bool:
         """Take from a feature the values that pass a rule's tests on it."""
-        marks = self.futures.landmarks
-        course = marks.course_of.get(axis)
+        outlook = self.futures.outlook
+        course = outlook.course_of.get(axis)
         if course is None:
             return self._drop(rule, axis)
-        position = marks.position[axis]
+        position = outlook.position[axis]
         regions = self.regions[position]
         kept = regions & ~course.passing(rule)
-        if kept & ~course.grid and marks.own[axis] >> rule & 1:
+        if kept & ~course.grid and outlook.own[axis] >> rule & 1:
             kept &= course.grid
         if kept == regions:
             return False
-        some, every = marks.bodies(course, kept)
+        some, every = outlook.bodies(course, kept)
         self._keep(position, axis, Rest(kept, some, every, 0))
         return True
 
     def _drop(self, rule: int, axis: int) -> bool:
-        marks = self.futures.landmarks
+        outlook = self.futures.outlook
         if axis in self.taken:
             return False
-        passing = marks.mending(rule, axis)[0] & self.left
-        own = axis not in self.moved and marks.own[axis] >> rule & 1
+        passing = outlook.mending(rule, axis)[0] & self.left
+        own = axis not in self.moved and outlook.own[axis] >> rule & 1
         if not passing and not own:
             return False
         self.left &= ~passing
@@ -227,15 +229,3 @@ class End:
             self.moved.add(axis)
         self._measure(axis)
         return True
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        bit = mask & -mask
-        yield bit
-        mask ^= bit
-
-
-def _numbers(mask: int) -> Iterator[int]:
-    for bit in _bits(mask):
-        yield bit.bit_length() - 1

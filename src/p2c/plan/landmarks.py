@@ -9,21 +9,20 @@ options upstream of the feature are returned; where it is asked for again on the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
-from operator import and_, or_
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
-from p2c.plan.axis import OFF
-from p2c.plan.outlook import Memory, Prospect, settle
+from p2c.plan.masks import bits, numbers
+from p2c.plan.outlook import Prospect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from p2c.plan.dynamics import Dynamics
-    from p2c.plan.outlook import Course
-    from p2c.plan.person import Places
-    from p2c.plan.selection import Option
+    from p2c.plan.courses import Course
+    from p2c.plan.outlook import Outlook
+    from p2c.plan.upstream import Upstream
 
 DEPTH = 2
 """How many features are told apart by where they come to rest, one within the other."""
@@ -37,237 +36,10 @@ BREADTH = 3
 
 @dataclass(frozen=True)
 class Landmarks:
-    """What one person's choices still need."""
-
-    dynamics: Dynamics
-    options: tuple[Option, ...]
-    upstream: Callable[[int], int]
-    """The options upstream of a governed feature."""
-    restless: list[Places]
-    """States from which effects may go round without end, as far as they are known."""
-
-    @cached_property
-    def courses(self) -> tuple[Course, ...]:
-        """Return how governed features move by themselves."""
-        return self.dynamics.person.space.courses
-
-    @cached_property
-    def course_of(self) -> dict[int, Course]:
-        """Return the same by the feature's place in the problem."""
-        return {each.index: each for each in self.courses}
-
-    @cached_property
-    def position(self) -> dict[int, int]:
-        """Return the place of each governed feature among all governed ones."""
-        return {each.index: position for position, each in enumerate(self.courses)}
-
-    @cached_property
-    def own(self) -> tuple[int, ...]:
-        """Return, for each feature, the rules whose tests on it pass at the person's own value."""
-        return tuple(
-            self.dynamics.body(index, place)
-            for index, place in enumerate(self.dynamics.person.places)
-        )
-
-    @cached_property
-    def ends(self) -> tuple[int, ...]:
-        """Return, for each option, the rules whose tests pass where it leads."""
-        return tuple(self.dynamics.body(each.axis, each.end) for each in self.options)
-
-    @cached_property
-    def start(self) -> tuple[int, ...]:
-        """Return the own region of each governed feature, as a bit."""
-        return tuple(self._start(each) for each in self.courses)
-
-    def _start(self, course: Course) -> int:
-        place = self.dynamics.person.places[course.index]
-        if place == OFF:
-            return course.grid + 1
-        regions = self.dynamics.person.space.axes[course.index].regions
-        return next(1 << number for number, region in enumerate(regions) if place in region)
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, ...], Prospect]:
-        return {}
-
-    def on_the_way(self, stirring: tuple[int, ...]) -> Prospect:
-        """Return where governed features may ever come to stand, and what may and must fire all the time."""
-        known = self._known.get(stirring)
-        if known is None:
-            known = self._known[stirring] = self._look(stirring)
-        return known
-
-    def _look(self, stirring: tuple[int, ...]) -> Prospect:
-        space = self.dynamics.person.space
-        may_of, must_of = list(self.own), list(self.own)
-        for number in stirring:
-            axis = self.options[number].axis
-            may_of[axis] |= self.ends[number]
-            must_of[axis] &= self.ends[number]
-        regions = list(self.start)
-        while True:
-            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
-            grown = False
-            for position, course in enumerate(self.courses):
-                rules = course.governed.rules
-                key = position, regions[position], may & rules, must & rules
-                reached = self.memory.reached.get(key)
-                if reached is None:
-                    reached = self.memory.reached[key] = self._moved(*key)
-                fresh = reached & ~regions[position]
-                if fresh:
-                    grown = True
-                    regions[position] |= fresh
-                    for number in _numbers(fresh):
-                        may_of[course.index] |= course.bodies[number]
-                        must_of[course.index] &= course.bodies[number]
-            if not grown:
-                return Prospect(may, must, may_of, must_of, regions)
-
-    def at_rest(self, before: Prospect) -> Prospect:
-        """Return what is left of a prospect once every governed feature must stand where its law allows it."""
-        space = self.dynamics.person.space
-        may_of, must_of = list(before.may_of), list(before.must_of)
-        regions = list(before.regions)
-        while True:
-            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
-            shrunk = False
-            for position, course in enumerate(self.courses):
-                rules = course.governed.rules
-                kept = self.allowed(position, regions[position], may & rules, must & rules)
-                if kept != regions[position]:
-                    shrunk = True
-                    regions[position] = kept
-                    if not kept:
-                        return Prospect(may, must, may_of, must_of, regions, before.assumed)
-                    may_of[course.index], must_of[course.index] = self.bodies(course, kept)
-            if not shrunk:
-                return Prospect(may, must, may_of, must_of, regions, before.assumed)
-
-    def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
-        """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
-        key = position, regions, fired, sure
-        known = self.memory.kept.get(key)
-        if known is None:
-            known = self.memory.kept[key] = self._allowed(*key)
-        return known
-
-    def _allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
-        # The person's own value may be excused, or have no place: then it stays.
-        course, calm = self.courses[position], not sure
-        kept = regions & ~course.grid
-        if course.index in self.dynamics.excused:
-            kept |= regions & self.start[position]
-        for bit in _bits(regions & ~kept):
-            headed = course.heads[bit.bit_length() - 1]
-            if (
-                headed & fired
-                or (calm and course.governed.law is Law.IF)
-                or (not headed and (calm or course.governed.law is Law.ONLY_IF))
-            ):
-                kept |= bit
-        return kept
-
-    @cached_property
-    def calling(self) -> int:
-        """Return the rules that call decisions."""
-        return reduce(or_, (1 << rule for rule in self.dynamics.person.space.called), 0)
-
-    def heading(self, course: Course, region: int) -> int:
-        """Return the rules of a feature whose heads hold a region, or the person's own value where it has no place."""
-        if region < len(course.heads):
-            return course.heads[region]
-        return self.dynamics.headed(course.index, OFF)
-
-    def bodies(self, course: Course, regions: int) -> tuple[int, int]:
-        """Return the rules whose tests on a feature pass in some of these regions, and those that do in all."""
-        key = course.index, regions
-        known = self.memory.bodies.get(key)
-        if known is None:
-            some, every = 0, -1
-            for number in _numbers(regions):
-                listed = number < len(course.bodies)
-                body = course.bodies[number] if listed else self.own[course.index]
-                some |= body
-                every &= body
-            known = self.memory.bodies[key] = some, every
-        return known
-
-    @cached_property
-    def memory(self) -> Memory:
-        """Return what is remembered about governed features: with everyone else's where nothing is odd."""
-        places = self.dynamics.person.places
-        if self.dynamics.excused or any(places[each.index] == OFF for each in self.courses):
-            return Memory()
-        self.dynamics.person.space.memory.tidy()
-        return self.dynamics.person.space.memory
-
-    def _moved(self, position: int, regions: int, fired: int, sure: int) -> int:
-        """Return the regions that a feature may be carried to, by its rules that may and that must fire."""
-        course, start = self.courses[position], self.start[position]
-        restless = 0
-        for bit in _bits(regions):
-            if not self._rests(course, bit, start, fired, sure):
-                restless |= bit
-        if not restless:
-            return 0
-        found = 0
-        for rule, landing in course.by_rule:
-            if fired & rule:
-                found |= landing.reached_from(restless, course.grid)
-        if not sure or course.governed.law is Law.ONLY_IF:
-            found |= course.released.reached_from(restless, course.grid)
-        return found
-
-    def _rests(self, course: Course, region: int, start: int, fired: int, sure: int) -> bool:
-        """Tell whether a feature surely stays in a region."""
-        if region & course.grid:
-            headed = course.heads[region.bit_length() - 1]
-        else:
-            headed = self.dynamics.headed(course.index, OFF)
-        if headed & sure:
-            return True
-        if fired != sure:
-            return False
-        if course.governed.allows(fired, headed):
-            return True
-        return region == start and self.dynamics.excused.get(course.index) == fired
-
-    @cached_property
-    def _passing(self) -> dict[tuple[int, int], tuple[int, int]]:
-        return {}
-
-    @cached_property
-    def _on_axis(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for number, option in enumerate(self.options):
-            found.setdefault(option.axis, []).append(number)
-        return found
-
-    def mending(self, rule: int, axis: int) -> tuple[int, int]:
-        """Return the options on a feature that make a rule's tests on it pass, and those that make them fail."""
-        known = self._passing.get((rule, axis))
-        if known is None:
-            sides = [0, 0]
-            for number in self._on_axis.get(axis, ()):
-                sides[not self.ends[number] >> rule & 1] |= 1 << number
-            known = self._passing[rule, axis] = sides[0], sides[1]
-        return known
-
-    def noticed(self, rule: int, axis: int) -> int:
-        """Return the options on a feature after which a rule's tests on it come out otherwise than at first."""
-        return self.mending(rule, axis)[self.own[axis] >> rule & 1]
-
-    def claims(self, chosen: tuple[int, ...], stirring: tuple[int, ...], left: int) -> Claims:
-        """Return what can be said of a choice, of which some actions stir governed features."""
-        return Claims(self, chosen, self.on_the_way(stirring), left)
-
-
-@dataclass(frozen=True)
-class Claims:
     """The claims about one choice, each a mask of open options that would break it."""
 
-    landmarks: Landmarks
+    outlook: Outlook
+    upstream: Upstream
     chosen: tuple[int, ...]
     way: Prospect
     left: int
@@ -275,12 +47,12 @@ class Claims:
 
     def obstacles(self) -> list[int]:
         """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
-        marks = self.landmarks
+        outlook = self.outlook
         may_of, must_of = list(self.way.may_of), list(self.way.must_of)
         for number in self.chosen:
-            axis = marks.options[number].axis
-            may_of[axis] = must_of[axis] = marks.ends[number]
-        end = marks.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
+            axis = outlook.options[number].axis
+            may_of[axis] = must_of[axis] = outlook.ends[number]
+        end = outlook.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
         found = list(self._obstacles(end))
         if not found:
             mask = self._by_cases(end, DEPTH)
@@ -289,25 +61,25 @@ class Claims:
         return found
 
     def _obstacles(self, end: Prospect) -> Iterator[int]:
-        marks = self.landmarks
-        space = marks.dynamics.person.space
-        for position, course in enumerate(marks.courses):
+        outlook = self.outlook
+        space = outlook.dynamics.person.space
+        for position, course in enumerate(outlook.courses):
             if not end.regions[position]:
                 yield self._elsewhere(course, end)
                 return
         goal = len(space.clauses) - 1
         if not end.may >> goal & 1:
             yield from self._fires(goal, end)
-        excused = {bit for bit, _ in marks.dynamics.excused_constraints}
-        for bit in _bits(end.must & space.constraints):
+        excused = {bit for bit, _ in outlook.dynamics.excused_constraints}
+        for bit in bits(end.must & space.constraints):
             if bit not in excused:
                 yield self._stops(bit.bit_length() - 1, end)
 
     def _by_cases(self, end: Prospect, depth: int) -> int | None:
         """Return what breaks the claim that the goal fails wherever some one feature comes to rest."""
-        marks = self.landmarks
+        outlook = self.outlook
         undecided = []
-        for position, course in enumerate(marks.courses):
+        for position, course in enumerate(outlook.courses):
             regions = end.regions[position]
             if (
                 regions & (regions - 1) == 0
@@ -316,7 +88,7 @@ class Claims:
             ):
                 continue
             mask, unsolved = self._elsewhere(course, end), []
-            for bit in _bits(regions):
+            for bit in bits(regions):
                 case = self._assume(end, course, position, bit)
                 found = list(self._obstacles(case))
                 if found:
@@ -340,17 +112,17 @@ class Claims:
         may_of, must_of = list(end.may_of), list(end.must_of)
         may_of[course.index] = must_of[course.index] = course.bodies[region.bit_length() - 1]
         assumed = end.assumed | {course.index: region}
-        return self.landmarks.at_rest(Prospect(0, 0, may_of, must_of, regions, assumed))
+        return self.outlook.at_rest(Prospect(0, 0, may_of, must_of, regions, assumed))
 
     def _elsewhere(self, course: Course, end: Prospect) -> int:
         """Return what may bring a feature to rest in another region than those that are left to it."""
-        position = self.landmarks.position[course.index]
+        position = self.outlook.position[course.index]
         left = end.assumed.get(course.index) or course.grid & ~end.regions[position]
         return self._resting(course, left, end)
 
     def _resting(self, course: Course, regions: int, end: Prospect) -> int:
         """Return what may bring a feature to rest in some regions: where it never comes, or may not stay."""
-        met = self.way.regions[self.landmarks.position[course.index]]
+        met = self.way.regions[self.outlook.position[course.index]]
         mask = 0
         if regions & ~met:
             mask |= self._carried(course, regions & ~met)
@@ -375,19 +147,19 @@ class Claims:
     def _allow(self, course: Course, regions: int, end: Prospect) -> int:
         law = course.governed.law
         heading = 0
-        for number in _numbers(regions):
+        for number in numbers(regions):
             heading |= course.heads[number]
         mask = 0
-        for bit in _bits(heading):
+        for bit in bits(heading):
             mask |= self._first(self._fires(bit.bit_length() - 1, end))
         if law is Law.IF or (law is Law.IFF and regions & course.bare):
             sure = end.must & course.governed.rules
-            mask |= self._first(self._stops(bit.bit_length() - 1, end) for bit in _bits(sure))
+            mask |= self._first(self._stops(bit.bit_length() - 1, end) for bit in bits(sure))
         return mask
 
     def _fires(self, rule: int, prospect: Prospect) -> Iterator[int]:
         """Yield, for each condition that a rule surely fails, what would mend it."""
-        space = self.landmarks.dynamics.person.space
+        space = self.outlook.dynamics.person.space
         for axis in space.tested[rule]:
             if not prospect.may_of[axis] >> rule & 1:
                 yield self._passing(rule, axis, prospect)
@@ -396,17 +168,17 @@ class Claims:
             rules = space.settling[decision][0]
             if not prospect.may & rules:
                 mask = 0
-                for bit in _bits(rules):
+                for bit in bits(rules):
                     mask |= self._first(self._fires(bit.bit_length() - 1, prospect))
                 yield mask
         for decision in bars:
-            for bit in _bits(prospect.must & space.settling[decision][0]):
+            for bit in bits(prospect.must & space.settling[decision][0]):
                 yield self._stops(bit.bit_length() - 1, prospect)
 
     def _stops(self, rule: int, prospect: Prospect) -> int:
         """Return what may keep a rule from firing that surely does."""
-        marks = self.landmarks
-        space = marks.dynamics.person.space
+        outlook = self.outlook
+        space = outlook.dynamics.person.space
         mask = 0
         for axis in space.tested[rule]:
             mask |= self._failing(rule, axis, prospect)
@@ -414,10 +186,10 @@ class Claims:
         for decision in needs:
             mask |= self._first(
                 self._stops(bit.bit_length() - 1, prospect)
-                for bit in _bits(prospect.must & space.settling[decision][0])
+                for bit in bits(prospect.must & space.settling[decision][0])
             )
         for decision in bars:
-            for bit in _bits(space.settling[decision][0]):
+            for bit in bits(space.settling[decision][0]):
                 mask |= self._first(self._fires(bit.bit_length() - 1, prospect))
         return mask
 
@@ -428,7 +200,7 @@ class Claims:
     def _strength(self, mask: int) -> tuple[bool, int, int]:
         if not mask:
             return False, 0, 0
-        cheapest = self.landmarks.options[(mask & -mask).bit_length() - 1].effort
+        cheapest = self.outlook.options[(mask & -mask).bit_length() - 1].effort
         return True, -cheapest, mask.bit_count()
 
     def _passing(self, rule: int, axis: int, prospect: Prospect) -> int:
@@ -442,9 +214,9 @@ class Claims:
     def _tested(self, rule: int, axis: int, prospect: Prospect, *, failing: bool) -> int:
         if axis in prospect.assumed:
             return 0
-        course = self.landmarks.course_of.get(axis)
+        course = self.outlook.course_of.get(axis)
         if course is None:
-            return self.landmarks.mending(rule, axis)[failing] & self.left
+            return self.outlook.mending(rule, axis)[failing] & self.left
         regions = course.passing(rule) ^ (course.grid if failing else 0)
         if prospect is self.way:
             return self._carried(course, regions)
@@ -463,7 +235,7 @@ class Claims:
         return known if known != PENDING else self._upstream(course.index)
 
     def _upstream(self, index: int) -> int:
-        return self.landmarks.upstream(index) & self.left
+        return self.upstream.options(index) & self.left
 
     def stirred(self, index: int) -> int:
         """Return the options without which a feature goes no other ways than the choice alone opens to it.
@@ -478,13 +250,13 @@ class Claims:
         return known if known != PENDING else self._upstream(index)
 
     def _stirred(self, index: int) -> int:
-        marks = self.landmarks
-        if marks.restless:
+        outlook = self.outlook
+        if self.upstream.restless:
             return self._upstream(index)
-        space = marks.dynamics.person.space
+        space = outlook.dynamics.person.space
         seen, waiting, mask = {index}, [index], 0
         while waiting:
-            for bit, _ in marks.course_of[waiting.pop()].by_rule:
+            for bit, _ in outlook.course_of[waiting.pop()].by_rule:
                 rule = bit.bit_length() - 1
                 if not self.way.may & bit:
                     mask |= self._first(self._fires(rule, self.way))
@@ -492,18 +264,18 @@ class Claims:
                 if rule in space.called:
                     return self._upstream(index)
                 for axis in space.tested[rule]:
-                    if axis not in marks.course_of:
-                        mask |= marks.noticed(rule, axis)
+                    if axis not in outlook.course_of:
+                        mask |= outlook.noticed(rule, axis)
                     elif axis not in seen:
                         seen.add(axis)
                         waiting.append(axis)
         return mask & self.left
 
     def _carry(self, course: Course, regions: int) -> int | None:
-        marks = self.landmarks
-        if course.index in marks.dynamics.excused:
+        outlook = self.outlook
+        if course.index in outlook.dynamics.excused:
             return None
-        start = marks.start[marks.position[course.index]]
+        start = outlook.start[outlook.position[course.index]]
         mask = 0
         for bit, landing in course.by_rule:
             if landing.ends(start, course.grid) & regions:
@@ -521,14 +293,14 @@ class Claims:
         """Return what may carry a feature to where no rule heads it: a rule stops, after one fired; None if unknown."""
         rules = course.governed.rules
         sure = self.way.must & rules
-        position = self.landmarks.position[course.index]
-        start, possible = self.landmarks.start[position], self.way.regions[position]
+        position = self.outlook.position[course.index]
+        start, possible = self.outlook.start[position], self.way.regions[position]
         if course.governed.law is Law.ONLY_IF:
             if possible != start or not start & course.grid:
                 return None
             sure &= course.heads[start.bit_length() - 1]
         if sure:
-            return self._first(self._stops(bit.bit_length() - 1, self.way) for bit in _bits(sure))
+            return self._first(self._stops(bit.bit_length() - 1, self.way) for bit in bits(sure))
         if self.way.may & rules or not possible & course.bare or possible & ~course.bare:
             return None
         if course.governed.law is Law.ONLY_IF:
@@ -537,15 +309,3 @@ class Claims:
         for bit, _ in course.by_rule:
             mask |= self._first(self._fires(bit.bit_length() - 1, self.way))
         return mask
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        bit = mask & -mask
-        yield bit
-        mask ^= bit
-
-
-def _numbers(mask: int) -> Iterator[int]:
-    for bit in _bits(mask):
-        yield bit.bit_length() - 1

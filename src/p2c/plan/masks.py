@@ -1,11 +1,11 @@
-"""Bit masks by place: which rules' tests on a feature pass there, and which of its causal rules have it in their heads."""
+"""Sets as whole numbers, a bit for each member; and masks by place, of rules whose tests pass there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 class Remembered(dict[int, tuple[int, int]]):
@@ -20,3 +20,27 @@ class Remembered(dict[int, tuple[int, int]]):
     def __missing__(self, place: int) -> tuple[int, int]:
         masks = self[place] = self._work_out(place)
         return masks
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Yield each bit of a mask by itself, the lowest first.
+
+    >>> list(bits(0b1010))
+    [2, 8]
+    """
+    while mask:
+        bit = mask & -mask
+        yield bit
+        mask ^= bit
+
+
+def numbers(mask: int) -> Iterator[int]:
+    """Yield the places of the bits of a mask.
+
+    >>> list(numbers(0b1010))
+    [1, 3]
+    """
+    while mask:
+        bit = mask & -mask
+        yield bit.bit_length() - 1
+        mask ^= bit

@@ -8,66 +8,20 @@ is possible. More is possible here than in truth, so "never" and "always" are pr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property, reduce
+from operator import and_, or_
+from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Action, Law
+from p2c.domain.feature import Law
+from p2c.plan.axis import OFF
+from p2c.plan.courses import Memory
+from p2c.plan.masks import bits, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from p2c.plan.axis import Axis
-    from p2c.plan.space import Governed, Space
-
-
-class Landing(NamedTuple):
-    """Regions that a feature may be carried to, as bits: from anywhere, from below only, and from above only."""
-
-    anywhere: int
-    rising: int
-    falling: int
-
-    def reached_from(self, starts: int, grid: int) -> int:
-        """Return where one may land from some of these regions; a start that is not on the grid may go anywhere."""
-        if starts & ~grid:
-            return self.anywhere
-        lowest = starts & -starts
-        above = self.rising & ~(2 * lowest - 1)
-        below = self.falling & ((1 << starts.bit_length() - 1) - 1)
-        return above | below
-
-    def ends(self, start: int, grid: int) -> int:
-        """Return where one may land at all, for a person who starts on the grid or not."""
-        return self.rising | self.falling if start & grid else self.anywhere
-
-
-@dataclass(frozen=True)
-class Course:
-    """How a governed feature moves by itself: where each of its rules carries it, and where it goes when none fires."""
-
-    governed: Governed
-    by_rule: tuple[tuple[int, Landing], ...]
-    released: Landing
-    heads: tuple[int, ...]
-    """The head mask of each region."""
-    bodies: tuple[int, ...]
-    """The body mask of each region."""
-    bare: int
-    """The regions that no rule heads."""
-    grid: int
-    """All regions; the person's own value has the next higher bit where it has no place."""
-    known: dict[int, int] = field(default_factory=dict)
-
-    @property
-    def index(self) -> int:
-        """Return the feature's place in the problem."""
-        return self.governed.index
-
-    def passing(self, rule: int) -> int:
-        """Return the regions in which a rule's tests on the feature pass."""
-        known = self.known.get(rule)
-        if known is None:
-            known = self.known[rule] = _mask([bool(body >> rule & 1) for body in self.bodies])
-        return known
+    from p2c.plan.courses import Course
+    from p2c.plan.dynamics import Dynamics
+    from p2c.plan.options import Option
+    from p2c.plan.space import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,70 +38,6 @@ class Prospect:
     """Governed features that are supposed to stand in one region."""
     known: dict[tuple[int, int], int] = field(default_factory=dict)
     """What was found out about resting elsewhere."""
-
-
-Case = tuple[int, int, int, int]
-"""A governed feature by its position, its regions, and its rules that may and that must fire."""
-
-
-class Memory:
-    """What was worked out about governed features, the same for everyone but for exceptions and odd own values."""
-
-    def __init__(self) -> None:
-        self.reached: dict[Case, int] = {}
-        self.kept: dict[Case, int] = {}
-        self.rests: dict[Case, Rest] = {}
-        self.bodies: dict[tuple[int, int], tuple[int, int]] = {}
-
-    def tidy(self) -> None:
-        """Forget everything when it gets too much."""
-        if len(self.reached) + len(self.kept) + len(self.rests) + len(self.bodies) > 200_000:
-            for each in (self.reached, self.kept, self.rests, self.bodies):
-                each.clear()
-
-
-class Rest(NamedTuple):
-    """The regions in which a governed feature may rest, what they let fire, and its rules that then must not."""
-
-    regions: int
-    some: int
-    every: int
-    silent: int
-
-
-NOWHERE = Landing(0, 0, 0)
-
-
-def courses(space: Space) -> tuple[Course, ...]:
-    """Return the courses of all governed features."""
-    return tuple(_course(space, each) for each in space.governed)
-
-
-def _course(space: Space, governed: Governed) -> Course:
-    axis = space.axes[governed.index]
-    cells = [axis.cell(region[0]) for region in axis.regions]
-    heads = tuple(space.head_masks[governed.index][cell] for cell in cells)
-    bodies = tuple(space.body_masks[governed.index][cell] for cell in cells)
-    rules = tuple(
-        (bit, _landing(axis, [bool(head & bit) for head in heads])) for bit in _bits(governed.rules)
-    )
-    bare = [not head for head in heads]
-    released = NOWHERE if governed.law is Law.IF else _landing(axis, bare)
-    return Course(governed, rules, released, heads, bodies, _mask(bare), (1 << len(cells)) - 1)
-
-
-def _landing(axis: Axis, admitted: Sequence[bool]) -> Landing:
-    """Return where a feature may be carried when these regions are what it is carried to."""
-    feature = axis.feature
-    if feature.action is Action.FIXED:
-        return NOWHERE
-    anywhere = _mask(admitted)
-    if feature.moves_from is not None or not axis.ordered:
-        return Landing(anywhere, anywhere, anywhere)
-    # The nearest place of a range is its first or its last, so of admitted neighbours only the outer ones count.
-    rising = 0 if feature.action is Action.DOWN else anywhere & ~(anywhere << 1)
-    falling = 0 if feature.action is Action.UP else anywhere & ~(anywhere >> 1)
-    return Landing(anywhere, rising, falling)
 
 
 def settle(space: Space, may: int, must: int) -> tuple[int, int]:
@@ -175,12 +65,221 @@ def _call(
     return may, must
 
 
-def _mask(flags: Sequence[bool]) -> int:
-    return sum(1 << number for number, flag in enumerate(flags) if flag)
+@dataclass(frozen=True)
+class Outlook:
+    """What one person's options may bring about."""
 
+    dynamics: Dynamics
+    options: tuple[Option, ...]
 
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        bit = mask & -mask
-        yield bit
-        mask ^= bit
+    @cached_property
+    def courses(self) -> tuple[Course, ...]:
+        """Return how governed features move by themselves."""
+        return self.dynamics.person.space.courses
+
+    @cached_property
+    def course_of(self) -> dict[int, Course]:
+        """Return the same by the feature's place in the problem."""
+        return {each.index: each for each in self.courses}
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Return the place of each governed feature among all governed ones."""
+        return {each.index: position for position, each in enumerate(self.courses)}
+
+    @cached_property
+    def own(self) -> tuple[int, ...]:
+        """Return, for each feature, the rules whose tests on it pass at the person's own value."""
+        return tuple(
+            self.dynamics.body(index, place)
+            for index, place in enumerate(self.dynamics.person.places)
+        )
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """Return, for each option, the rules whose tests pass where it leads."""
+        return tuple(self.dynamics.body(each.axis, each.end) for each in self.options)
+
+    @cached_property
+    def start(self) -> tuple[int, ...]:
+        """Return the own region of each governed feature, as a bit."""
+        return tuple(self._start(each) for each in self.courses)
+
+    def _start(self, course: Course) -> int:
+        place = self.dynamics.person.places[course.index]
+        if place == OFF:
+            return course.grid + 1
+        regions = self.dynamics.person.space.axes[course.index].regions
+        return next(1 << number for number, region in enumerate(regions) if place in region)
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], Prospect]:
+        return {}
+
+    def on_the_way(self, stirring: tuple[int, ...]) -> Prospect:
+        """Return where governed features may ever come to stand, and what may and must fire all the time."""
+        known = self._known.get(stirring)
+        if known is None:
+            known = self._known[stirring] = self._look(stirring)
+        return known
+
+    def _look(self, stirring: tuple[int, ...]) -> Prospect:
+        space = self.dynamics.person.space
+        may_of, must_of = list(self.own), list(self.own)
+        for number in stirring:
+            axis = self.options[number].axis
+            may_of[axis] |= self.ends[number]
+            must_of[axis] &= self.ends[number]
+        regions = list(self.start)
+        while True:
+            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
+            grown = False
+            for position, course in enumerate(self.courses):
+                rules = course.governed.rules
+                key = position, regions[position], may & rules, must & rules
+                reached = self.memory.reached.get(key)
+                if reached is None:
+                    reached = self.memory.reached[key] = self._moved(*key)
+                fresh = reached & ~regions[position]
+                if fresh:
+                    grown = True
+                    regions[position] |= fresh
+                    for number in numbers(fresh):
+                        may_of[course.index] |= course.bodies[number]
+                        must_of[course.index] &= course.bodies[number]
+            if not grown:
+                return Prospect(may, must, may_of, must_of, regions)
+
+    def at_rest(self, before: Prospect) -> Prospect:
+        """Return what is left of a prospect once every governed feature must stand where its law allows it."""
+        space = self.dynamics.person.space
+        may_of, must_of = list(before.may_of), list(before.must_of)
+        regions = list(before.regions)
+        while True:
+            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
+            shrunk = False
+            for position, course in enumerate(self.courses):
+                rules = course.governed.rules
+                kept = self.allowed(position, regions[position], may & rules, must & rules)
+                if kept != regions[position]:
+                    shrunk = True
+                    regions[position] = kept
+                    if not kept:
+                        return Prospect(may, must, may_of, must_of, regions, before.assumed)
+                    may_of[course.index], must_of[course.index] = self.bodies(course, kept)
+            if not shrunk:
+                return Prospect(may, must, may_of, must_of, regions, before.assumed)
+
+    def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
+        key = position, regions, fired, sure
+        known = self.memory.kept.get(key)
+        if known is None:
+            known = self.memory.kept[key] = self._allowed(*key)
+        return known
+
+    def _allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
+        # The person's own value may be excused, or have no place: then it stays.
+        course, calm = self.courses[position], not sure
+        kept = regions & ~course.grid
+        if course.index in self.dynamics.excused:
+            kept |= regions & self.start[position]
+        for bit in bits(regions & ~kept):
+            headed = course.heads[bit.bit_length() - 1]
+            if (
+                headed & fired
+                or (calm and course.governed.law is Law.IF)
+                or (not headed and (calm or course.governed.law is Law.ONLY_IF))
+            ):
+                kept |= bit
+        return kept
+
+    @cached_property
+    def calling(self) -> int:
+        """Return the rules that call decisions."""
+        return reduce(or_, (1 << rule for rule in self.dynamics.person.space.called), 0)
+
+    def heading(self, course: Course, region: int) -> int:
+        """Return the rules of a feature whose heads hold a region, or the person's own value where it has no place."""
+        if region < len(course.heads):
+            return course.heads[region]
+        return self.dynamics.headed(course.index, OFF)
+
+    def bodies(self, course: Course, regions: int) -> tuple[int, int]:
+        """Return the rules whose tests on a feature pass in some of these regions, and those that do in all."""
+        key = course.index, regions
+        known = self.memory.bodies.get(key)
+        if known is None:
+            some, every = 0, -1
+            for number in numbers(regions):
+                listed = number < len(course.bodies)
+                body = course.bodies[number] if listed else self.own[course.index]
+                some |= body
+                every &= body
+            known = self.memory.bodies[key] = some, every
+        return known
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Return what is remembered about governed features: with everyone else's where nothing is odd."""
+        places = self.dynamics.person.places
+        if self.dynamics.excused or any(places[each.index] == OFF for each in self.courses):
+            return Memory()
+        self.dynamics.person.space.memory.tidy()
+        return self.dynamics.person.space.memory
+
+    def _moved(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions that a feature may be carried to, by its rules that may and that must fire."""
+        course, start = self.courses[position], self.start[position]
+        restless = 0
+        for bit in bits(regions):
+            if not self._rests(course, bit, start, fired, sure):
+                restless |= bit
+        if not restless:
+            return 0
+        found = 0
+        for rule, landing in course.by_rule:
+            if fired & rule:
+                found |= landing.reached_from(restless, course.grid)
+        if not sure or course.governed.law is Law.ONLY_IF:
+            found |= course.released.reached_from(restless, course.grid)
+        return found
+
+    def _rests(self, course: Course, region: int, start: int, fired: int, sure: int) -> bool:
+        """Tell whether a feature surely stays in a region."""
+        if region & course.grid:
+            headed = course.heads[region.bit_length() - 1]
+        else:
+            headed = self.dynamics.headed(course.index, OFF)
+        if headed & sure:
+            return True
+        if fired != sure:
+            return False
+        if course.governed.allows(fired, headed):
+            return True
+        return region == start and self.dynamics.excused.get(course.index) == fired
+
+    @cached_property
+    def _passing(self) -> dict[tuple[int, int], tuple[int, int]]:
+        return {}
+
+    @cached_property
+    def _on_axis(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for number, option in enumerate(self.options):
+            found.setdefault(option.axis, []).append(number)
+        return found
+
+    def mending(self, rule: int, axis: int) -> tuple[int, int]:
+        """Return the options on a feature that make a rule's tests on it pass, and those that make them fail."""
+        known = self._passing.get((rule, axis))
+        if known is None:
+            sides = [0, 0]
+            for number in self._on_axis.get(axis, ()):
+                sides[not self.ends[number] >> rule & 1] |= 1 << number
+            known = self._passing[rule, axis] = sides[0], sides[1]
+        return known
+
+    def noticed(self, rule: int, axis: int) -> int:
+        """Return the options on a feature after which a rule's tests on it come out otherwise than at first."""
+        return self.mending(rule, axis)[self.own[axis] >> rule & 1]

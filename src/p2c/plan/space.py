@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.domain.feature import Law
 from p2c.plan.atlas import Atlas
 from p2c.plan.axis import Axis
+from p2c.plan.courses import Memory, courses
 from p2c.plan.masks import Remembered
-from p2c.plan.outlook import Memory, courses
 from p2c.plan.person import measure
 from p2c.rules.render import render_rule
 from p2c.rules.syntax import Rule
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from p2c.domain.feature import Value
-    from p2c.plan.outlook import Course
+    from p2c.plan.courses import Course
     from p2c.plan.person import Line, Prices
     from p2c.rules.theory import Decision, Theory
 

@@ -29,16 +29,20 @@ MILLIMETRES = 0.2646
 
 def pdf_report(document: Document) -> bytes:
     """Return a report as PDF."""
-    writer = _Writer(document)
-    for block in document.blocks:
-        writer.place(block)
-    return bytes(writer.pdf.output())
+    writer = _Writer(document.language)
+    try:
+        writer.begin(document.title)
+        for block in document.blocks:
+            writer.place(block)
+        return bytes(writer.pdf.output())
+    finally:
+        writer.close()
 
 
 class _Writer:
     """Pages that grow downwards."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, language: str) -> None:
         try:
             from fpdf import FPDF
         except ModuleNotFoundError as error:
@@ -50,10 +54,17 @@ class _Writer:
             self.pdf.add_font(FAMILY, style, str(font_file(face)))
         fonts: Any = self.pdf.fonts
         self.known = set(fonts[FAMILY.lower()].cmap)
-        self.pdf.set_title(self.text(document.title))
-        self.pdf.set_lang(document.language)
+        self.pdf.set_lang(language)
+
+    def begin(self, title: str) -> None:
+        self.pdf.set_title(self.text(title))
         self.pdf.add_page()
-        self.write(document.title, size=20, style="B", after=3)
+        self.write(title, size=20, style="B", after=3)
+
+    def close(self) -> None:
+        """Close the files of the fonts, which fpdf2 leaves open."""
+        for font in self.pdf.fonts.values():
+            font.close()
 
     def text(self, text: str) -> str:
         """Return text in letters that the font has; one that it lacks is an error, for nothing may get lost."""

@@ -12,27 +12,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from p2c.engines.reading import read_path, replayed
 from p2c.engines.scasp.places import most_actions, most_effort
 from p2c.engines.scasp.process import INSTALL, OutOfTime, find_solver, require_solver
 from p2c.engines.scasp.program import Program
 from p2c.engines.scasp.terms import read_term
-from p2c.engines.walk import arrive, straightened
 from p2c.errors import EngineError
-from p2c.plan.answer import ask, found
+from p2c.plan.answer import ask
 from p2c.plan.dynamics import Dynamics
-from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
+from p2c.plan.outcome import Already, GaveUp, Infeasible
 from p2c.plan.person import place_person
 from p2c.plan.planner import refuse_if_strict
-from p2c.plan.search import Move
-from p2c.plan.validate import check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
+    from p2c.engines.reading import Named
     from p2c.engines.scasp.process import Solver
     from p2c.plan.outcome import Plan
-    from p2c.plan.person import Places
     from p2c.plan.search import Arrival
     from p2c.plan.space import Space
 
@@ -79,9 +77,15 @@ class Quest:
         try:
             self._improve()
         except OutOfTime:
-            best = None if self.best is None else self._told(self.best, optimal=False)
+            best = (
+                None
+                if self.best is None
+                else replayed(self.dynamics, self.best, engine="scasp", optimal=False)
+            )
             return GaveUp(question, 0.0, best)
-        return Infeasible(question) if self.best is None else self._told(self.best, optimal=True)
+        if self.best is None:
+            return Infeasible(question)
+        return replayed(self.dynamics, self.best, engine="scasp")
 
     @cached_property
     def program(self) -> Program:
@@ -115,40 +119,17 @@ class Quest:
 
     def _read(self, path: Any) -> Arrival:
         """Return the path that an answer names, as the planner knows paths."""
-        moves = []
-        places = self.dynamics.person.places
         steps = read_term(path)
         if not isinstance(steps, list) or not steps:
             raise EngineError("scasp: expected a path of actions in its answer, found another term")
-        for step in steps:
-            move = self._move(places, step)
-            moves.append(move)
-            places = (*places[: move.axis], move.end, *places[move.axis + 1 :])
-        arrival = arrive(self.dynamics, straightened(self.dynamics, moves))
-        if not self.dynamics.judge(arrival.node.places).goal:
-            raise EngineError("scasp: its answer is a path that does not lead to the goal")
-        return arrival
+        return read_path(self.dynamics, map(self._named, steps), engine="scasp")
 
-    def _move(self, places: Places, step: Any) -> Move:
+    def _named(self, step: Any) -> Named:
         match step:
             case ("do" | "then" as kind, str() as name, _, end) if (
                 name,
                 end,
             ) in self.program.values:
                 index = self.dynamics.person.space.index[name]
-                place = self.program.values[name, end]
-            case _:
-                raise EngineError(f"scasp: its answer has an action that is none of ours: {step}")
-        if kind == "do":
-            return Move(index, places[index], place, True, 0, False, (place,))
-        for effect in self.dynamics.effects(places, self.dynamics.judge(places)):
-            if (effect.axis, effect.place) == (index, place):
-                return Move(index, places[index], place, False, *effect[2:])
-        raise EngineError(f"scasp: its answer has an effect that does not follow: {name}")
-
-    def _told(self, arrival: Arrival, *, optimal: bool) -> Found:
-        plan = found(self.dynamics, ask(self.dynamics), arrival)
-        verdict = check_plan(self.dynamics.person.space.theory, plan.to_dict())
-        if not verdict:
-            raise EngineError(f"scasp: its answer does not replay: {verdict}")
-        return Found(plan.question, plan.cost, plan.steps, optimal)
+                return kind == "do", index, self.program.values[name, end]
+        raise EngineError(f"scasp: its answer has an action that is none of ours: {step}")

@@ -23,6 +23,8 @@ class Reach:
 
     dynamics: Dynamics
     index: int
+    spread: int = 0
+    """Where ends count as points: how many places of each region, the cheapest first, are told apart."""
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -37,6 +39,8 @@ class Reach:
     @cached_property
     def settable(self) -> bool:
         """Tell whether direct actions on the feature can matter."""
+        if self.spread:
+            return self.dynamics.person.space.axes[self.index].feature.action.is_direct
         return self.index in self.dynamics.person.space.relevant
 
     @cached_property
@@ -50,9 +54,36 @@ class Reach:
         own = place == self.dynamics.person.places[self.index]
         if not self.settable or (self._once and not own):
             return []
-        ends = [end for end, _ in self.dynamics.targets(self.index, place)]
+        ends = self._targets(place)
         efforts = [(self.dynamics.person.effort(self.index, place, end), end) for end in ends]
         return [(end, effort) for effort, end in sorted(efforts)]
+
+    def _targets(self, place: int) -> list[int]:
+        feature = self.dynamics.person.space.axes[self.index].feature
+        if not self.spread or feature.moves_from is not None:
+            return [end for end, _ in self.dynamics.targets(self.index, place)]
+        missing = self.dynamics.person.missing(self.index, place)
+        ends = [end for region in self._regions for end in self._cheapest(region, place)]
+        return [
+            end
+            for end in dict.fromkeys(ends)
+            if end != place and (missing or self.dynamics.leads(self.index, place, end))
+        ]
+
+    @property
+    def _regions(self) -> Sequence[Sequence[int]]:
+        return self.dynamics.person.space.axes[self.index].regions
+
+    def _cheapest(self, region: Sequence[int], place: int) -> list[int]:
+        """Return the places of a region that are nearest to a place, as many on either side as are told apart."""
+        own = self.dynamics.person.places[self.index]
+        kept = [own] if own in region else []
+        if not isinstance(region, range) or self.dynamics.person.missing(self.index, place):
+            return [*kept, *region[: self.spread + 1]]
+        here = self.dynamics.position(self.index, place)
+        past = self.dynamics.first_from(self.index, region, here)
+        low, high = max(past - self.spread - 1, region[0]), min(past + self.spread, region[-1])
+        return [*kept, *range(low, high + 1)]
 
     def near(self, place: int) -> list[list[int]]:
         """Return where effects may carry the feature, in groups that are equally near, nearest first."""
@@ -93,8 +124,8 @@ class Reach:
         """Return one place of each region, and more where it can matter which."""
         found: list[int] = []
         own = self.dynamics.person.places[self.index]
-        for region in self.dynamics.person.space.axes[self.index].regions:
-            found += _ends(region)
+        for region in self._regions:
+            found += [*_ends(region), *region[: self.spread]]
             if self.index in self.dynamics.own_matters and own in region:
                 found += [own, *[place for place in region[:2] if place != own]]
         return [place for place in dict.fromkeys(found) if place != OFF]

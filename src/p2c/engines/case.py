@@ -37,6 +37,8 @@ class Case:
     """One person's question."""
 
     dynamics: Dynamics
+    spread: int = 0
+    """Where ends count as points: how many values of each region are told apart."""
 
     @classmethod
     def of(cls, space: Space, state: Mapping[str, Value]) -> Case:
@@ -52,8 +54,8 @@ class Case:
 
     @cached_property
     def features(self) -> list[str]:
-        """Return the features that matter to the goal, in the problem's order."""
-        wanted = self.dynamics.person.space.concerned
+        """Return the features that matter to the goal, or all where ends count as points, in the problem's order."""
+        wanted = self.theory.feature if self.spread else self.dynamics.person.space.concerned
         return [feature.name for feature in self.theory.features if feature.name in wanted]
 
     @cached_property
@@ -90,7 +92,7 @@ class Case:
     def reaches(self) -> dict[str, Reach]:
         """Return what each feature can come to."""
         index = self.dynamics.person.space.index
-        return {name: Reach(self.dynamics, index[name]) for name in self.features}
+        return {name: Reach(self.dynamics, index[name], self.spread) for name in self.features}
 
     @cached_property
     def own(self) -> dict[str, Value]:

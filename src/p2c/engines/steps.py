@@ -1,0 +1,217 @@
+"""A person's question for clingo, one action after the other: facts and rules generated, the contract in `path.lp`.
+
+This is not the encoding that plans, which is ground once for everybody: this one speaks of one person and of values, so
+that it can be read, and every state of a path is there, so that ends can be told apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import exact
+from p2c.domain.spec import Effects
+from p2c.engines.case import Case, first_actions, price_changes
+from p2c.engines.scasp.terms import Names
+from p2c.rules.evaluate import in_head
+from p2c.rules.render import render_rule
+from p2c.rules.theory import Test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.domain.feature import Value
+    from p2c.engines.case import Tariff
+    from p2c.rules.theory import Condition, Decision
+
+OURS = (
+    "time",
+    "at",
+    "holds",
+    "goal",
+    "fires",
+    "breaks",
+    "do",
+    "then",
+    "start",
+    "value",
+    "may",
+    "near",
+    "head",
+)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The facts and rules of one person."""
+
+    case: Case
+
+    @cached_property
+    def names(self) -> dict[Decision, str]:
+        """Return a predicate for each decision."""
+        names = Names(OURS)
+        return {
+            decision: names.name("_".join(map(str, (decision.predicate, *decision.arguments))))
+            for decision, _ in self.case.theory.decisions
+        }
+
+    @cached_property
+    def tariff(self) -> Tariff:
+        """Return what the changes cost."""
+        return price_changes(self.case, [(n, s, e) for n, s, e in self._changes()])
+
+    def _changes(self) -> Iterator[tuple[str, int, int]]:
+        for name, reach in self.case.reaches.items():
+            for start in reach.places:
+                yield from ((name, start, end) for end, _ in reach.direct(start))
+
+    @cached_property
+    def enough(self) -> int:
+        """Return how many actions no path passes, unless causal rules form a cycle or effects are supported.
+
+        Between two direct actions each governed feature then acts once at most.
+        """
+        return self.case.most_actions * (1 + len(self.case.governed))
+
+    def lines(self) -> Iterator[str]:
+        """Yield all that is generated."""
+        for name in self.case.features:
+            yield from self._feature(name)
+        yield "\n% Decision rules."
+        for decision, clauses in self.case.decisions:
+            for clause in clauses:
+                yield f"% {render_rule(clause.rule)}"
+                yield f"{self.names[decision]}(T) :- {self._body(clause.body)}."
+        yield "\n% Causal rules and constraints."
+        for name in self.case.governed:
+            yield from self._law(name)
+        for number, clause in enumerate(self.case.constraints, start=1):
+            yield f"% {render_rule(clause.rule)}"
+            yield f"breaks({number},T) :- {self._body(clause.body)}."
+            reads = self.case.theory.reads(clause.body)
+            yield " ".join(f"reads({number},{token(each)})." for each in sorted(reads))
+        yield f"\n% The goal: {self.case.theory.goal_text}"
+        yield f"goal(T) :- {self._body(self.case.theory.goal)}."
+        yield from self._tests()
+        yield "\n% Options."
+        if self.case.theory.effects is Effects.SUPPORTED:
+            yield "supported."
+        if first_actions(self.case):
+            yield "fewest_actions."
+
+    def _feature(self, name: str) -> Iterator[str]:
+        shown, reach = token(name), self.case.reaches[name]
+        yield f"\n% {name}"
+        yield f"start({shown},{self._value(name, reach.places[0])})."
+        yield " ".join(f"value({shown},{self._value(name, place)})." for place in reach.places)
+        moves = self.case.theory.feature[name].moves is not None
+        if moves and reach.settable:
+            yield f"moves({shown})."
+        together = moves and not self.case.adds_up
+        for start in reach.places:
+            for end, _ in reach.direct(start):
+                way = f"{shown},{self._value(name, start)},{self._value(name, end)}"
+                yield f"may({way},{0 if together else self.tariff.prices[name, start, end]})."
+                if together:
+                    yield f"length({way},{self._length(name, start, end)})."
+            for rank, group in enumerate(reach.near(start), start=1):
+                for end in group:
+                    yield f"near({shown},{self._value(name, start)},{self._value(name, end)},{rank})."
+        if together and reach.settable:
+            yield from self._squares(name)
+
+    def _length(self, name: str, start: int, end: int) -> int:
+        return self.case.dynamics.person.length(self.case.reaches[name].index, start, end)
+
+    def _squares(self, name: str) -> Iterator[str]:
+        """Yield what lengths of moves cost together: the square of their sum."""
+        reach, person = self.case.reaches[name], self.case.dynamics.person
+        lengths = [self._length(name, s, e) for s in reach.places for e, _ in reach.direct(s)]
+        prices = person.prices
+        flat = prices.flat[reach.index]
+        unit = prices.per_change[reach.index] if flat else prices.per_unit[reach.index]
+        factor = self.tariff.units / prices.denominator
+        for length in range(max(lengths, default=0) * len(reach.places) + 1):
+            price = unit * length * length * factor
+            yield f"price({token(name)},{length},{int(price)})."
+
+    def _law(self, name: str) -> Iterator[str]:
+        shown, theory = token(name), self.case.theory
+        yield f"law({shown},{theory.feature[name].law.value})."
+        yield from (f"above({shown},{token(other)})." for other in self.case.above(name))
+        for number, clause in enumerate(theory.rules_of[name], start=1):
+            yield f"% {render_rule(clause.rule)}"
+            yield f"fires({shown},{number},T) :- {self._body(clause.body)}."
+            heads = [
+                f"head({shown},{number},{self._value(name, place)})."
+                for place in self.case.reaches[name].places
+                if in_head(theory, clause, self.case.value(name, place))
+            ]
+            yield " ".join(heads)
+
+    def _value(self, name: str, place: int) -> str:
+        return term(self.case.value(name, place))
+
+    def _body(self, body: tuple[Condition, ...]) -> str:
+        return ", ".join(["time(T)", *map(self._condition, body)])
+
+    def _condition(self, condition: Condition) -> str:
+        if isinstance(condition, Test):
+            text = f"holds({test_token(condition)},T)"
+        else:
+            text = f"{self.names[condition.decision]}(T)"
+        return f"not {text}" if condition.negated else text
+
+    def _tests(self) -> Iterator[str]:
+        yield "\n% Which values pass which test."
+        decided = [each.body for _, clauses in self.case.decisions for each in clauses]
+        bodies = [*decided, *self.case.bodies]
+        tests = [each for body in bodies for each in body if isinstance(each, Test)]
+        for test in dict.fromkeys(Test(t.feature, t.comparator, t.constant) for t in tests):
+            yield f"tests({test_token(test)},{token(test.feature)})."
+            for place in self.case.reaches[test.feature].places:
+                if self.case.passes(test, place):
+                    yield f"passes({test_token(test)},{self._value(test.feature, place)})."
+
+
+def algorithms() -> str:
+    """Return the part of the program that is the same for every problem."""
+    return resources.files(__package__).joinpath("path.lp").read_text(encoding="utf-8")
+
+
+def token(name: str) -> str:
+    """Write a name for clingo: as it is where it is plain, else as a text.
+
+    >>> token("debt"), token("Credit Score")
+    ('debt', '"Credit Score"')
+    """
+    return (
+        name
+        if name.isidentifier() and name.isascii() and name[0].islower() and name != "not"
+        else quoted(name)
+    )
+
+
+def quoted(text: str) -> str:
+    """Write a text for clingo."""
+    inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{inner}"'
+
+
+def term(value: Value) -> str:
+    """Write a value for clingo: whole numbers of 32 bits as such, all others as texts."""
+    if value is None:
+        return "missing"
+    if isinstance(value, str):
+        return quoted(value)
+    number = exact(value)
+    return str(number) if number.denominator == 1 and abs(number) < 2**31 else f'number("{number}")'
+
+
+def test_token(test: Test) -> str:
+    """Write a test for clingo, by its words; 5 and 5.0 are one constant."""
+    constant = test.constant if isinstance(test.constant, str) else exact(test.constant)
+    return quoted(f"{test.feature} {test.comparator.value} {constant}")
