@@ -195,6 +195,13 @@ def measure_costs(folder: Path, rounds: int, rows: int = 1 << 20) -> None:
     print(f"{each:.2f} microseconds for a row where everyone is different, loan")
 
 
+def _hash_rate() -> float:
+    data = bytes(1 << 28)
+    begin = time.process_time()
+    hashlib.sha256(data)
+    return len(data) / (time.process_time() - begin) / 1e9
+
+
 def _ratio(one: Run, other: Run) -> str:
     return f"{one.seconds / other.seconds:.2f}x by the clock, {one.processor / other.processor:.2f}x on processors,"
 
@@ -213,6 +220,12 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     print(f"pyarrow alone, text as dictionary  {coded}")
     one = best(plan, target, rounds)
     print(f"p2c batch, one worker              {one}   {_ratio(one, alone)} pyarrow alone")
+    sizes = [
+        sum(path.stat().st_size for path in each.iterdir()) / rows for each in (source, target)
+    ]
+    print(
+        f"{sizes[0]:.1f} bytes a row in, {sizes[1]:.1f} out; SHA-256 {_hash_rate():.1f} GB/s on a processor"
+    )
     two = best([*plan, "--workers", "2"], target, rounds)
     print(
         f"p2c batch, two workers             {two}   {one.seconds / two.seconds:.2f}x as fast as one"

@@ -97,13 +97,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     known = tables()
     parser.add_argument("--data", choices=known, nargs="*", default=list(known))
+    parser.add_argument("--model", choices=MODELS, nargs="*", default=list(MODELS))
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print("                         Fid.       Acc.       Prec.      Rec.       F1     ")
     for name in options.data:
         frame, label, desired = known[name]
-        for kind, make in MODELS.items():
+        for kind, make in ((each, MODELS[each]) for each in options.model):
             runs = [one_split(frame, label, desired, make, seed) for seed in range(options.seeds)]
             *paper, paper_model = PAPER[name, kind]
             print(f"{name:7}{kind:14}{'':13}{shown([each.model for each in runs])}")

@@ -511,6 +511,11 @@ def test_the_commands_can_be_mounted_in_another_program(desk: Desk) -> None:
     assert json.loads(shown.output)["status"] == "found"
 
 
+def test_what_was_proved_is_said_of_what_was_asked(desk: Desk) -> None:
+    shown = process("plan", desk.loan, desk.john, "--minimize", "actions").stdout.decode()
+    assert "No way with fewer actions exists, and none as short is cheaper; this is proved." in shown
+
+
 def test_the_version_is_printed_without_a_command() -> None:
     shown = process("--version")
     assert (shown.returncode, shown.stderr) == (0, b"")

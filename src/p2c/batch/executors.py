@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections import deque
@@ -90,7 +91,11 @@ def _start_method() -> Literal["fork", "spawn"]:
 
 
 def _follow_parent() -> None:
-    """End this worker when the process that it works for ends, even by a signal that nobody can catch."""
+    """End this worker when the process that it works for ends, even by a signal that nobody can catch.
+
+    An interrupt from the keyboard goes to that process, which has parts under way finished first.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None, "only workers follow"
 

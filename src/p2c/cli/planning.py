@@ -70,10 +70,11 @@ def plan(
         documents = [each.to_dict() for each in plans]
         print_json(documents if all_norms else documents[0])
     else:
+        asked = loaded.with_keys(**given(effects=effects, minimize=minimize))
         for each in plans:
             if all_norms:
                 out.print(f"{each.question.norm.upper()}:", style="bold")
-            show_plan(out, loaded.theory, each)
+            show_plan(out, asked.theory, each)
     raise typer.Exit(0 if all(each.status in ("found", "already") for each in plans) else 1)
 
 

@@ -53,6 +53,7 @@ class Phrases:
     assumed: str
     effort: str
     proved_least: str
+    proved_fewest: str
     already: str
     no_way: str
     lift: str

@@ -50,6 +50,7 @@ ENGLISH = Phrases(
     assumed="other outcomes are as near; the plan counts on this one",
     effort="the effort is {cost}, measured as {norm}",
     proved_least="no cheaper way exists; this is proved",
+    proved_fewest="no way with fewer actions exists, and none as short is cheaper; this is proved",
     already="nothing has to change: the decision is already the one you want",
     no_way="there is no way from here; this is proved",
     lift="a way would open if it were not for this: {restrictions}",

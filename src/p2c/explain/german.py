@@ -50,6 +50,7 @@ GERMAN = Phrases(
     assumed="andere Ergebnisse sind ebenso nah; der Plan rechnet mit diesem",
     effort="der Aufwand beträgt {cost}, gemessen als {norm}",
     proved_least="es gibt keinen günstigeren Weg; das ist bewiesen",
+    proved_fewest="es gibt keinen Weg mit weniger Schritten und keinen ebenso kurzen, der billiger ist; das ist bewiesen",
     already="nichts muss sich ändern: die Entscheidung ist schon die gewünschte",
     no_way="von hier führt kein Weg zum Ziel; das ist bewiesen",
     lift="ein Weg wäre offen, wenn dies nicht wäre: {restrictions}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from p2c.domain.spec import Minimize
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import label_words, number_words, value_words
 from p2c.markup import clean
@@ -87,7 +88,9 @@ class _Teller:
         )
         closing = [self.sentence(effort)]
         if plan.optimal:
-            closing.append(self.sentence(self.phrases.proved_least))
+            fewest = self.theory.minimize is Minimize.ACTIONS
+            words = self.phrases.proved_fewest if fewest else self.phrases.proved_least
+            closing.append(self.sentence(words))
         return Story((), self.steps(plan), tuple(closing))
 
     def steps(self, plan: Found) -> tuple[tuple[Act, ...], ...]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Value
+    from p2c.domain.row import State
     from p2c.plan.atlas import Entry
     from p2c.plan.axis import Axis
     from p2c.plan.encode import Coded, Column, Whole
@@ -198,12 +199,11 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 def _person(batch: Batch, row: int) -> Person:
     """Return the person of a row, or a neighbour on the grid who has the same routes."""
-    values = _row(batch, row)
+    state: State = {}
     for index, axis in enumerate(batch.space.axes):
-        if batch.places[index][row] == ASTRAY:
-            values[axis.feature.name] = axis.feature.domain.value(int(batch.near[index][row]))
-    features = [axis.feature for axis in batch.space.axes]
-    return place_person(batch.space, read_row(features, values))
+        place = int(batch.near[index][row])
+        state[axis.feature.name] = None if place == OFF else axis.feature.domain.value(place)
+    return place_person(batch.space, state)
 
 
 def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
