@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import sync_playwright
 from service import free_port, started
 
-SIZE = {"width": 1120, "height": 760}
+SIZE = {"width": 1280, "height": 860}
 ADULT = {
     "v:marital_status": "Divorced",
     "v:relationship": "Not-in-family",

@@ -140,6 +140,13 @@ def test_what_is_no_json_object_is_refused(client: TestClient, body: bytes) -> N
     complaint(answer)
 
 
+def test_what_does_not_say_that_it_is_json_is_refused(client: TestClient) -> None:
+    body = json.dumps({"problem": "loan", "row": JOHN})
+    answer = client.post("/plan", content=body, headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 415
+    assert complaint(answer) == "expected application/json, found 'text/plain'"
+
+
 def test_a_body_past_the_limit_is_refused_with_and_without_a_stated_length(
     client: TestClient,
 ) -> None:

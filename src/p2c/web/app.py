@@ -18,7 +18,7 @@ from p2c.web.logs import log_as_json
 from p2c.web.metrics import Metrics
 from p2c.web.pages import add_pages
 from p2c.web.pages.paper import show_error
-from p2c.web.service import router
+from p2c.web.service import light, router
 from p2c.web.settings import Settings, from_environment
 from p2c.web.shelf import open_shelf
 
@@ -60,6 +60,7 @@ def build_app(settings: Settings) -> FastAPI:
     )
     app.state.desk = desk
     app.openapi = partial(described, app, shelf)  # type: ignore[method-assign]
+    app.include_router(light)
     app.include_router(router)
     add_pages(app, workbench=settings.pages)
     handle_errors(app, page=show_error)

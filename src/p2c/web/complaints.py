@@ -31,6 +31,7 @@ CODES = {
     405: "wrong_method",
     409: "conflict",
     413: "too_large",
+    415: "not_json",
     421: "wrong_host",
     422: "bad_input",
     500: "fault",

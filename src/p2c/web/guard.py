@@ -46,6 +46,16 @@ HEADERS = {
 }
 
 
+def _turned_away() -> tuple[Message, ...]:
+    """Return the answer to a question past the bound, made once: refusing has to cost next to nothing."""
+    answer = complaint(503, BUSY, headers=HEADERS | {"Cache-Control": "no-store"})
+    start = {"type": "http.response.start", "status": 503, "headers": answer.raw_headers}
+    return start, {"type": "http.response.body", "body": answer.body}
+
+
+TURNED_AWAY = _turned_away()
+
+
 def session(token: str) -> str:
     """Return what the cookie of someone who gave the token holds."""
     return sha256(f"p2c session {token}".encode()).hexdigest()
@@ -64,6 +74,11 @@ class Guard:
         """Let a request through, or answer it here."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        if scope["path"] in SOLVING and self.crew.is_full:
+            self.metrics.count_request(scope["path"], 503, 0.0)
+            for message in TURNED_AWAY:
+                await send(message)
             return
         begin = time.perf_counter()
         status = 500
@@ -123,8 +138,6 @@ class Guard:
             return complaint(400, "content-length: expected a whole number")
         if int(size) > self.settings.limits.body:
             return self._too_large()
-        if path in SOLVING and self.crew.is_full:
-            return complaint(503, BUSY)
         return None
 
     def _knows(self, host: str) -> bool:
@@ -151,8 +164,7 @@ class Guard:
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")
         name = getattr(route, "path", "") or "other"
-        self.metrics.requests.labels(name, str(status)).inc()
-        self.metrics.seconds.labels(name).observe(seconds)
+        self.metrics.count_request(name, status, seconds)
         log.info(
             "request",
             extra={

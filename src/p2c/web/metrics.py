@@ -24,6 +24,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._counts: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self.requests = Counter(
             "p2c_requests", "Requests answered.", ["route", "status"], registry=self.registry
         )
@@ -46,6 +47,15 @@ class Metrics:
             registry=self.registry,
             multiprocess_mode="livesum",
         )
+
+    def count_request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request; finding the counts by their labels is slow, so they are kept at hand."""
+        counts = self._counts.get((route, status))
+        if counts is None:
+            counts = (self.requests.labels(route, str(status)), self.seconds.labels(route))
+            self._counts[route, status] = counts
+        counts[0].inc()
+        counts[1].observe(seconds)
 
     def count_answer(self, problem: str, reply: bytes) -> None:
         """Count an answer by the status that it starts with, if it does."""

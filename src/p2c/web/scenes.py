@@ -56,7 +56,10 @@ def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     proof = problem.why(row)
     language = arguments.get("language") or "en"
     return {
-        **told(problem, plan),
+        "status": plan.status,
+        "cost": None if plan.cost is None else number_words(rounded(plan.cost)),
+        "drawn": bool(plan.steps),
+        "rules": _rules(problem, plan),
         "language": language,
         "letter": _letter(problem, plan, language),
         "picture": plan_told(problem.theory, plan, language),
@@ -93,22 +96,32 @@ def ways(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     plans = problem.nearest(
         arguments["row"], arguments["k"], distinct="cells", **overrides(arguments)
     )
-    return {"ways": [told(problem, each) for each in plans]}
+    language = arguments.get("language") or "en"
+    return {"ways": [told(problem, each, language) for each in plans]}
 
 
-def told(problem: Problem, plan: Plan) -> dict[str, Any]:
-    """Return a plan in words."""
-    words = narrate(problem.theory, plan)
+def told(problem: Problem, plan: Plan, language: str = "en") -> dict[str, Any]:
+    """Return a plan in short: what it costs, what is to be done, and what else is to be said of it."""
+    letter = write_letter(problem.theory, plan, language=language)
+    parts = {each.kind: each for each in letter.sections}
+    steps = parts.get("steps")
+    said = [parts[kind] for kind in ("blocked", "effort", "search") if kind in parts]
     return {
         "status": plan.status,
         "cost": None if plan.cost is None else number_words(rounded(plan.cost)),
-        "opening": list(words.opening),
-        "steps": [
-            [{"text": a.text, "direct": a.direct, "because": list(a.because)} for a in step]
-            for step in words.steps
-        ],
-        "closing": list(words.closing),
+        "steps": [asdict(each) for each in steps.items] if steps else [],
+        "lines": [line for each in said for line in (each.lead, *(i.text for i in each.items))],
     }
+
+
+def _rules(problem: Problem, plan: Plan) -> list[dict[str, Any]]:
+    """Return the effects of a plan, each with the rules behind it."""
+    return [
+        {"text": act.text, "rules": list(act.because)}
+        for step in narrate(problem.theory, plan).steps
+        for act in step
+        if act.because
+    ]
 
 
 def _blockers(plan: Plan) -> list[dict[str, Any]]:

@@ -6,6 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from p2c.errors import Fault, RowError
@@ -15,7 +19,7 @@ from p2c.web.crew import Question
 from p2c.web.metrics import CONTENT_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from p2c.web.desk import Desk
 
@@ -27,6 +31,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (403, "The request comes from another site."),
         (404, "The server has no such problem."),
         (413, "The body is too large."),
+        (415, "The body is not JSON."),
         (421, "The Host header names another server."),
         (422, "The request does not fit the problem: one line, and fault by fault."),
         (500, "A fault of p2c's own."),
@@ -37,7 +42,33 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 PATIENCE = 0.05
 """Seconds after which it is worth looking whether the one who asked is still there."""
 
+
+class LightRoute(APIRoute):
+    """A route that reads its body in one pass, as bytes into the typed request; the usual way takes two."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        endpoint, field = self.endpoint, self.body_field
+        assert field is not None
+        model = field.field_info.annotation
+        assert model is not None
+
+        async def handle(request: Request) -> Response:
+            kind = request.headers.get("content-type", "")
+            if not kind.startswith("application/json"):
+                raise HTTPException(415, f"expected application/json, found '{kind[:60]}'")
+            try:
+                asked = model.model_validate_json(await request.body())
+            except ValidationError as error:
+                raise RequestValidationError(error.errors(include_url=False)) from None
+            answer: Response = await endpoint(request, asked)
+            return answer
+
+        return handle
+
+
 router = APIRouter(responses=ERRORS)
+light = APIRouter(responses=ERRORS, route_class=LightRoute)
 
 
 def desk_of(request: Request) -> Desk:
@@ -46,13 +77,13 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
-@router.post("/plan", response_model=messages.PlanAnswer)
+@light.post("/plan", response_model=messages.PlanAnswer)
 async def plan(request: Request, asked: messages.PlanRequest) -> Response:
     """Find the cheapest plan for one person, or prove that there is none."""
     return await _solved(request, "plan", asked)
 
 
-@router.post("/nearest", response_model=messages.NearestAnswer)
+@light.post("/nearest", response_model=messages.NearestAnswer)
 async def nearest(request: Request, asked: messages.NearestRequest) -> Response:
     """Find the k cheapest end states, each with its best plan."""
     most = desk_of(request).settings.limits.plans
@@ -61,13 +92,13 @@ async def nearest(request: Request, asked: messages.NearestRequest) -> Response:
     return await _solved(request, "nearest", asked)
 
 
-@router.post("/why", response_model=messages.WhyAnswer)
+@light.post("/why", response_model=messages.WhyAnswer)
 async def why(request: Request, asked: messages.WhyRequest) -> Response:
     """Say why the decision is what it is: in sentences, and as a proof tree."""
     return await _solved(request, "why", asked)
 
 
-@router.post("/check", response_model=messages.CheckAnswer)
+@light.post("/check", response_model=messages.CheckAnswer)
 async def check(request: Request, asked: messages.CheckRequest) -> Response:
     """Replay a plan and list everything that is wrong with it."""
     return await _solved(request, "check", asked)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from p2c.web.complaints import RETRY
 from p2c.web.service import desk_of
 
 if TYPE_CHECKING:
@@ -61,4 +63,7 @@ def show(
 
 def show_error(request: Request, status: int, message: str) -> HTMLResponse:
     """Return the page of an error."""
-    return show(request, "error.html", status=status, message=message)
+    page = show(request, "error.html", status=status, message=message)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        page.headers["Retry-After"] = RETRY
+    return page

@@ -25,7 +25,11 @@ export function check(input) {
 const form = document.getElementById("person");
 const numbers = form ? [...form.querySelectorAll("input[inputmode]")] : [];
 
-for (const input of numbers) input.addEventListener("input", () => check(input));
+for (const input of numbers) {
+  input.addEventListener("input", () => check(input));
+  // Someone may have typed before this script was here; what the server said stays.
+  if (faultOf(input)) check(input);
+}
 
 form?.addEventListener("submit", (event) => {
   const wrong = numbers.filter((input) => !check(input));
