@@ -98,7 +98,7 @@ def _condition(theory: Theory, condition: Condition, terms: Terms) -> Any:
 
 
 def _test(feature: Feature, test: Test, term: Any) -> Any:
-    constant = feature.order(test.constant) if feature.is_listed else exact(test.constant)  # type: ignore[arg-type]
+    constant = feature.order(test.constant) if feature.is_listed else exact(test.constant)
     return COMPARE[test.comparator](smt.ToReal(term), smt.Real(constant))
 
 
