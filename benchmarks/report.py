@@ -24,7 +24,7 @@ from benchmarks.paths.standard import PLANNERS
 from benchmarks.peers import LEFT_OUT, PEERS
 from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
-from benchmarks.tables import compliance, everyone, fidelity, nearest, space
+from benchmarks.tables import compliance, everyone, fidelity, nearest, space, summary
 from benchmarks.tables.table import Table, to_html, to_markdown
 from benchmarks.world import world
 
@@ -140,6 +140,7 @@ def growth_table(store: Store) -> Table:
 def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
     """Return the parts of the report, their figures drawn into a folder."""
     yield setting(store, command=command)
+    yield Section("In short", items=tuple(summary.sentences(store, DATA, WORLDS)))
     better = compliance.wins(store, WORLDS)
     yield Section(
         "Where a peer does better",

@@ -88,6 +88,6 @@ PEERS = {
     ),
     "p2c": Peer("p2c", Aim.RULES, Compliance.YES, prepare_rules, gives_path=True),
     "p2c-model": Peer(
-        "p2c, confirmed by the model", Aim.MODEL, Compliance.YES, prepare_model, gives_path=True
+        "p2c with the model", Aim.MODEL, Compliance.YES, prepare_model, gives_path=True
     ),
 }

@@ -174,7 +174,12 @@ def duels(store: Store, data: Iterable[str]) -> Table:
                 if mine is not None:
                     count[_duel(mine, theirs)] += 1
             rows.append(
-                (name, peer.title, OURS[peer.aim], *(str(count[each]) for each in OUTCOMES))
+                (
+                    name,
+                    peer.title,
+                    PEERS[OURS[peer.aim]].title,
+                    *(str(count[each]) for each in OUTCOMES),
+                )
             )
     return Table(
         "Row by row against p2c (methods that aim at the model: against p2c confirmed by the model)",
@@ -247,7 +252,9 @@ def _faster(store: Store, data: Iterable[str]) -> Iterator[str]:
         for aim, own in OURS.items():
             mine = _typical(store.of(name, own))
             rivals = {
-                m: _typical(store.of(name, m)) for m, peer in PEERS.items() if peer.aim is aim
+                m: _typical(store.of(name, m))
+                for m, peer in PEERS.items()
+                if peer.aim is aim and not peer.gives_path
             }
             ahead = [
                 f"{PEERS[m].title} ({1e3 * typical:.1f} ms)"
@@ -263,9 +270,8 @@ def _cheaper(store: Store, data: Iterable[str]) -> Iterator[str]:
         tally = dict(zip(OUTCOMES, map(int, counts), strict=True))
         if tally["cheaper than ours"] or tally["only they"]:
             yield (
-                f"{name}: {title} has a usable path that is cheaper than that of {against} on {tally['cheaper than ours']} rows, "
-                f"and the only one on {tally['only they']}; it is beaten on {tally['beaten']}, and {against} alone has one on "
-                f"{tally['only we']}."
+                f"{name}: {title} has a cheaper usable path than {against} on {tally['cheaper than ours']} rows, and the only one on "
+                f"{tally['only they']}; it is beaten on {tally['beaten']}, and {against} alone has one on {tally['only we']}."
             )
 
 

@@ -8,6 +8,7 @@ numbers, and the cells that its rules can tell apart.
 from __future__ import annotations
 
 import math
+import resource
 import statistics
 import time
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,8 @@ PLACEHOLDERS = {
     "cars": (3, 12),
 }
 ROUNDS = 3
+FEW = {"scasp": 3}
+"""Engines that take seconds a person, and the people that they are asked about."""
 
 
 def rebuilt_sizes(name: str) -> tuple[int, int]:
@@ -68,11 +71,17 @@ def answer_times(problem: Problem, people: Iterable[State], *, engine: str) -> l
         problem.plan(person, engine=engine)
         spans = []
         for _ in range(ROUNDS):
-            begin = time.process_time()
+            begin = _spent()
             problem.plan(person, engine=engine)
-            spans.append(time.process_time() - begin)
+            spans.append(_spent() - begin)
         found.append(1e3 * min(spans))
     return found
+
+
+def _spent() -> float:
+    """Return the processor time so far, that of solvers in other processes included."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def measure(name: str, count: int) -> dict[str, Any]:
@@ -81,7 +90,7 @@ def measure(name: str, count: int) -> dict[str, Any]:
     engines = [key for key, each in ENGINES.items() if key != "auto" and each.version() is not None]
     times = {}
     for engine in engines:
-        people = world(name).people[:count]
+        people = world(name).people[: min(count, FEW.get(engine, count))]
         times[engine] = answer_times(embedded(name), people, engine=engine)
     return {"paper": rebuilt_sizes(name), "raw": report.raw, "cells": report.cells, "times": times}
 
@@ -103,7 +112,11 @@ def table(found: dict[str, dict[str, Any]]) -> Table:
         "p2c: states → cells", *(f"{engine}: ms, median / most" for engine in engines),
     )  # fmt: skip
     count = max((len(t) for each in found.values() for t in each["times"].values()), default=0)
-    absent = "" if "scasp" in engines else " s(CASP) is not among the engines here."
+    absent = (
+        f" s(CASP): {FEW['scasp']} people."
+        if "scasp" in engines
+        else " s(CASP) is not installed here."
+    )
     return Table(
         "Table 1: search space and time to a counterfactual",
         head,

@@ -9,7 +9,7 @@ import pytest
 
 import benchmarks.growth
 from benchmarks.store import Store
-from benchmarks.tables import compliance, nearest, published, space, table
+from benchmarks.tables import compliance, nearest, published, space, summary, table
 from benchmarks.world import world
 from p2c import datasets
 
@@ -100,3 +100,8 @@ def test_the_people_of_a_world_are_refused_by_the_rules_and_by_the_model() -> No
     for person in here.people[:20]:
         assert not here.model.accepts(person)
         assert here.problem.plan(person).status != "already"
+
+
+def test_the_summary_counts_usable_paths_over_all_rows(store: Store) -> None:
+    told = list(summary.sentences(store, ["cars"], ["cars"]))
+    assert any("p2c 100% (4/4); MACE 50% (2/4)" in sentence for sentence in told)
