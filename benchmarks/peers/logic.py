@@ -98,15 +98,11 @@ def _condition(theory: Theory, condition: Condition, terms: Terms) -> Any:
 
 
 def _test(feature: Feature, test: Test, term: Any) -> Any:
-<<<<<<< HEAD
     if feature.is_listed:
         constant = feature.order(test.constant)
     else:
         assert not isinstance(test.constant, str)
         constant = exact(test.constant)
-=======
-    constant = feature.order(test.constant) if feature.is_listed else exact(test.constant)
->>>>>>> eval
     return COMPARE[test.comparator](smt.ToReal(term), smt.Real(constant))
 
 
