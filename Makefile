@@ -3,11 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-<<<<<<< HEAD
-.PHONY: demo check test slow format clean screenshots
-=======
-.PHONY: demo check test slow bench bench-quick format clean
->>>>>>> main
+.PHONY: demo check test slow bench bench-quick format clean screenshots
 
 $(BIN)/p2c: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,10 +37,9 @@ format: $(BIN)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-<<<<<<< HEAD
 screenshots: $(BIN)/.dev  ## take the README's pictures of the workbench anew; needs chromium
 	$(BIN)/python benchmarks/screenshots.py docs/images
-=======
+
 $(BIN)/.bench: pyproject.toml $(BIN)/p2c
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
@@ -58,7 +53,6 @@ bench-quick: $(BIN)/.bench  ## the same on a few rows, into build/bench/report
 	$(BIN)/python -m benchmarks.run --quick --jobs 2
 	$(BIN)/python -m benchmarks.measure --quick
 	$(BIN)/python -m benchmarks.report --quick
->>>>>>> main
 
 clean:
 	rm -rf build dist $(VENV)
