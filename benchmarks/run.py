@@ -1,7 +1,7 @@
 """Ask every method about the same rows, keep each answer as it is made, and go on where a killed run ended.
 
     python -m benchmarks.run                       every method, four worlds, 100 rows each
-    python -m benchmarks.run --quick               six rows each
+    python -m benchmarks.run --quick               four rows each
     python -m benchmarks.run --methods p2c dice-random --data german --rows 20
 
 A method that crashes, hangs or is not installed is recorded with the reason; nothing is dropped. `benchmarks.report` makes
@@ -27,7 +27,7 @@ DATA = ("adult", "german", "cars")
 WORLDS = (*DATA, "loan")
 """The paper's three data sets, and its running example, where every refused person needs the causal rule or a way round."""
 
-ROWS, QUICK_ROWS = 100, 6
+ROWS, QUICK_ROWS = 100, 4
 PATIENCE = 5
 """Rows in a row without time left, after which the rest of a method's rows is recorded as not tried."""
 
