@@ -78,7 +78,7 @@ def versions() -> str:
     return ", ".join(found)
 
 
-def setting(store: Store, *, command: str) -> Section:
+def setting(store: Store, *, command: str, remark: str) -> Section:
     """Return how the figures came about."""
     counts = {name: len(store.of(name, "p2c")) for name in WORLDS}
     different = [
@@ -89,7 +89,8 @@ def setting(store: Store, *, command: str) -> Section:
         "How it was made",
         (
             f"Date: {datetime.now(UTC):%Y-%m-%d}. Command: `{command}`. Machine: {machine()}; it was shared with other work, so "
-            "times are processor time and ratios say more than figures.",
+            "times are processor time and ratios say more than figures."
+            + (f" {remark}" if remark else ""),
             f"Versions: {versions()}.",
             f"Every method answers the same people ({'; '.join(different)} in the problem's features). They are refused both by the paper's rules and by a gradient boosting model that was fitted on the problem's features "
             "and the paper's training fold; on German, where the held-out fold has few, people of the training fold are among "
@@ -137,9 +138,9 @@ def growth_table(store: Store) -> Table:
     )
 
 
-def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
+def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> Iterator[Section]:
     """Return the parts of the report, their figures drawn into a folder."""
-    yield setting(store, command=command)
+    yield setting(store, command=command, remark=remark)
     yield Section("In short", items=tuple(summary.sentences(store, DATA, WORLDS)))
     better = compliance.wins(store, WORLDS)
     yield Section(
@@ -218,6 +219,7 @@ def main() -> None:
     """Write the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--remark", default="", help="what a reader should know of this run")
     options = parser.parse_args()
     path = store_path(quick=options.quick)
     if not path.exists():
@@ -226,7 +228,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     command = "make bench-quick" if options.quick else "make bench"
     store = shared_rows(Store.open(path), WORLDS, PEERS)
-    parts = list(sections(store, folder, command=command))
+    parts = list(sections(store, folder, command=command, remark=options.remark))
     (folder / "REPORT.md").write_text(markdown(parts), encoding="utf-8")
     (folder / "report.html").write_text(html(parts), encoding="utf-8")
     print(folder / "REPORT.md")
