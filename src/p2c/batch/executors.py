@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Outcome = Record | Failure
 
 
+LOST = "a worker process ended before its time"
+
+
 class Execute(Protocol):
     """Makes parts, and yields what became of each as it is known."""
 
@@ -70,12 +73,16 @@ def _share_out(
         while waiting or running:
             while waiting and len(running) < most:
                 part = waiting.popleft()
-                running[pool.submit(run_part, work, part)] = part
+                try:
+                    running[pool.submit(run_part, work, part)] = part
+                except BrokenProcessPool:
+                    yield Failure(part.number, LOST, fatal=True)
+                    return
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 part = running.pop(future)
                 if isinstance(future.exception(), BrokenProcessPool):
-                    yield Failure(part.number, "a worker process ended before its time", fatal=True)
+                    yield Failure(part.number, LOST, fatal=True)
                 else:
                     yield future.result()
     finally:
