@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     Outcome = Record | Failure
 
 
-LOST = "a worker process ended before its time"
-
-
 class Execute(Protocol):
     """Makes parts, and yields what became of each as it is known."""
 
@@ -73,18 +70,17 @@ def _share_out(
         while waiting or running:
             while waiting and len(running) < most:
                 part = waiting.popleft()
-                try:
-                    running[pool.submit(run_part, work, part)] = part
-                except BrokenProcessPool:
-                    yield Failure(part.number, LOST, fatal=True)
-                    return
+                running[pool.submit(run_part, work, part)] = part
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                part = running.pop(future)
-                if isinstance(future.exception(), BrokenProcessPool):
-                    yield Failure(part.number, LOST, fatal=True)
-                else:
-                    yield future.result()
+                part = running[future]
+                outcome = future.result()
+                del running[future]
+                yield outcome
+    except BrokenProcessPool:
+        # The pool has ended all that was with it, and may still be at it: there is nothing to call back.
+        running.clear()
+        yield Failure(part.number, "a worker process ended before its time", fatal=True)
     finally:
         wait([future for future in running if not future.cancel()])
 
