@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
@@ -113,7 +113,7 @@ def _follow_parent() -> None:
 def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
     """Make the parts on a Dask cluster: that at an address, or one of this machine's own."""
     try:
-        from distributed import Client, LocalCluster, as_completed
+        from distributed import Client, KilledWorker, LocalCluster, as_completed
     except ImportError as error:
         raise MissingExtra("distributed", extra="dask") from error
     try:
@@ -130,15 +130,12 @@ def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
     def execute(work: Work, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
         futures = {client.submit(run_part, work, part, pure=False): part for part in parts}
         for future in as_completed(futures, loop=client.loop):
-            if future.status == "finished":
+            try:
                 yield future.result()
-            else:
-                reason = (
-                    "the scheduler was lost"
-                    if future.cancelled()
-                    else "too many of its workers were lost"
-                )
-                yield Failure(futures[future].number, reason)
+            except (CancelledError, OSError):
+                yield Failure(futures[future].number, "the scheduler was lost")
+            except KilledWorker:
+                yield Failure(futures[future].number, "too many of its workers were lost")
 
     with client:
         try:
