@@ -101,7 +101,7 @@ def warm(count: int, *, engines: list[str]) -> None:
         rows = refused(name, count)
         problem = embedded(name)
         spans = [timed(partial(_ask, problem, engine, None), rows) for engine in engines]
-        ratio = f"{spans[1].median / spans[0].median:.1f}×" if len(spans) > 1 else ""
+        ratio = f"{spans[-1].median / spans[0].median:.1f}×" if len(spans) > 1 else ""
         print(f"| {name} | {len(rows)} | {' | '.join(map(str, spans))} | {ratio} |")
 
 
@@ -147,7 +147,7 @@ def large(count: int, *, engines: list[str], limit: float) -> None:
             timed(partial(_ask, problem, engine, limit), rows[:count], rounds=1)
             for engine in engines
         ]
-        ratio = f"{spans[1].median / spans[0].median:.1f}×" if len(spans) > 1 else ""
+        ratio = f"{spans[-1].median / spans[0].median:.1f}×" if len(spans) > 1 else ""
         print(f"| {' / '.join(map(str, size))} | {' | '.join(map(str, spans))} | {ratio} |")
 
 
