@@ -229,3 +229,11 @@ def test_what_is_no_input_is_refused(tmp_path: Path) -> None:
 def test_options_out_of_range_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(P2CError, match="expected a whole number from"):
         Options(**bad)
+
+
+def test_a_missing_column_is_named_without_a_hint_where_no_other_is_left(tmp_path: Path) -> None:
+    pq.write_table(
+        pa.table({"age": [31], "debt": [1], "bank_balance": [1]}), tmp_path / "a.parquet"
+    )
+    message = refusal(tmp_path / "a.parquet", tmp_path / "out")
+    assert message == "credit_score: no such column (a.parquet)"

@@ -37,7 +37,9 @@ def test_what_cannot_be_served_is_one_line_and_exit_code_2(
     with pytest.raises(SystemExit) as left:
         main()
     assert left.value.code == 2
-    error = capsys.readouterr().err.strip()
+    shown = capsys.readouterr()
+    assert shown.out == "", "an address is not shown before it answers"
+    error = shown.err.strip()
     assert words in error
     assert "\n" not in error
 

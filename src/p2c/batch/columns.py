@@ -76,7 +76,8 @@ def _faults(file: InputFile, schema: pa.Schema, features: Sequence[Feature]) -> 
     for feature in features:
         times = schema.names.count(feature.name)
         if times == 0:
-            yield f"{feature.name}: no such column; {suggestion(feature.name, spare)}"
+            hint = f"; {suggestion(feature.name, spare)}" if spare else ""
+            yield f"{feature.name}: no such column{hint}"
         elif times > 1:
             yield f"{feature.name}: the column stands there {times} times"
         elif not (file.reader.is_text or schema.field(feature.name).metadata == TEXT):

@@ -81,10 +81,9 @@ def serve(
         pages=not api,
         limits=limits,
     )
-    settings.check()
     shown = f"[{host}]" if ":" in host else host
-    out.print(f"http://{shown}:{port}/ (Ctrl+C stops the server)", markup=False)
-    run(settings, workers=workers)
+    address = f"http://{shown}:{port}/ (Ctrl+C stops the server)"
+    run(settings, workers=workers, ready=lambda: out.print(address, markup=False))
 
 
 def _rows_of(given: str, problems: tuple[str, ...]) -> tuple[str, str]:

@@ -15,14 +15,16 @@ from p2c.web.settings import VARIABLE, to_environment
 from p2c.web.shelf import open_shelf
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from p2c.web.settings import Settings
 
 PARTING = 15
 """Seconds that requests under way have once the server is told to stop."""
 
 
-def serve(settings: Settings, *, workers: int = 1) -> None:
-    """Serve until told to stop; requests under way are answered first."""
+def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) -> None:
+    """Serve until told to stop; requests under way are answered first. `ready` is called once all can be read."""
     settings.check()
     open_shelf(settings)  # what cannot be read is said here, before any process starts
     for review in settings.reviews:
@@ -32,6 +34,7 @@ def serve(settings: Settings, *, workers: int = 1) -> None:
         import uvicorn
     except ImportError as error:
         raise MissingExtra("uvicorn", extra="web") from error
+    ready()
     os.environ[VARIABLE] = to_environment(settings)
     with tempfile.TemporaryDirectory(prefix="p2c-metrics-") as folder:
         if workers > 1:
