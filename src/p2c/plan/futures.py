@@ -21,7 +21,6 @@ from p2c.plan.outlook import settle
 from p2c.plan.rivals import beaten, rivals
 
 if TYPE_CHECKING:
-
     from p2c.plan.outlook import Outlook
     from p2c.plan.rivals import Rivals
     from p2c.plan.space import Space
