@@ -14,7 +14,7 @@ import pytest
 from p2c.datasets import names, problem_text, rows
 from p2c.engines import ENGINES
 from p2c.engines.grounding import Grounding
-from p2c.engines.scasp.process import find_solver
+from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError, MissingExtra, P2CError
 from p2c.problem import Problem
 from tests.oracle import best_plan

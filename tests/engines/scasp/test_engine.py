@@ -12,7 +12,7 @@ import pytest
 
 from p2c.datasets import names, problem_text, rows
 from p2c.engines import ENGINES
-from p2c.engines.scasp.process import LIBRARY, find_solver
+from p2c.engines.scasp.solver import LIBRARY, find_solver
 from p2c.problem import Problem
 from tests.engines.test_contract import difference, same_cost
 from tests.strategies import seeded_problems
