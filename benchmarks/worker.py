@@ -6,7 +6,6 @@ import importlib.util
 import multiprocessing
 import os
 import pickle
-import resource
 import sys
 import time
 import traceback
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sklearn.ensemble  # noqa: F401 - so that the server that workers are forked from has it loaded
 
+from benchmarks.clock import processor_time
 from benchmarks.judge import judge
 from benchmarks.peers import PEERS
 
@@ -31,14 +31,6 @@ READY_SECONDS = 180.0
 """How long a method may take to be made ready for a world."""
 
 
-def processor() -> float:
-    """Return the seconds of processor time of this process and the ones it has ended."""
-    own, ended = (
-        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
-
-
 def missing(method: str) -> str | None:
     """Say why a method cannot run here, or None where it can."""
     peer = PEERS[method]
@@ -52,9 +44,9 @@ def missing(method: str) -> str | None:
 def answer_row(here: World, peer: Peer, finder: Finder, number: int) -> dict[str, Any]:
     """Return what a method says about one row, judged, with the time that the answer and the path took."""
     person = here.people[number]
-    begin, used = time.perf_counter(), processor()
-    answer = finder(dict(person))
-    seconds, spent = time.perf_counter() - begin, processor() - used
+    begin = time.perf_counter()
+    answer, spent = processor_time(lambda: finder(dict(person)))
+    seconds = time.perf_counter() - begin
     begin = time.perf_counter()
     facts = judge(here, peer, person, answer)
     return {

@@ -8,11 +8,11 @@ numbers, and the cells that its rules can tell apart.
 from __future__ import annotations
 
 import math
-import resource
 import statistics
-import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.clock import processor_time
 from benchmarks.folds import training_fold
 from benchmarks.tables.table import Table
 from benchmarks.world import embedded, world
@@ -68,20 +68,10 @@ def answer_times(problem: Problem, people: Iterable[State], *, engine: str) -> l
     """Return the milliseconds of processor time for each person, the best of three, once everything is warm."""
     found = []
     for person in people:
-        problem.plan(person, engine=engine)
-        spans = []
-        for _ in range(ROUNDS):
-            begin = _spent()
-            problem.plan(person, engine=engine)
-            spans.append(_spent() - begin)
-        found.append(1e3 * min(spans))
+        ask = partial(problem.plan, person, engine=engine)
+        ask()
+        found.append(1e3 * min(processor_time(ask)[1] for _ in range(ROUNDS)))
     return found
-
-
-def _spent() -> float:
-    """Return the processor time so far, that of solvers in other processes included."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def measure(name: str, count: int) -> dict[str, Any]:
