@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.record import recorded
 from benchmarks.synthetic import synthetic
 from benchmarks.world import embedded
 from p2c import Problem, datasets
@@ -205,4 +206,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("planner", main)

@@ -21,7 +21,7 @@ from benchmarks import figures
 from benchmarks.fidelity import MODELS
 from benchmarks.growth import GROWTH, METHODS
 from benchmarks.paths.standard import PLANNERS
-from benchmarks.peers import LEFT_OUT, PEERS
+from benchmarks.peers import PEERS
 from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
 from benchmarks.tables import compliance, everyone, fidelity, nearest, space, summary
@@ -172,9 +172,7 @@ def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> I
     )
     shown = tuple((path.name, caption) for path, caption in drawn)
     yield Section("Figures", figures=shown, tables=(growth_table(store),))
-    left_out = tuple(LEFT_OUT.items())
-    absent = Table("Methods left out", ("method", "reason"), left_out)
-    yield Section("What went wrong", tables=(compliance.failures(store, WORLDS), absent))
+    yield Section("What went wrong", tables=(compliance.failures(store, WORLDS),))
 
 
 TITLE = "The paper's evaluation, with p2c and its peers on the same rows"
