@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from benchmarks.peers.protocol import Finder, Peer
     from benchmarks.world import World
 
+PRELOADED = ("unified_planning.shortcuts", "pysmt.shortcuts", "scipy.optimize")
+"""Modules that most methods need and that take long to load; the server has them once, and lacks them where they are missing."""
+
 READY_SECONDS = 180.0
 """How long a method may take to be made ready for a world."""
 
@@ -111,7 +114,7 @@ class Worker:
 
     def _start(self) -> dict[str, Any]:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([__name__])
+        context.set_forkserver_preload([__name__, *PRELOADED])
         self.connection, other = context.Pipe()
         self.process = context.Process(
             target=serve, args=(other, self.file, self.method), daemon=True
