@@ -14,6 +14,7 @@ import time
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.record import recorded
 from p2c.datasets import names, problem_text
 from p2c.engines import ENGINES
 from p2c.engines.case import Case
@@ -81,4 +82,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("engines", main)
