@@ -171,6 +171,26 @@ def test_time_that_is_up_before_the_worker_is_ready_is_the_callers(stage: Stage)
     assert all(is_gone(int(each)) for each in stage.noted)
 
 
+def test_an_interrupt_ends_the_worker(stage: Stage) -> None:
+    stage.put(answer="noted('asked'); time.sleep(1000)")
+
+    def interrupt(_number: int, _frame: object) -> None:
+        # Not before the question is put: a worker that is only starting is another test.
+        if "asked" in stage.noted:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ask()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert stage.workers.processes == ()
+    assert is_gone(int(stage.noted[0]))
+
+
 def test_no_time_at_all_asks_no_worker(stage: Stage) -> None:
     stage.put()
     assert ask(time_limit=0).status == "gave_up"
