@@ -177,6 +177,7 @@ def test_an_interrupt_ends_the_worker(stage: Stage) -> None:
     def interrupt(_number: int, _frame: object) -> None:
         # Not before the question is put: a worker that is only starting is another test.
         if "asked" in stage.noted:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
