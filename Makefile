@@ -38,7 +38,7 @@ format: $(BIN)/.dev
 	$(BIN)/ruff check --fix .
 
 screenshots: $(BIN)/.dev  ## take the README's pictures of the workbench anew; needs chromium
-	$(BIN)/python benchmarks/screenshots.py docs/images
+	$(BIN)/python -m benchmarks.screenshots docs/images
 
 $(BIN)/.bench: pyproject.toml $(BIN)/p2c
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.record import recorded
 from p2c import datasets
 
 FILE_ROWS = 1 << 20
@@ -241,4 +242,4 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("batch", main)

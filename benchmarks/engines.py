@@ -17,6 +17,7 @@ import time
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.record import recorded
 from p2c.datasets import load_rows, names, problem_text
 from p2c.engines import ENGINES
 from p2c.engines.case import Case
@@ -130,4 +131,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("engines", main)

@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.neural_network import MLPClassifier
 
+from benchmarks.tables.supplement import PRINTED, mean
 from benchmarks.verified import pipeline
 from p2c.datasets import load_frame
 from p2c.learn.extract import extract_logic
@@ -37,21 +38,15 @@ MODELS: dict[str, Callable[[int], Any]] = {
     "LR": lambda _: LogisticRegression(max_iter=2_000),
 }
 
-# Fidelity, accuracy, precision, recall and F1 of FOLD-SE[model], and the accuracy of the model itself.
-PAPER: dict[tuple[str, str], tuple[float, float, float, float, float, float]] = {
-    ("adult", "DNN"): (93.16, 84.2, 83.4, 84.2, 83.4, 85.57),
-    ("adult", "GBC"): (95.94, 85.24, 84.6, 85.2, 84.2, 86.45),
-    ("adult", "RF"): (90.27, 84.37, 83.4, 84.4, 83.2, 85.60),
-    ("adult", "LR"): (94.03, 83.92, 83.0, 83.8, 83.4, 84.78),
-    ("german", "DNN"): (81.5, 71.6, 71.0, 71.6, 70.8, 74.5),
-    ("german", "GBC"): (81.6, 72.6, 72.0, 72.6, 71.0, 75.8),
-    ("german", "RF"): (85.1, 71.6, 70.2, 71.2, 66.2, 75.7),
-    ("german", "LR"): (82.5, 72.2, 71.4, 72.0, 71.8, 74.5),
-    ("car", "DNN"): (91.55, 91.6, 93.6, 91.6, 91.8, 94.4),
-    ("car", "GBC"): (97.16, 95.24, 96.4, 95.4, 95.4, 97.5),
-    ("car", "RF"): (94.27, 95.08, 96.0, 95.2, 95.4, 95.71),
-    ("car", "LR"): (95.37, 94.32, 94.8, 94.4, 94.4, 94.79),
+PAPER = {
+    (name, model): (
+        *map(mean, PRINTED[name, f"FOLD-SE[{model}]"]),
+        mean(PRINTED[name, model][1]),
+    )
+    for name in ("adult", "german", "car")
+    for model in MODELS
 }
+"""Fidelity, accuracy, precision, recall and F1 of FOLD-SE[model], and the accuracy of the model itself."""
 
 
 @dataclass(frozen=True, slots=True)

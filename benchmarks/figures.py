@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.growth import GROWTH, METHODS
 from benchmarks.peers import PEERS
-from benchmarks.tables.compliance import found
+from benchmarks.tables.compliance import found, usable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def cost_and_time(store: Store, data: Sequence[str], path: Path) -> Path:
     for axis, name in zip(axes[0], data, strict=True):
         for marker, (method, peer) in zip(MARKERS, PEERS.items(), strict=False):
             records = store.of(name, method)
-            good = [r for r in found(records) if r["legal"] and r["arrives"]]
+            good = usable(records)
             if not good:
                 continue
             time = statistics.median(1e3 * r["processor"] for r in records if "processor" in r)

@@ -9,6 +9,7 @@ import random
 import sys
 import time
 
+from benchmarks.record import recorded
 from tests.fuzz import ATTACKS
 
 
@@ -28,4 +29,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("fuzz_rules", main)

@@ -29,6 +29,9 @@ EVERY_STATE = "every state (Algorithm 3)"
 MOST_STATES, QUICK_STATES = 50_000, 3_000
 """The sizes up to which every state is looked at; the time grows with the states, so the line goes on as it is."""
 
+QUICK_FEATURES = 12
+"""The most features of a quick run; with more of them clingo may need its whole limit."""
+
 LIMIT = 60.0
 """Seconds of processor time after which an answer is given up."""
 
@@ -76,6 +79,8 @@ def point(way: str, amount: int, engine: str) -> float | None:
 
 def within_reach(way: str, amount: int, method: str, *, quick: bool) -> bool:
     """Tell whether a point is worth trying: looking at every state ends where there are too many."""
+    if quick and way == "features" and amount > QUICK_FEATURES:
+        return False
     if method != EVERY_STATE:
         return True
     states = WAYS[way](amount)[0].space().raw

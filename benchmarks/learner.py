@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.record import recorded
 from p2c.datasets import load_frame
 from p2c.learn import FoldSE
 from p2c.learn.text import count_literals
@@ -197,4 +198,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("learner", main)

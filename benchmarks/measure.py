@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import growth
+from benchmarks.clock import processor_time
 from benchmarks.fidelity import MODELS
 from benchmarks.paths.standard import PLANNERS, standard_path
 from benchmarks.paths.walk import walk
@@ -84,8 +85,9 @@ def main() -> None:
     answers = shared_rows(store, WORLDS, PEERS)
     for data, method, number, ask in parts(answers, quick=options.quick):
         if method.startswith(options.only) and (data, method, number) not in store:
-            store.add({"data": data, "method": method, "row": number, "found": ask()})
-            print(data, method, number, flush=True)
+            found, spent = processor_time(ask)
+            store.add({"data": data, "method": method, "row": number, "found": found})
+            print(f"{data} {method} {number}: {spent:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

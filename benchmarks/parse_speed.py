@@ -9,6 +9,7 @@ import random
 import sys
 import time
 
+from benchmarks.record import recorded
 from p2c.rules.parse import parse
 
 
@@ -38,4 +39,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("parse_speed", main)

@@ -13,14 +13,15 @@ import argparse
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.record import recorded
 from benchmarks.synthetic import synthetic
+from benchmarks.world import embedded
 from p2c import Problem, datasets
 from p2c.engines import ENGINES
 
@@ -44,14 +45,6 @@ class Timing:
     def __str__(self) -> str:
         rest = "" if self.answered == self.asked else f" ({self.answered} of {self.asked} answered)"
         return f"{self.median:.3f} / {self.most:.1f}{rest}"
-
-
-def embedded(name: str) -> Problem:
-    """Return an embedded problem."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.toml"
-        path.write_text(datasets.problem_text(name), encoding="utf-8")
-        return Problem.load(path)
 
 
 def refused(name: str, count: int) -> list[dict[str, Any]]:
@@ -213,4 +206,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("planner", main)

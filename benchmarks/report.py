@@ -7,64 +7,34 @@ python -m benchmarks.report --quick            the same of the quick run, in bui
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import figures
 from benchmarks.fidelity import MODELS
 from benchmarks.growth import GROWTH, METHODS
+from benchmarks.page import Section, html, markdown
 from benchmarks.paths.standard import PLANNERS
-from benchmarks.peers import LEFT_OUT, PEERS
+from benchmarks.peers import PEERS
+from benchmarks.record import machine, results
 from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
 from benchmarks.tables import compliance, everyone, fidelity, nearest, space, summary
-from benchmarks.tables.table import Table, to_html, to_markdown
+from benchmarks.tables.table import Table
 from benchmarks.world import world
+from p2c.engines import ENGINES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 PACKAGES = (
-    "p2c", "scikit-learn", "pandas", "numpy", "scipy", "clingo", "dice-ml", "treecf", "oceanpy",
+    "p2c", "scikit-learn", "pandas", "numpy", "scipy", "clingo", "dice-ml", "treecf", "oceanpy", "xgboost",
     "pysmt", "z3-solver", "unified-planning", "up-fast-downward", "up-pyperplan",
 )  # fmt: skip
-STYLE = (
-    "body{font:15px/1.5 sans-serif;max-width:75em;margin:2em auto;padding:0 1em;color:#111}"
-    "table{border-collapse:collapse;display:block;overflow-x:auto;font-size:13px}"
-    "td,th{border:1px solid #999;padding:.25em .6em;text-align:left}th{background:#eee}img{max-width:100%}"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the report: a heading, paragraphs, tables, and figures with their captions."""
-
-    heading: str
-    paragraphs: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    figures: tuple[tuple[str, str], ...] = ()
-
-
-def machine() -> str:
-    """Return what the run was made on, without a name of it."""
-    model = platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        model = names[0].partition(":")[2].strip() if names else model
-    memory = ""
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-        memory = f", {size:.0f} GiB"
-    return f"{model}, {os.cpu_count()} cores{memory}, {platform.system()}"
 
 
 def versions() -> str:
@@ -75,6 +45,8 @@ def versions() -> str:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             found.append(f"{name} not installed")
+    solver = ENGINES["scasp"].version()
+    found.append(f"s(CASP) {solver}" if solver else "s(CASP) not installed")
     return ", ".join(found)
 
 
@@ -100,16 +72,17 @@ def setting(store: Store, *, command: str, remark: str) -> Section:
     )
 
 
+def latest(store: Store, part: str, data: Iterable[str] = DATA) -> dict[str, Any]:
+    """Return what was measured last of a part, by data set."""
+    known = {name: store.of(name, part) for name in data}
+    return {name: records[-1]["found"] for name, records in known.items() if records}
+
+
 def tables_of(store: Store) -> Iterator[Table]:
     """Return the paper's tables from what is stored."""
-    size = {name: store.of(name, "table 1") for name in DATA}
-    yield space.table({name: records[-1]["found"] for name, records in size.items() if records})
-    static = {name: store.of(name, "table 2 as published") for name in DATA}
-    yield nearest.published_table(
-        {n: records[-1]["found"] for n, records in static.items() if records}
-    )
-    near = {name: store.of(name, "table 2") for name in DATA}
-    yield nearest.table({name: records[-1]["found"] for name, records in near.items() if records})
+    yield space.table(latest(store, "table 1"))
+    yield nearest.published_table(latest(store, "table 2 as published"))
+    yield nearest.table(latest(store, "table 2"))
     yield compliance.table_3(store, WORLDS)
     splits = {
         (name, model): [r["found"] for r in store.of(name, f"table 4 {model}")]
@@ -151,10 +124,8 @@ def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> I
         items=tuple(better),
     )
     yield Section("The paper's tables", tables=tuple(tables_of(store)))
-    all_people = {name: store.of(name, "everyone") for name in DATA}
-    known = {name: records[-1]["found"] for name, records in all_people.items() if records}
     beyond = (
-        everyone.table(known),
+        everyone.table(latest(store, "everyone")),
         compliance.extras(store, WORLDS),
         compliance.duels(store, WORLDS),
     )
@@ -172,47 +143,15 @@ def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> I
     )
     shown = tuple((path.name, caption) for path, caption in drawn)
     yield Section("Figures", figures=shown, tables=(growth_table(store),))
-    left_out = tuple(LEFT_OUT.items())
-    absent = Table("Methods left out", ("method", "reason"), left_out)
-    yield Section("What went wrong", tables=(compliance.failures(store, WORLDS), absent))
-
-
-TITLE = "The paper's evaluation, with p2c and its peers on the same rows"
-
-
-def markdown(parts: list[Section]) -> str:
-    """Return the report as Markdown."""
-    lines = [f"# {TITLE}"]
-    for part in parts:
-        lines += [f"## {part.heading}", *part.paragraphs]
-        if part.items:
-            lines.append("\n".join(f"- {item}" for item in part.items))
-        lines += [f"![{caption}]({name})\n\n{caption}" for name, caption in part.figures]
-        lines += [to_markdown(table) for table in part.tables]
-    return "\n\n".join(lines) + "\n"
-
-
-def html(parts: list[Section]) -> str:
-    """Return the report as one HTML page; its figures lie beside it."""
-    lines = [f"<h1>{escape(TITLE)}</h1>"]
-    for part in parts:
-        lines += [
-            f"<h2>{escape(part.heading)}</h2>",
-            *(f"<p>{escape(p)}</p>" for p in part.paragraphs),
-        ]
-        if part.items:
-            lines.append(f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in part.items)}</ul>")
-        for name, caption in part.figures:
-            label = escape(caption)
-            lines.append(
-                f'<figure><img src="{name}" alt="{label}"><figcaption>{label}</figcaption></figure>'
-            )
-        lines += [to_html(table) for table in part.tables]
-    body = "\n".join(lines)
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(TITLE)}</title>'
-        f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body>\n</html>\n"
+    yield Section(
+        "Other measurements",
+        (
+            "What the scripts of `benchmarks/` printed when they were run with `--record`; the figures of the documentation are from "
+            "here. The load is the average number of busy processes in the minute before the run.",
+        ),
+        listings=tuple(results()),
     )
+    yield Section("What went wrong", tables=(compliance.failures(store, WORLDS),))
 
 
 def main() -> None:

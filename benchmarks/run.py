@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.peers import PEERS
-from benchmarks.store import Store
+from benchmarks.store import Record, Store
 from benchmarks.worker import Worker, missing
 from benchmarks.world import world
 
@@ -46,6 +46,7 @@ def cover(store: Store, folder: Path, rows: int, limit: float, pair: tuple[str, 
     open_rows = [number for number in range(rows) if number not in known]
     worker = Worker(folder / data, method, limit)
     late = 0
+    fresh: list[Record] = []
     for number in open_rows:
         if reason is not None:
             told = {"status": "missing", "note": reason}
@@ -55,8 +56,15 @@ def cover(store: Store, folder: Path, rows: int, limit: float, pair: tuple[str, 
             told = worker.ask(number)
             late = late + 1 if told["status"] == "timeout" else 0
         store.add({"data": data, "method": method, "row": number, **told})
+        fresh.append(told)
     worker.close()
-    print(f"{data:7} {method:13} {len(open_rows)} new of {rows}", flush=True)
+    print(f"{data:7} {method:13} {len(open_rows)} new of {rows}, {_spent(fresh):.1f} s", flush=True)
+
+
+def _spent(records: list[Record]) -> float:
+    """Return the processor time of answers and the clock time of their paths."""
+    spans = [each.get("processor", 0.0) + each.get("path_seconds", 0.0) for each in records]
+    return float(sum(spans))
 
 
 def run(

@@ -1,6 +1,6 @@
 """Pictures of the workbench for the README, taken from the running page.
 
-python benchmarks/screenshots.py docs/images
+python -m benchmarks.screenshots docs/images
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
-from service import free_port, started
+
+from benchmarks.service import free_port, started
 
 SIZE = {"width": 1280, "height": 860}
 ADULT = {

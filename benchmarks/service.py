@@ -1,6 +1,6 @@
 """Load on the service over loopback: how fast it answers at half its peak, and what it does at three times its peak.
 
-    python benchmarks/service.py [--solvers 1] [--seconds 5]
+    python -m benchmarks.service [--solvers 1] [--seconds 5]
 
 The peak is what a few connections get that ask again as soon as they are answered. The other rates are kept whether or
 not answers come, and a time is counted from when a question was due, so waiting for a connection counts too. Every
@@ -23,6 +23,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from benchmarks.record import recorded
 from p2c import datasets
 from p2c.problem import Problem
 
@@ -253,4 +254,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("service", main)

@@ -37,6 +37,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from benchmarks.record import recorded
 from p2c.datasets import load_frame, problem_text
 from p2c.domain.feature import distance
 from p2c.recourse import Recourse
@@ -294,4 +295,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("verified", main)

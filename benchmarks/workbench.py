@@ -1,6 +1,6 @@
 """From a click on the plan page to the new plan in it, in a real browser, on the embedded problems.
 
-    python benchmarks/workbench.py [--clicks 20]
+    python -m benchmarks.workbench [--clicks 20]
 
 The time is the page's own: from the event of the changed choice to the moment the new plan is in the page.
 """
@@ -12,8 +12,9 @@ import shutil
 import statistics
 
 from playwright.sync_api import sync_playwright
-from service import free_port, started
 
+from benchmarks.record import recorded
+from benchmarks.service import free_port, started
 from p2c import datasets
 
 CLICK = """
@@ -56,4 +57,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("workbench", main)

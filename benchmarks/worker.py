@@ -6,7 +6,6 @@ import importlib.util
 import multiprocessing
 import os
 import pickle
-import resource
 import sys
 import time
 import traceback
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sklearn.ensemble  # noqa: F401 - so that the server that workers are forked from has it loaded
 
+from benchmarks.clock import processor_time
 from benchmarks.judge import judge
 from benchmarks.peers import PEERS
 
@@ -27,16 +27,11 @@ if TYPE_CHECKING:
     from benchmarks.peers.protocol import Finder, Peer
     from benchmarks.world import World
 
+PRELOADED = ("unified_planning.shortcuts", "pysmt.shortcuts", "scipy.optimize")
+"""Modules that most methods need and that take long to load; the server has them once, and lacks them where they are missing."""
+
 READY_SECONDS = 180.0
 """How long a method may take to be made ready for a world."""
-
-
-def processor() -> float:
-    """Return the seconds of processor time of this process and the ones it has ended."""
-    own, ended = (
-        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
 
 
 def missing(method: str) -> str | None:
@@ -52,9 +47,9 @@ def missing(method: str) -> str | None:
 def answer_row(here: World, peer: Peer, finder: Finder, number: int) -> dict[str, Any]:
     """Return what a method says about one row, judged, with the time that the answer and the path took."""
     person = here.people[number]
-    begin, used = time.perf_counter(), processor()
-    answer = finder(dict(person))
-    seconds, spent = time.perf_counter() - begin, processor() - used
+    begin = time.perf_counter()
+    answer, spent = processor_time(lambda: finder(dict(person)))
+    seconds = time.perf_counter() - begin
     begin = time.perf_counter()
     facts = judge(here, peer, person, answer)
     return {
@@ -119,7 +114,7 @@ class Worker:
 
     def _start(self) -> dict[str, Any]:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([__name__])
+        context.set_forkserver_preload([__name__, *PRELOADED])
         self.connection, other = context.Pipe()
         self.process = context.Process(
             target=serve, args=(other, self.file, self.method), daemon=True

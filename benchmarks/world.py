@@ -85,6 +85,13 @@ class Coder:
             blocks.append(column)
         return np.hstack(blocks)
 
+    def away(self, start: Matrix, end: Matrix) -> Matrix:
+        """Return the columns of an end whose numbers are whole, rounded away from where they start.
+
+        A search that stops at a threshold between two whole numbers means the one past it.
+        """
+        return np.where(end > start, np.ceil(end), np.floor(end))
+
     def gathered(self, columns: Sequence[float] | Matrix) -> State:
         """Return the state that a row of model columns stands for."""
         codes, at = [], 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.peers import borderline, c3g, dice, mace, mint, ours, treecf
+from benchmarks.peers import borderline, c3g, dice, mace, mint, ocean, ours, treecf
 
 PEERS = {
     "borderline": borderline.PEER,
@@ -11,14 +11,7 @@ PEERS = {
     "mint": mint.PEER,
     "c3g": c3g.PEER,
     "treecf": treecf.PEER,
+    "ocean": ocean.PEER,
     **ours.PEERS,
 }
 """Every method by its short name, in the order of the tables."""
-
-LEFT_OUT = {
-    "OCEAN": (
-        "oceanpy 2.0.7 needs Python 3.12 or later, and reads random forests, AdaBoost and XGBoost, not the gradient boosting "
-        "model of this comparison"
-    ),
-}
-"""Methods that users would look for here, and why they are not."""

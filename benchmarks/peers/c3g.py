@@ -7,10 +7,11 @@ from which the k nearest of C3G come.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
+from benchmarks.peers.protocol import Aim, Compliance, Finder, Peer
 from p2c import Problem
 from p2c.domain.feature import Law
 from p2c.rules.evaluate import in_head
@@ -53,27 +54,10 @@ def consistent(theory: Theory, terms: Any, person: State) -> Any:
 
 def prepare(world: World) -> Finder:
     """Return the search for the nearest consistent state of a world's rules."""
-    from pysmt.shortcuts import And, Plus
-
     from benchmarks.peers import logic
 
     theory = world.problem.theory
-    terms = logic.symbols(theory)
-    fixed = And(
-        logic.holds(theory, theory.goal, terms),
-        *(logic.in_domain(feature, terms[feature.name]) for feature in theory.features),
-    )
-
-    def find(person: State) -> Answer:
-        pairs = [
-            (feature, terms[feature.name], person[feature.name]) for feature in theory.features
-        ]
-        permitted = (logic.permitted(*pair) for pair in pairs)
-        formula = And(fixed, consistent(theory, terms, person), *permitted)
-        found = logic.cheapest(formula, Plus([logic.distance(*pair) for pair in pairs]), terms)
-        return Answer(None if found is None else logic.state(theory, found), proved=True)
-
-    return find
+    return logic.nearest(theory, partial(consistent, theory))
 
 
 def as_constraints(problem: Problem) -> Problem:

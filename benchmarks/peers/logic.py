@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pysmt import shortcuts as smt
 from pysmt.typing import INT
 
+from benchmarks.peers.protocol import Answer
 from p2c.domain.feature import Action, Grid, Kind, exact
 from p2c.rules.syntax import Comparator
 from p2c.rules.theory import Test
@@ -19,6 +20,7 @@ from p2c.rules.theory import Test
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from benchmarks.peers.protocol import Finder
     from benchmarks.world import State
     from p2c.domain.feature import Feature, Value
     from p2c.rules.theory import Clause, Condition, Theory
@@ -133,6 +135,33 @@ def distance(feature: Feature, term: Any, own: Value) -> Any:
         smt.Times(up, unit),
         smt.Times(smt.Times(smt.Real(-1), up), unit),
     )
+
+
+def wanted(theory: Theory, terms: Terms) -> Any:
+    """Say that a state has a value of each feature's domain and meets the goal."""
+    domains = [in_domain(feature, terms[feature.name]) for feature in theory.features]
+    return smt.And(holds(theory, theory.goal, terms), *domains)
+
+
+def nearest(theory: Theory, *obeys: Callable[[Terms, State], Any]) -> Finder:
+    """Return the search for the nearest wanted state that the person's start permits and that obeys what else is asked."""
+    terms = symbols(theory)
+    fixed = wanted(theory, terms)
+
+    def find(person: State) -> Answer:
+        triples = [(each, terms[each.name], person[each.name]) for each in theory.features]
+        rest = [permitted(*triple) for triple in triples]
+        rest += [obeyed(terms, person) for obeyed in obeys]
+        cost = smt.Plus([distance(*triple) for triple in triples])
+        return answer(theory, smt.And(fixed, *rest), cost, terms)
+
+    return find
+
+
+def answer(theory: Theory, formula: Any, cost: Any, terms: Terms) -> Answer:
+    """Return the state of least cost that a formula permits, or the proof that there is none."""
+    found = cheapest(formula, cost, terms)
+    return Answer(None if found is None else state(theory, found), proved=True)
 
 
 def cheapest(formula: Any, cost: Any, read: Mapping[str, Any]) -> dict[str, int] | None:

@@ -44,8 +44,7 @@ def prepare(world: World) -> Finder:
     terms = logic.symbols(theory)
     chosen = {f.name: Symbol(f"set_{f.name}") for f in theory.features}
     fixed = And(
-        logic.holds(theory, theory.goal, terms),
-        *(logic.in_domain(feature, terms[feature.name]) for feature in theory.features),
+        logic.wanted(theory, terms),
         *(Not(logic.holds(theory, each.body, terms)) for each in theory.constraints),
     )
 
@@ -65,8 +64,7 @@ def prepare(world: World) -> Finder:
                 given = logic.fires(theory, name, set(rules), terms)
                 parts.append(Implies(And(Not(acted), given), Or(follows)))
             costs.append(Ite(acted, logic.distance(feature, term, own), Real(0)))
-        found = logic.cheapest(And(parts), Plus(costs), terms)
-        return Answer(None if found is None else logic.state(theory, found), proved=True)
+        return logic.answer(theory, And(parts), Plus(costs), terms)
 
     return find
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
 from p2c.domain.feature import Action
 
@@ -57,8 +55,8 @@ def prepare(world: World) -> Finder:
             found = explainer.explain(row, target, backend="exact", time_budget_s=SECONDS, seed=0)
         if isinstance(found, treecf.Infeasible):
             return Answer(None, found.proof == "certified", note=found.reason)
-        # Now and then a number comes back between two whole ones; past the threshold is further from the person.
-        away = np.where(found.x_cf > row, np.ceil(found.x_cf), np.floor(found.x_cf))
+        # Now and then a number comes back between two whole ones.
+        away = coder.away(row, found.x_cf)
         whole = bool((away == found.x_cf).all())
         return Answer(coder.gathered(away), whole and found.proof == "optimal", note=found.proof)
 

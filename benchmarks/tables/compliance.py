@@ -47,6 +47,11 @@ def found(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if record["status"] == "found"]
 
 
+def usable(records: Iterable[Record]) -> list[Record]:
+    """Return the results whose path a person can walk and that ends accepted by what the method aims at."""
+    return [record for record in found(records) if record["legal"] and record["arrives"]]
+
+
 def share(part: int, whole: int) -> str:
     """Return a share in percent with its counts.
 
@@ -125,7 +130,7 @@ def extras(store: Store, data: Iterable[str]) -> Table:
         for method, peer in PEERS.items():
             records = store.of(name, method)
             ends = found(records)
-            good = [r for r in ends if r["legal"] and r["arrives"]]
+            good = usable(records)
             proofs = sum(bool(r.get("proved")) for r in records)
             times = sorted(1e3 * r["processor"] for r in records if "processor" in r)
             rows.append(
@@ -196,8 +201,7 @@ OUTCOMES = ("beaten", "equal", "cheaper than ours", "only we", "only they", "nei
 
 
 def _duel(mine: Record, theirs: Record) -> str:
-    usable = [r["status"] == "found" and r["legal"] and r["arrives"] for r in (mine, theirs)]
-    match usable:
+    match [bool(usable([record])) for record in (mine, theirs)]:
         case [True, True]:
             gap = theirs["executed_cost"] - mine["executed_cost"]
             return "equal" if abs(gap) <= SLACK else "beaten" if gap > 0 else "cheaper than ours"

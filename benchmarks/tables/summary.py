@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from benchmarks.peers import PEERS
 from benchmarks.peers.protocol import Aim
-from benchmarks.tables.compliance import OURS, found, share
+from benchmarks.tables.compliance import OURS, share, usable
 from benchmarks.tables.published import NORMS, PAPER, last_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from benchmarks.store import Record, Store
+    from benchmarks.store import Store
 
 
 def sentences(store: Store, data: Iterable[str], worlds: Iterable[str]) -> Iterator[str]:
@@ -61,12 +61,8 @@ def _usable(store: Store, worlds: Iterable[str], aim: Aim) -> str:
     for method, peer in PEERS.items():
         if peer.aim is aim:
             records = [record for name in worlds for record in store.of(name, method)]
-            shares.append((len(_good(records)), len(records), peer.title, method))
+            shares.append((len(usable(records)), len(records), peer.title, method))
     own = next(each for each in shares if each[3] == OURS[aim])
     rest = sorted((each for each in shares if each[3] != OURS[aim]), reverse=True)
     peers = ", ".join(f"{title} {share(good, rows)}" for good, rows, title, _ in rest)
     return f"A usable path (legal, and accepted by the {aim.value} at its end), all rows: {own[2]} {share(own[0], own[1])}; {peers}."
-
-
-def _good(records: Iterable[Record]) -> list[Record]:
-    return [record for record in found(records) if record["legal"] and record["arrives"]]

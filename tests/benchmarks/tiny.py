@@ -67,3 +67,22 @@ def step_world() -> World:
     assert isinstance(world.model.fitted, GradientBoostingClassifier)
     assert [world.model.accepts({**MARY, "level": level}) for level in (4, 5)] == [False, True]
     return world
+
+
+UNEVEN = Problem.from_dict(
+    {
+        "name": "uneven",
+        "goal": "high(X)",
+        "rules": "high(X) :- level(X,N), N>=5.",
+        "features": {
+            "level": {"type": "int", "min": 0, "max": 9},
+            "height": {"type": "int", "min": 0, "max": 30, "scale": 12.5},
+        },
+    }
+)
+
+
+def uneven_world() -> World:
+    """Return the world of a model of two numbers whose steps cost differently, with a border that goes up and down."""
+    frame = pd.DataFrame([{"level": a, "height": b} for a in range(10) for b in range(31)])
+    return fit_world(UNEVEN, frame, (frame["level"] * 3 + frame["height"]) % 23 >= 15)

@@ -8,18 +8,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-class Remembered(dict[int, tuple[int, int]]):
+class Remembered(dict[int, int]):
     """Masks by place, worked out when first asked for."""
 
-    def __init__(
-        self, work_out: Callable[[int], tuple[int, int]], known: dict[int, tuple[int, int]]
-    ) -> None:
+    def __init__(self, work_out: Callable[[int], int], known: dict[int, int]) -> None:
         super().__init__(known)
         self._work_out = work_out
 
-    def __missing__(self, place: int) -> tuple[int, int]:
-        masks = self[place] = self._work_out(place)
-        return masks
+    def __missing__(self, place: int) -> int:
+        mask = self[place] = self._work_out(place)
+        return mask
 
 
 def bits(mask: int) -> Iterator[int]:

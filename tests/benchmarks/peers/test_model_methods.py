@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from benchmarks.peers import PEERS
-from tests.benchmarks.tiny import JOHN, MARY, loan_world, step_world
+from p2c import Problem
+from p2c.domain.feature import distance
+from tests.benchmarks.tiny import JOHN, MARY, loan_world, step_world, uneven_world
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchmarks.world import World
+    from p2c.domain.feature import Value
+
+EXACT = ("treecf", "ocean")
 
 
-@pytest.mark.parametrize("method", ["borderline", "treecf", "p2c-model"])
+def only_down(world: World) -> World:
+    data = world.problem.to_dict()
+    data["features"]["level"]["action"] = "down"
+    return replace(world, problem=Problem.from_dict(data))
+
+
+def cost(world: World, start: Mapping[str, Value], end: Mapping[str, Value]) -> float:
+    return float(sum(distance(f, start[f.name], end[f.name]) for f in world.features))
+
+
+@pytest.mark.parametrize("method", ["borderline", "treecf", "ocean", "p2c-model"])
 def test_a_method_stops_at_the_first_level_that_the_model_accepts(method: str) -> None:
     for name in PEERS[method].needs:
         pytest.importorskip(name)
@@ -16,18 +40,32 @@ def test_a_method_stops_at_the_first_level_that_the_model_accepts(method: str) -
     assert answer.end == {**MARY, "level": 5}
 
 
-def test_treecf_proves_its_answer_and_that_there_is_none() -> None:
-    pytest.importorskip("treecf")
+@pytest.mark.parametrize("method", EXACT)
+def test_an_exact_method_proves_its_answer_and_that_there_is_none(method: str) -> None:
+    for name in PEERS[method].needs:
+        pytest.importorskip(name)
     world = step_world()
-    assert PEERS["treecf"].prepare(world)(dict(MARY)).proved
-    data = world.problem.to_dict()
-    data["features"]["level"]["action"] = "down"
-    stuck = type(world)(
-        type(world.problem).from_dict(data), world.frame, world.accepted, world.model
-    )
-    answer = PEERS["treecf"].prepare(stuck)(dict(MARY))
+    assert PEERS[method].prepare(world)(dict(MARY)).proved
+    answer = PEERS[method].prepare(only_down(world))(dict(MARY))
     assert answer.end is None
     assert answer.proved
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_an_exact_method_is_as_cheap_as_trying_every_state(method: str) -> None:
+    for name in PEERS[method].needs:
+        pytest.importorskip(name)
+    world = uneven_world()
+    find = PEERS[method].prepare(world)
+    every = [{"level": a, "height": b} for a in range(10) for b in range(31)]
+    good = [state for state in every if world.model.accepts(state)]
+    refused = [state for state in every if not world.model.accepts(state)]
+    for person in random.Random(1).sample(refused, 8):
+        answer = find(dict(person))
+        assert answer.end is not None
+        assert world.model.accepts(answer.end)
+        least = min(cost(world, person, end) for end in good)
+        assert cost(world, person, answer.end) == pytest.approx(least)
 
 
 @pytest.mark.parametrize("method", ["random", "genetic", "kdtree"])
@@ -41,13 +79,7 @@ def test_dice_returns_an_accepted_state_and_leaves_fixed_features_alone(method: 
 
 
 def test_borderline_says_so_where_nothing_changes_the_models_answer() -> None:
-    world = step_world()
-    data = world.problem.to_dict()
-    data["features"]["level"]["action"] = "down"
-    stuck = type(world)(
-        type(world.problem).from_dict(data), world.frame, world.accepted, world.model
-    )
-    answer = PEERS["borderline"].prepare(stuck)(dict(MARY))
+    answer = PEERS["borderline"].prepare(only_down(step_world()))(dict(MARY))
     assert answer.end is None
     assert "did not change" in answer.note
 
