@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +52,7 @@ def versions() -> str:
 def setting(store: Store, *, command: str, remark: str) -> Section:
     """Return how the figures came about."""
     counts = {name: len(store.of(name, "p2c")) for name in WORLDS}
+    dates = store.dates or ["unknown"]
     different = [
         f"{name} {rows}, {len({tuple(p.values()) for p in world(name).people[:rows]})} of them different"
         for name, rows in counts.items()
@@ -60,9 +60,9 @@ def setting(store: Store, *, command: str, remark: str) -> Section:
     return Section(
         "How it was made",
         (
-            f"Date: {datetime.now(UTC):%Y-%m-%d}. Command: `{command}`. Machine: {machine()}; it was shared with other work, so "
-            "times are processor time and ratios say more than figures."
-            + (f" {remark}" if remark else ""),
+            f"Date: {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}. Command: `{command}`. Machine: {machine()}. "
+            "Times are processor time unless another is named, so that other work on the machine disturbs them less; ratios say "
+            "more than figures." + (f" {remark}" if remark else ""),
             f"Versions: {versions()}.",
             f"Every method answers the same people ({'; '.join(different)} in the problem's features). They are refused both by the paper's rules and by a gradient boosting model that was fitted on the problem's features "
             "and the paper's training fold; on German, where the held-out fold has few, people of the training fold are among "
@@ -84,12 +84,17 @@ def tables_of(store: Store) -> Iterator[Table]:
     yield nearest.published_table(latest(store, "table 2 as published"))
     yield nearest.table(latest(store, "table 2"))
     yield compliance.table_3(store, WORLDS)
+    yield fidelity.table(splits_of(store))
+
+
+def splits_of(store: Store) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return what was measured of each model, split by split."""
     splits = {
         (name, model): [r["found"] for r in store.of(name, f"table 4 {model}")]
         for name in ("adult", "german", "car")
         for model in MODELS
     }
-    yield fidelity.table({key: found for key, found in splits.items() if found})
+    return {key: found for key, found in splits.items() if found}
 
 
 def growth_table(store: Store) -> Table:
@@ -99,9 +104,7 @@ def growth_table(store: Store) -> Table:
         for method in METHODS:
             known = {r["row"]: r["found"] for r in store.of(way, f"growth {method}")}
             cells = [
-                f"{amount}: {'gave up' if known[amount] is None else f'{known[amount]:.3f}'}"
-                for amount in amounts
-                if amount in known
+                f"{amount}: {_seconds(known[amount])}" for amount in amounts if amount in known
             ]
             rows.append((way, method, ", ".join(cells)))
     return Table(
@@ -111,11 +114,37 @@ def growth_table(store: Store) -> Table:
     )
 
 
+def _seconds(spent: float | None) -> str:
+    return "gave up" if spent is None else f"{spent:.3f}"
+
+
+def growth_wins(store: Store) -> Iterator[str]:
+    """Say where another method answers a growing problem faster than ours."""
+    for way in GROWTH:
+        known = {
+            method: {r["row"]: r["found"] for r in store.of(way, f"growth {method}")}
+            for method in METHODS
+        }
+        own = known.pop("p2c")
+        for method, times in known.items():
+            ahead = [
+                f"{size} ({_seconds(times[size])} s, p2c {_seconds(own[size])})"
+                for size in sorted(times.keys() & own.keys())
+                if times[size] is not None and (own[size] is None or times[size] < own[size])
+            ]
+            if ahead:
+                yield f"growth of {way}: {method} is faster at {', '.join(ahead)}."
+
+
 def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> Iterator[Section]:
     """Return the parts of the report, their figures drawn into a folder."""
     yield setting(store, command=command, remark=remark)
     yield Section("In short", items=tuple(summary.sentences(store, DATA, WORLDS)))
-    better = compliance.wins(store, WORLDS)
+    better = [
+        *compliance.wins(store, WORLDS),
+        *growth_wins(store),
+        *fidelity.behind(splits_of(store)),
+    ]
     yield Section(
         "Where a peer does better",
         ("Made from the same results as the tables below.",)

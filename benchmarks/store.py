@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +46,17 @@ class Store:
 
     def add(self, record: Record) -> None:
         """Keep a result, on disk before anything else happens; one write, so that two runs never mix their lines."""
-        record = {"edition": EDITION, **record}
+        record = {"edition": EDITION, "date": f"{datetime.now(UTC):%Y-%m-%d}", **record}
         line = f"{json.dumps(record)}\n".encode()
         with self._lock, self.path.open("ab", buffering=0) as file:
             file.write(line)
             os.fsync(file.fileno())
             self.records[key(record)] = record
+
+    @property
+    def dates(self) -> list[str]:
+        """Return the days on which results were made, in order."""
+        return sorted({record["date"] for record in self.records.values() if "date" in record})
 
     def __contains__(self, wanted: object) -> bool:
         return wanted in self.records
