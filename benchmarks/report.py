@@ -49,10 +49,10 @@ def versions() -> str:
     return ", ".join(found)
 
 
-def setting(store: Store, *, command: str, remark: str) -> Section:
+def setting(store: Store, *, command: str) -> Section:
     """Return how the figures came about."""
     counts = {name: len(store.of(name, "p2c")) for name in WORLDS}
-    dates = store.dates or ["unknown"]
+    dates = store.dates
     different = [
         f"{name} {rows}, {len({tuple(p.values()) for p in world(name).people[:rows]})} of them different"
         for name, rows in counts.items()
@@ -62,13 +62,23 @@ def setting(store: Store, *, command: str, remark: str) -> Section:
         (
             f"Date: {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}. Command: `{command}`. Machine: {machine()}. "
             "Times are processor time unless another is named, so that other work on the machine disturbs them less; ratios say "
-            "more than figures." + (f" {remark}" if remark else ""),
+            "more than figures." + _pieces(store),
             f"Versions: {versions()}.",
             f"Every method answers the same people ({'; '.join(different)} in the problem's features). They are refused both by the paper's rules and by a gradient boosting model that was fitted on the problem's features "
             "and the paper's training fold; on German, where the held-out fold has few, people of the training fold are among "
             f"them. Paths of methods that have none are found by {PLANNERS[0]}. A method that crashes, hangs or is missing stays in "
             "the tables, and the last table says why.",
         ),
+    )
+
+
+def _pieces(store: Store) -> str:
+    """Say so where the results were not all made by the same code."""
+    if store.of_one_code:
+        return ""
+    return (
+        f" The results were gathered in pieces while the code was being changed; `rm {store.path.as_posix()}` and a fresh "
+        "run of the command make them all anew."
     )
 
 
@@ -136,9 +146,9 @@ def growth_wins(store: Store) -> Iterator[str]:
                 yield f"growth of {way}: {method} is faster at {', '.join(ahead)}."
 
 
-def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> Iterator[Section]:
+def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
     """Return the parts of the report, their figures drawn into a folder."""
-    yield setting(store, command=command, remark=remark)
+    yield setting(store, command=command)
     yield Section("In short", items=tuple(summary.sentences(store, DATA, WORLDS)))
     better = [
         *compliance.wins(store, WORLDS),
@@ -187,7 +197,6 @@ def main() -> None:
     """Write the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--remark", default="", help="what a reader should know of this run")
     options = parser.parse_args()
     path = store_path(quick=options.quick)
     if not path.exists():
@@ -196,7 +205,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     command = "make bench-quick" if options.quick else "make bench"
     store = shared_rows(Store.open(path), WORLDS, PEERS)
-    parts = list(sections(store, folder, command=command, remark=options.remark))
+    parts = list(sections(store, folder, command=command))
     (folder / "REPORT.md").write_text(markdown(parts), encoding="utf-8")
     (folder / "report.html").write_text(html(parts), encoding="utf-8")
     print(folder / "REPORT.md")

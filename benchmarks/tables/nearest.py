@@ -120,8 +120,8 @@ def _compared(found: dict[str, dict[str, Any]]) -> str:
         closer = sum(gap > 1e-9 for gap in gaps)
         told.append(f"{name} {closer} of {len(gaps)}")
     return (
-        f"Rows where p2c's nearest costs less than C3G's under L1: {'; '.join(told)}. In the others the cheapest way needs no "
-        "effect, so that there is nothing to come free; the paper has P2C ahead because there a value that a rule supports "
+        f"Rows where p2c's nearest costs less than C3G's under L1: {'; '.join(told)}. In the others nothing "
+        "that follows by itself makes the nearest cheaper; the paper has P2C ahead because there a value that a rule supports "
         "comes free without a cause."
     )
 
