@@ -172,7 +172,8 @@ def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
     drawn = (
         (
             figures.cost_and_time(store, WORLDS, folder / "cost-time.svg"),
-            "Cost of the executed path against time; ours are black.",
+            "Cost of the executed path against time, medians of the rows on which a method has a usable path, which are few "
+            "for most methods on the loan; ours are black.",
         ),
         (
             figures.bars(store, WORLDS, folder / "consistency.svg"),
