@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import figures
 from benchmarks.fidelity import MODELS
-from benchmarks.growth import GROWTH, METHODS
 from benchmarks.page import Section, html, markdown
 from benchmarks.paths.standard import PLANNERS
 from benchmarks.peers import PEERS
 from benchmarks.record import machine, results
 from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
-from benchmarks.tables import compliance, everyone, fidelity, nearest, space, summary
-from benchmarks.tables.table import Table
+from benchmarks.tables import compliance, everyone, fidelity, growth, nearest, space, summary
 from benchmarks.world import world
 from p2c.engines import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from benchmarks.tables.table import Table
 
 PACKAGES = (
     "p2c", "scikit-learn", "pandas", "numpy", "scipy", "clingo", "dice-ml", "treecf", "oceanpy", "xgboost",
@@ -107,52 +107,13 @@ def splits_of(store: Store) -> dict[tuple[str, str], list[dict[str, Any]]]:
     return {key: found for key, found in splits.items() if found}
 
 
-def growth_table(store: Store) -> Table:
-    """Return the points of the growth figure."""
-    rows = []
-    for way, amounts in GROWTH.items():
-        for method in METHODS:
-            known = {r["row"]: r["found"] for r in store.of(way, f"growth {method}")}
-            cells = [
-                f"{amount}: {_seconds(known[amount])}" for amount in amounts if amount in known
-            ]
-            rows.append((way, method, ", ".join(cells)))
-    return Table(
-        "Growth, seconds of processor time for a first answer",
-        ("grows", "method", "size: seconds"),
-        tuple(rows),
-    )
-
-
-def _seconds(spent: float | None) -> str:
-    return "gave up" if spent is None else f"{spent:.3f}"
-
-
-def growth_wins(store: Store) -> Iterator[str]:
-    """Say where another method answers a growing problem faster than ours."""
-    for way in GROWTH:
-        known = {
-            method: {r["row"]: r["found"] for r in store.of(way, f"growth {method}")}
-            for method in METHODS
-        }
-        own = known.pop("p2c")
-        for method, times in known.items():
-            ahead = [
-                f"{size} ({_seconds(times[size])} s, p2c {_seconds(own[size])})"
-                for size in sorted(times.keys() & own.keys())
-                if times[size] is not None and (own[size] is None or times[size] < own[size])
-            ]
-            if ahead:
-                yield f"growth of {way}: {method} is faster at {', '.join(ahead)}."
-
-
 def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
     """Return the parts of the report, their figures drawn into a folder."""
     yield setting(store, command=command)
     yield Section("In short", items=tuple(summary.sentences(store, DATA, WORLDS)))
     better = [
         *compliance.wins(store, WORLDS),
-        *growth_wins(store),
+        *growth.wins(store),
         *fidelity.behind(splits_of(store)),
     ]
     yield Section(
@@ -182,7 +143,7 @@ def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
         (figures.growth(store, folder / "growth.svg"), "Growth of the time for a first answer."),
     )
     shown = tuple((path.name, caption) for path, caption in drawn)
-    yield Section("Figures", figures=shown, tables=(growth_table(store),))
+    yield Section("Figures", figures=shown, tables=(growth.table(store),))
     yield Section(
         "Other measurements",
         (
