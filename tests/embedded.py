@@ -25,3 +25,17 @@ def people(name: str, count: int) -> list[dict[str, Any]]:
     data = datasets.load_rows(name)
     chosen = Random(7).sample(range(len(data)), count)
     return named + [{key: data[place][key] for key in known} for place in chosen]
+
+
+def refused_people(name: str, count: int) -> list[dict[str, Any]]:
+    """Return people of a problem's data whom it refuses, no two alike to it, always the same."""
+    problem = embedded(name)
+    data = datasets.load_rows(name)
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for place in Random(f"refused {name}").sample(range(len(data)), len(data)):
+        row = {key: data[place][key] for key in problem.theory.feature}
+        if problem.plan(row, engine="native").status != "already":
+            found.setdefault(tuple(row.values()), row)
+        if len(found) == count:
+            break
+    return list(found.values())

@@ -111,10 +111,10 @@ def test_a_problem_survives_the_way_through_a_dict() -> None:
         assert again.to_dict() == problem.to_dict()
         assert json.loads(json.dumps(problem.to_dict())) == problem.to_dict()
         try:
-            plan = problem.plan(row, node_limit=1000).to_dict()
+            plan = problem.plan(row, node_limit=1000, time_limit=60).to_dict()
         except RowError:
             continue
-        assert again.plan(row, node_limit=1000).to_dict() == plan
+        assert again.plan(row, node_limit=1000, time_limit=60).to_dict() == plan
 
 
 def test_a_problem_survives_the_way_through_a_file(tmp_path: Any, loan: Problem) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from p2c.cli import main
 from p2c.engines import ENGINES
+from p2c.engines.scasp.solver import COLD, WARM
 from tests.loan import JOHN, LOAN
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ def test_the_doctor_examines_every_engine(
     told = json.loads(capsys.readouterr().out)
     assert [each["engine"] for each in told] == list(ENGINES)
     assert all(each["seconds"] for each in told if each["version"])
+    manners = {each["engine"]: each["manner"] for each in told if each["version"]}
+    assert manners.pop("scasp", WARM) in {WARM, COLD}
+    assert not any(manners.values())
 
 
 def test_the_doctor_says_how_to_get_what_is_missing(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 import tomllib
-from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,10 @@ import pytest
 from p2c.datasets import names, problem_text, rows
 from p2c.engines import ENGINES
 from p2c.engines.grounding import Grounding
-from p2c.engines.scasp.process import find_solver
+from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError, MissingExtra, P2CError
 from p2c.problem import Problem
+from tests.embedded import embedded, refused_people
 from tests.oracle import best_plan
 from tests.strategies import seeded_problems
 
@@ -84,11 +84,6 @@ def test_an_engine_agrees_with_the_slow_planner_on_many_more(engine: str, seed: 
     assert_agreement(engine, seed)
 
 
-@cache
-def embedded(name: str) -> Problem:
-    return Problem.from_dict(tomllib.loads(problem_text(name)))
-
-
 @quick_engines
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
@@ -122,6 +117,17 @@ def test_an_engine_agrees_on_every_rejected_car(engine: str) -> None:
     for car in rejected:
         expected, plan = ask("native", problem, car), ask(engine, problem, car)
         assert (expected.status, expected.cost) == (plan.status, plan.cost)
+
+
+@quick_engines
+@pytest.mark.parametrize("name", ["adult", "german"])
+def test_an_engine_agrees_on_fifty_refused_people_of_the_data(engine: str, name: str) -> None:
+    people = refused_people(name, 50)
+    assert len(people) == 50
+    for row in people:
+        expected, plan = ask("native", embedded(name), row), ask(engine, embedded(name), row)
+        assert expected.status == plan.status
+        assert same_cost(expected.cost, plan.cost)
 
 
 @engines

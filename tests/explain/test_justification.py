@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c.datasets import names, problem_text, rows
-from p2c.engines.scasp.process import find_solver
+from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError
 from p2c.explain import justification
 from p2c.explain.justification import grounds_of, justify

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c.datasets import problem_text, rows
-from p2c.engines.scasp.process import find_solver
+from p2c.engines.scasp.solver import find_solver
 from p2c.export import EXPORTS
 from p2c.problem import Problem
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
-    from p2c.engines.grounding import Model
+    from p2c.engines.model import Model
     from p2c.plan.outcome import Plan
     from p2c.plan.space import Space
 

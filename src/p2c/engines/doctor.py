@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import read_row
 from p2c.domain.spec import read_spec
 from p2c.engines import ENGINES
+from p2c.engines.scasp.solver import require_solver
 from p2c.errors import P2CError
 from p2c.plan.space import Space
 from p2c.rules.bind import build_theory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PROBLEM: dict[str, Any] = {
     "name": "checkup",
@@ -30,6 +34,9 @@ COST = 2.0
 PATIENCE = 60.0
 """Seconds that an engine may take."""
 
+MANNERS: dict[str, Callable[[], str]] = {"scasp": lambda: require_solver().manner}
+"""How an engine is asked, where there is more than one way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Examination:
@@ -40,6 +47,7 @@ class Examination:
     install: str
     seconds: float | None = None
     fault: str = ""
+    manner: str = ""
 
     @property
     def healthy(self) -> bool:
@@ -54,6 +62,7 @@ class Examination:
             "install": self.install,
             "seconds": self.seconds,
             "fault": self.fault,
+            "manner": self.manner,
         }
 
 
@@ -77,4 +86,5 @@ def _examine(name: str) -> Examination:
     seconds = time.perf_counter() - begin
     right = plan.cost is not None and math.isclose(plan.cost, COST)
     fault = "" if right else f"expected a cost of {COST}, found {plan.status} at {plan.cost}"
-    return Examination(name, version, engine.install, seconds, fault)
+    manner = MANNERS[name]() if name in MANNERS else ""
+    return Examination(name, version, engine.install, seconds, fault, manner)

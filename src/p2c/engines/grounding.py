@@ -8,22 +8,28 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from p2c.engines.facts import problem_facts
+from p2c.engines.model import Reader
 from p2c.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from p2c.engines.asker import Spending
+    from p2c.engines.model import Model
     from p2c.engines.parts import Parts
 
 logger = logging.getLogger(__name__)
 
 OPTIONS = ("--opt-strategy=bb,lin", "--opt-heuristic=sign,model")
 """Branch and bound that starts low; unsatisfiable cores did not end on some of our questions."""
+
+AT_ONCE = 50
+"""Conflicts that a question may take on the caller's own thread, where nothing can interrupt it; few take any."""
 
 PATIENCE = 0.2
 """Seconds after which a waiting call looks up, so that an interrupt is heard."""
@@ -40,19 +46,6 @@ class TimeUp(Exception):
 
     def __init__(self, model: Model | None) -> None:
         self.model = model
-
-
-class Model(NamedTuple):
-    """An answer: what is spent, the direct actions, and where features then stand."""
-
-    actions: int
-    """How many direct actions there are, where they come before the cost."""
-    spent: frozenset[Spending]
-    direct: dict[tuple[int, int], tuple[str, str]]
-    """For each moment and feature, from which slot to which."""
-    slots: dict[tuple[int, int], str]
-    """For each moment and feature, the slot."""
-    end: dict[int, str]
 
 
 def load_clingo() -> Any:
@@ -72,6 +65,11 @@ class Case:
     prices: dict[Spending, int]
     ruled_out: list[frozenset[Spending]] = field(default_factory=list)
 
+    @cached_property
+    def costs(self) -> dict[str, tuple[Spending, int]]:
+        """Return a name for each price that is one."""
+        return {f"costs({f},{x},{w})": ((f, x), w) for (f, x), w in self.prices.items() if w}
+
 
 class Grounding:
     """One control with so many moments, and what it has been told of the person who asks."""
@@ -79,12 +77,17 @@ class Grounding:
     def __init__(self, parts: Parts, moments: int) -> None:
         self._clingo = load_clingo()
         self._control = self._clingo.Control(list(OPTIONS), logger=_log)
+        self._control.configuration.solve.solve_limit = f"{AT_ONCE},umax"
         self._moments = moments
         self._symbols: dict[str, Any] = {}
+        self._literals: dict[str, int] = {}
+        self._reader = Reader()
+        self._mode = ""
         self._true: set[str] = set()
         self._known: set[str] = set()
         self._case: Case | None = None
-        self._looks = self._ruled_out = 0
+        self._look: int | None = None
+        self._ruled_out = 0
         runs = any(component.blocks for component in parts.components)
         texts = [problem_facts(parts), _text("plan.lp"), _text("run.lp") if runs else ""]
         self._control.add("base", [], "\n".join(texts))
@@ -139,66 +142,101 @@ class Grounding:
             asked += [f"longer({longer})"]
         assert (moments or 0) <= self._moments
         self._attend(case, {*asked, *(f"asked({t})" for t in range(1, (moments or 0) + 1))})
-        limit = "" if bound is None else f",{bound[0]},{bound[1]}"
-        self._control.configuration.solve.opt_mode = f"opt{limit}"
-        return self._wait(deadline)
+        self._set_mode("opt" if bound is None else f"opt,{bound[0]},{bound[1]}")
+        return self._answer(deadline)
+
+    def _set_mode(self, mode: str) -> None:
+        if mode != self._mode:  # even the same takes a while to set
+            self._control.configuration.solve.opt_mode = self._mode = mode
 
     def _attend(self, case: Case, asked: set[str]) -> None:
         """Make the program speak of a person, and of what is asked."""
-        if case is not self._case:
-            self._forget()
-            self._case = case
-        costs = {f"costs({f},{way},{w})": (f, way, w) for (f, way), w in case.prices.items() if w}
-        new = [name for name in costs if name not in self._known]
-        if new:  # even nothing takes a while to ground
-            self._ground([("price", costs[name]) for name in new])
-            self._known.update(new)
-        self._rule_out(case)
-        wanted = {*case.atoms, *costs, *asked}
-        if self._ruled_out:
-            wanted.add(f"look({self._looks})")
-        for name in self._true - wanted:
-            self._control.assign_external(self._symbol(name), False)
-        for name in wanted - self._true:
-            self._control.assign_external(self._symbol(name), True)
+        truth = self._clingo.TruthValue
+        wanted = {*case.atoms, *case.costs, *asked}
+        # Through the backend, and all at once: to ground a price would take longer than most questions.
+        with self._control.backend() as backend:
+            if case is not self._case:
+                self._forget(backend)
+                self._case = case
+            self._price(backend, case)
+            self._rule_out(backend, case)
+            for name in self._true - wanted:
+                backend.add_external(self._literal(name), truth.False_)
+            for name in wanted - self._true:
+                backend.add_external(self._literal(name), truth.True_)
         self._true = wanted
 
-    def _forget(self) -> None:
-        """Give up what was ruled out for the person before."""
-        if self._ruled_out:
-            self._true.discard(f"look({self._looks})")
-            self._control.release_external(self._symbol(f"look({self._looks})"))
-        self._ruled_out = 0
+    def _literal(self, name: str) -> int:
+        found = self._literals.get(name)
+        if found is None:
+            found = self._control.symbolic_atoms[self._symbol(name)].literal
+            self._literals[name] = found
+        return found
 
-    def _rule_out(self, case: Case) -> None:
-        if len(case.ruled_out) == self._ruled_out:
-            return
-        if not self._ruled_out:
-            self._looks += 1
-            self._ground_once("look", self._looks)
-        atoms = self._control.symbolic_atoms
-        look = atoms[self._symbol(f"look({self._looks})")].literal
-        for spent in case.ruled_out[self._ruled_out :]:
-            known = [atoms[self._symbol(f"spends({f},{way})")].literal for f, way in spent]
-            with self._control.backend() as backend:
-                backend.add_rule([], [*known, look])
+    def _price(self, backend: Any, case: Case) -> None:
+        """Add the prices that nobody had before."""
+        for name, (spending, weight) in case.costs.items():
+            if name in self._known:
+                continue
+            self._known.add(name)
+            self._literals[name] = told = backend.add_atom()
+            backend.add_external(told)
+            paid = backend.add_atom()
+            backend.add_rule([paid], [self._spends(spending), told])
+            backend.add_minimize(1, [(paid, weight)])
+
+    def _spends(self, spending: Spending) -> int:
+        index, way = spending
+        return self._literal(f"spends({index},{way})")
+
+    def _forget(self, backend: Any) -> None:
+        """Give up what was ruled out for the person before."""
+        if self._look is not None:
+            backend.add_external(self._look, self._clingo.TruthValue.Release)
+        self._look, self._ruled_out = None, 0
+
+    def _rule_out(self, backend: Any, case: Case) -> None:
+        """Rule out, as long as it is this person who asks, whatever spends as much as is known, and more."""
+        new = case.ruled_out[self._ruled_out :]
+        if new and self._look is None:
+            self._look = backend.add_atom()
+            backend.add_external(self._look, self._clingo.TruthValue.True_)
+        for spent in new:
+            backend.add_rule([], [*map(self._spends, spent), self._look])
         self._ruled_out = len(case.ruled_out)
 
-    def _wait(self, deadline: float | None) -> Model | None:
-        best: list[Model] = []
+    def _answer(self, deadline: float | None) -> Model | None:
         if deadline is not None and time.monotonic() >= deadline:
             raise TimeUp(None)
+        seen: list[tuple[Any, int]] = []
 
         def keep(model: Any) -> None:
-            best[:] = [_read(model.symbols(shown=True), model.cost[0])]
+            seen[:] = [(model.symbols(shown=True), model.cost[0])]
 
-        with self._control.solve(on_model=keep, async_=True) as handle:
-            while not handle.wait(_patience(deadline)):
-                if deadline is not None and time.monotonic() >= deadline:
-                    handle.cancel()
-                    raise TimeUp(best[0] if best else None)
-            handle.get()
-        return best[0] if best else None
+        try:
+            if not self._control.solve(on_model=keep).exhausted:
+                self._wait(keep, deadline)
+        except _Late:
+            raise TimeUp(self._reader.read(*seen[0]) if seen else None) from None
+        return self._reader.read(*seen[0]) if seen else None
+
+    def _wait(self, keep: Callable[[Any], None], deadline: float | None) -> None:
+        """Ask again without end, on a thread that can be called back."""
+        limits = self._control.configuration.solve
+        limits.solve_limit = "umax,umax"
+        try:
+            with self._control.solve(on_model=keep, async_=True) as handle:
+                while not handle.wait(_patience(deadline)):
+                    if deadline is not None and time.monotonic() >= deadline:
+                        handle.cancel()
+                        raise _Late
+                handle.get()
+        finally:
+            limits.solve_limit = f"{AT_ONCE},umax"
+
+
+class _Late(Exception):
+    """Tells that the deadline passed."""
 
 
 def _patience(deadline: float | None) -> float:
@@ -207,23 +245,6 @@ def _patience(deadline: float | None) -> float:
 
 def _text(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _read(symbols: Iterable[Any], actions: int) -> Model:
-    spent, direct, slots, end = set(), {}, {}, {}
-    for symbol in symbols:
-        given = symbol.arguments
-        index = given[0].number
-        match symbol.name:
-            case "spends":
-                spent.add((index, str(given[1])))
-            case "direct":
-                direct[given[3].number, index] = (str(given[1]), str(given[2]))
-            case "at" if given[2].type == given[0].type:
-                slots[given[2].number, index] = str(given[1])
-            case _:
-                end[index] = str(given[1])
-    return Model(actions, frozenset(spent), direct, slots, end)
 
 
 def _log(_code: Any, message: str) -> None:

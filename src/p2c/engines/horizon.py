@@ -29,7 +29,8 @@ from p2c.errors import EngineError
 
 if TYPE_CHECKING:
     from p2c.engines.asker import Asker
-    from p2c.engines.grounding import Bound, Model
+    from p2c.engines.grounding import Bound
+    from p2c.engines.model import Model
     from p2c.engines.parts import Parts
 
 SAME = Fraction(1, 10**9)

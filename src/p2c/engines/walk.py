@@ -18,7 +18,7 @@ from p2c.plan.search import Arrival, Chain, Move, Node
 
 if TYPE_CHECKING:
     from p2c.engines.asker import Asker
-    from p2c.engines.grounding import Model
+    from p2c.engines.model import Model
     from p2c.engines.parts import Component
     from p2c.plan.dynamics import Dynamics, Effect
     from p2c.plan.person import Person, Places

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_, getitem
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action
@@ -18,7 +19,7 @@ from p2c.plan.axis import OFF
 from p2c.plan.masks import Remembered, bits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from p2c.plan.person import Person, Places
     from p2c.plan.space import Governed
@@ -61,31 +62,33 @@ class Dynamics:
     variety: Variety = Variety.PLANS
 
     @cached_property
-    def _tables(self) -> tuple[Mapping[int, tuple[int, int]], ...]:
-        """Return, for each feature, the body and head masks of a place; the person's own one may have none."""
+    def _tables(self) -> tuple[list[Remembered], list[Remembered]]:
+        """Return, for each feature, the body and the head mask of a place; the person's own one may have none."""
         person = self.person
-        tables: list[Mapping[int, tuple[int, int]]] = list(person.space.masks)
+        bodies, heads = list(person.space.bodies), list(person.space.heads)
         for index, place in enumerate(person.places):
             if place == OFF:
-                shared = person.space.masks[index]
-                own = person.space.off_masks(index, person.values[index])
-                tables[index] = Remembered(shared.__getitem__, {OFF: own})
-        return tuple(tables)
+                body, head = person.space.off_masks(index, person.values[index])
+                bodies[index] = Remembered(bodies[index].__getitem__, {OFF: body})
+                heads[index] = Remembered(heads[index].__getitem__, {OFF: head})
+        return bodies, heads
+
+    @property
+    def bodies(self) -> list[Remembered]:
+        """Return, for each feature, the rules whose tests on it pass at a place."""
+        return self._tables[0]
 
     def base(self, places: Places) -> int:
         """Return the rules whose tests on features all pass."""
-        mask = -1
-        for table, place in zip(self._tables, places, strict=True):
-            mask &= table[place][0]
-        return mask
+        return reduce(and_, map(getitem, self.bodies, places))
 
     def body(self, index: int, place: int) -> int:
         """Return the rules whose tests on a feature pass at a place."""
-        return self._tables[index][place][0]
+        return self._tables[0][index][place]
 
     def headed(self, index: int, place: int) -> int:
         """Return the causal rules whose heads hold the value at a place."""
-        return self._tables[index][place][1]
+        return self._tables[1][index][place]
 
     @cached_property
     def excused(self) -> dict[int, int]:
@@ -124,12 +127,12 @@ class Dynamics:
 
     def _judge(self, places: Places) -> Judgement:
         space = self.person.space
-        tables = self._tables
+        heads = self._tables[1]
         fired, goal = space.truth(self.base(places))
         violated = []
         for each in space.governed:
-            index = each.index
-            if each.allows(fired & each.rules, tables[index][places[index]][1]):
+            own, headed = fired & each.rules, heads[each.index][places[each.index]]
+            if not (own or headed) or own & headed or each.allows(own, headed):
                 continue
             if not self._is_excused(each, places, fired):
                 violated.append(each)
@@ -291,6 +294,9 @@ class Dynamics:
             return
         own, home = self.person.places[index], self.person.homes[index]
         apart = index in self.own_matters
+        if not apart and start != OFF and self.variety is Variety.PLANS:
+            yield from self._edges(index, start)
+            return
         for cell in axis.regions:
             inside = not missing and (start if start != OFF else home) in cell
             if inside and self.variety is Variety.PLANS and not (apart and start == own):
@@ -304,6 +310,21 @@ class Dynamics:
             best = self._best(index, start, cell, barred, missing=missing)
             if best is not None:
                 yield best, cell
+
+    def _edges(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield the cells that do not hold the start, with the near end of each, or its first place where all cost as much."""
+        axis, flat = self.person.space.axes[index], self.person.prices.flat[index]
+        if not axis.ordered:
+            yield from ((cell[0], cell) for cell in axis.regions if start not in cell)
+            return
+        action = axis.feature.action
+        for cell in axis.regions:
+            first, last = cell[0], cell[-1]
+            if first > start:
+                if action is not Action.DOWN:
+                    yield first, cell
+            elif last < start and action is not Action.UP:
+                yield (first if flat else last), cell
 
     def _best(
         self, index: int, start: int, cell: Sequence[int], barred: set[int], *, missing: bool

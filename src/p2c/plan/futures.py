@@ -8,29 +8,22 @@ one that loses its own value must be acted on.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_, or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
 from p2c.plan.courses import Rest
-from p2c.plan.masks import bits, numbers
+from p2c.plan.masks import bits, nearly_all, numbers
 from p2c.plan.outlook import settle
-from p2c.rules.theory import Call
+from p2c.plan.rivals import beaten, rivals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from p2c.plan.outlook import Outlook
+    from p2c.plan.rivals import Rivals
     from p2c.plan.space import Space
-
-
-class Future(NamedTuple):
-    """The open options that some plan may take, and the features that every plan must act on, as options."""
-
-    left: int
-    forced: list[int]
 
 
 class DeadEnd(Exception):
@@ -42,7 +35,6 @@ class Futures:
     """The futures of one person's choices."""
 
     outlook: Outlook
-    on_axis: Mapping[int, int]
 
     @property
     def space(self) -> Space:
@@ -53,34 +45,12 @@ class Futures:
     def forbidden(self) -> int:
         """Return the rules that must not fire at the end: those of decisions that the goal denies, and constraints."""
         excused = reduce(or_, (bit for bit, _ in self.outlook.dynamics.excused_constraints), 0)
-        mask = self.space.constraints & ~excused
-        for condition in self.space.theory.goal:
-            if isinstance(condition, Call) and condition.negated:
-                for bit, _ in self.space.bits_for[condition.decision]:
-                    mask |= bit
-        return mask
+        return self.space.denied | self.space.constraints & ~excused
 
     @cached_property
     def plain(self) -> int:
         """Return those of them that call no decision."""
         return self.forbidden & ~self.outlook.calling
-
-    @cached_property
-    def regions(self) -> list[int]:
-        """Return where governed features may come to stand whatever is done."""
-        return self.outlook.on_the_way(tuple(range(len(self.outlook.options)))).regions
-
-    @cached_property
-    def widest(self) -> tuple[list[int], list[int]]:
-        """Return what each feature lets fire while all options are open: some of its values, and all of them."""
-        outlook = self.outlook
-        some, every = list(outlook.own), list(outlook.own)
-        for axis, options in self.on_axis.items():
-            some[axis], every[axis] = self.bodies(axis, options, own=True)
-        for position, course in enumerate(outlook.courses):
-            bodies = outlook.bodies(course, self.regions[position])
-            some[course.index], every[course.index] = bodies
-        return some, every
 
     @cached_property
     def _known_bodies(self) -> dict[tuple[int, int, bool], tuple[int, int]]:
@@ -101,13 +71,6 @@ class Futures:
 
     def rest(self, position: int, regions: int, fired: int, sure: int) -> Rest:
         """Return what is left of some regions to rest in, by the feature's rules that may and that must fire."""
-        key = position, regions, fired, sure
-        known = self.outlook.memory.rests.get(key)
-        if known is None:
-            known = self.outlook.memory.rests[key] = self._rest(*key)
-        return known
-
-    def _rest(self, position: int, regions: int, fired: int, sure: int) -> Rest:
         outlook = self.outlook
         course = outlook.courses[position]
         kept = outlook.allowed(position, regions, fired, sure)
@@ -120,60 +83,126 @@ class Futures:
             silent = course.governed.rules & ~outlook.calling
         return Rest(kept, some, every, silent)
 
-    def of(self, chosen: tuple[int, ...], left: int) -> Future | None:
-        """Return the future of a choice, or None where it has none."""
-        outlook = self.outlook
-        taken = {outlook.options[number].axis: number for number in chosen}
+    @cached_property
+    def rivals(self) -> Rivals:
+        """Return what stands between each option and a better one."""
+        return rivals(self.outlook)
+
+    @cached_property
+    def widest(self) -> End:
+        """Return the ends that are open before anything is chosen or settled."""
+        return End(self)
+
+    def of(self, chosen: tuple[int, ...], left: int, past: End | None = None) -> End | None:
+        """Return what a choice may end with, or None where it leads nowhere.
+
+        The past is what a smaller choice may end with: no more than that can be left of it.
+        """
         try:
-            end = End(self, left, taken)
+            end = (past or self.widest).narrowed(chosen, left)
             end.settle()
         except DeadEnd:
             return None
-        forced = [self.on_axis[axis] & end.left for axis in sorted(end.moved) if axis not in taken]
-        return Future(end.left, forced)
+        return end
 
 
 class End:
     """The values that every feature may still end with, and what follows from there being no more of them."""
 
-    def __init__(self, futures: Futures, left: int, taken: Mapping[int, int]) -> None:
+    __slots__ = ("futures", "left", "may_of", "moved", "must_of", "regions", "taken")
+
+    def __init__(self, futures: Futures) -> None:
         outlook = futures.outlook
-        self.futures, self.left, self.taken = futures, left, taken
-        self.moved: set[int] = set()
-        self.regions = list(futures.regions)
-        self.may_of, self.must_of = list(futures.widest[0]), list(futures.widest[1])
-        for axis, options in futures.on_axis.items():
-            if axis in taken:
-                self.may_of[axis] = self.must_of[axis] = outlook.ends[taken[axis]]
-            elif options & ~left:
+        self.futures = futures
+        self.left = (1 << len(outlook.options)) - 1
+        self.taken: dict[int, int] = {}
+        self.moved: frozenset[int] = frozenset()
+        self.may_of, self.must_of = list(outlook.own), list(outlook.own)
+        for axis in outlook.on_axis:
+            self._measure(axis)
+        self.regions = outlook.look(self.may_of, self.must_of, list(outlook.start)).regions
+
+    @property
+    def forced(self) -> list[int]:
+        """Return the features that every plan must still act on, as options."""
+        on_axis = self.futures.outlook.on_axis
+        return [on_axis[axis] & self.left for axis in sorted(self.moved - self.taken.keys())]
+
+    def narrowed(self, chosen: tuple[int, ...], left: int) -> End:
+        """Return a copy in which more is chosen and no more is left open."""
+        outlook = self.futures.outlook
+        end = copy(self)
+        end.may_of, end.must_of, end.regions = self.may_of[:], self.must_of[:], self.regions[:]
+        for number in chosen:
+            axis = outlook.options[number].axis
+            if axis not in self.taken:
+                if not self.left >> number & 1:
+                    raise DeadEnd
+                end.taken = {**end.taken, axis: 1 << number}
+                end.may_of[axis] = end.must_of[axis] = outlook.ends[number]
+        end._leave(self.left & ~left)
+        return end
+
+    def _leave(self, options: int) -> None:
+        """Take options away."""
+        self.left &= ~options
+        for axis, own in self.futures.outlook.on_axis.items():
+            if own & options and axis not in self.taken:
                 self._measure(axis)
 
     def _measure(self, axis: int) -> None:
         """Note what a feature that may be set lets fire, from the values that are left to it."""
-        options = self.futures.on_axis.get(axis, 0) & self.left
+        options = self.futures.outlook.on_axis.get(axis, 0) & self.left
         bodies = self.futures.bodies(axis, options, own=axis not in self.moved)
         self.may_of[axis], self.must_of[axis] = bodies
 
     def settle(self) -> None:
         """Take values away until nothing follows any more."""
+        while True:
+            self._propagate()
+            taken = sum(self.taken.values())
+            gone = beaten(self.futures.rivals, self.left | taken, self.may_of)
+            if gone & taken:
+                raise DeadEnd
+            if not gone:
+                return
+            self._leave(gone)
+
+    def _propagate(self) -> None:
         futures = self.futures
         goal = 1 << (len(futures.space.clauses) - 1)
-        changed = True
-        while changed:
+        causes, silent = futures.outlook.causes, 0
+        before: tuple[int, int, list[int]] | None = None
+        silenced: tuple[int, list[int]] | None = None
+        while True:
             may, must = settle(futures.space, reduce(and_, self.may_of), reduce(and_, self.must_of))
             if not may & goal or must & futures.forbidden:
                 raise DeadEnd
-            silent = futures.plain
-            changed = False
-            for position, course in enumerate(futures.outlook.courses):
-                rules = course.governed.rules
-                regions = self.regions[position]
-                rest = futures.rest(position, regions, may & rules, must & rules)
-                silent |= rest.silent
-                if rest.regions != regions:
-                    self._keep(position, course.index, rest)
-                    changed = True
-            changed |= self._silence(silent & may)
+            now = may & causes, must & causes, self.regions[:]
+            if now != before:
+                before, silent = now, self._rest(may, must)
+            quiet = silent & may, self.must_of[:]
+            if quiet != silenced:
+                silenced = quiet
+                self._silence(silent & may)
+            elif now[2] == self.regions:
+                return
+
+    def _rest(self, may: int, must: int) -> int:
+        """Leave governed features where their laws may let them rest; return the rules that must not fire then."""
+        futures = self.futures
+        rests = futures.outlook.memory.rests
+        silent = futures.plain
+        for position, axis, rules in futures.outlook.governed:
+            regions = self.regions[position]
+            key = position, regions, may & rules, must & rules
+            rest = rests.get(key)
+            if rest is None:
+                rest = rests[key] = futures.rest(*key)
+            silent |= rest.silent
+            if rest.regions != regions:
+                self._keep(position, axis, rest)
+        return silent
 
     def _keep(self, position: int, axis: int, rest: Rest) -> None:
         if not rest.regions:
@@ -181,51 +210,41 @@ class End:
         self.regions[position] = rest.regions
         self.may_of[axis], self.must_of[axis] = rest.some, rest.every
 
-    def _silence(self, rules: int) -> bool:
+    def _silence(self, rules: int) -> None:
         """Take away the values with which one of these rules would surely fire."""
-        once = twice = 0
-        for mask in self.must_of:
-            lacking = ~mask & rules
-            twice |= once & lacking
-            once |= lacking
-        if rules & ~once:
+        if rules & reduce(and_, self.must_of):
             raise DeadEnd
-        changed = False
-        for bit in bits(rules & ~twice):
+        for bit in bits(rules & nearly_all(self.must_of)):
             rule = bit.bit_length() - 1
             for axis in self.futures.space.tested[rule]:
                 if not self.must_of[axis] & bit:
-                    changed |= self._fail(rule, axis)
+                    self._fail(rule, axis)
                     break
-        return changed
 
-    def _fail(self, rule: int, axis: int) -> bool:
+    def _fail(self, rule: int, axis: int) -> None:
         """Take from a feature the values that pass a rule's tests on it."""
         outlook = self.futures.outlook
         course = outlook.course_of.get(axis)
         if course is None:
-            return self._drop(rule, axis)
+            self._drop(rule, axis)
+            return
         position = outlook.position[axis]
         regions = self.regions[position]
         kept = regions & ~course.passing(rule)
         if kept & ~course.grid and outlook.own[axis] >> rule & 1:
             kept &= course.grid
-        if kept == regions:
-            return False
-        some, every = outlook.bodies(course, kept)
-        self._keep(position, axis, Rest(kept, some, every, 0))
-        return True
+        if kept != regions:
+            some, every = outlook.bodies(course, kept)
+            self._keep(position, axis, Rest(kept, some, every, 0))
 
-    def _drop(self, rule: int, axis: int) -> bool:
+    def _drop(self, rule: int, axis: int) -> None:
         outlook = self.futures.outlook
         if axis in self.taken:
-            return False
+            return
         passing = outlook.mending(rule, axis)[0] & self.left
         own = axis not in self.moved and outlook.own[axis] >> rule & 1
-        if not passing and not own:
-            return False
-        self.left &= ~passing
-        if own:
-            self.moved.add(axis)
-        self._measure(axis)
-        return True
+        if passing or own:
+            self.left &= ~passing
+            if own:
+                self.moved |= {axis}
+            self._measure(axis)

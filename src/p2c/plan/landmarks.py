@@ -9,7 +9,7 @@ options upstream of the feature are returned; where it is asked for again on the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
@@ -45,17 +45,21 @@ class Landmarks:
     left: int
     known: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def obstacles(self) -> list[int]:
-        """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
+    @cached_property
+    def end(self) -> Prospect:
+        """Return what may and what must be once the choice is done and nothing happens any more."""
         outlook = self.outlook
         may_of, must_of = list(self.way.may_of), list(self.way.must_of)
         for number in self.chosen:
             axis = outlook.options[number].axis
             may_of[axis] = must_of[axis] = outlook.ends[number]
-        end = outlook.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
-        found = list(self._obstacles(end))
+        return outlook.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
+
+    def obstacles(self) -> list[int]:
+        """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
+        found = list(self._obstacles(self.end))
         if not found:
-            mask = self._by_cases(end, DEPTH)
+            mask = self._by_cases(self.end, DEPTH)
             if mask is not None:
                 found.append(mask)
         return found

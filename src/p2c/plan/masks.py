@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import accumulate
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
-class Remembered(dict[int, tuple[int, int]]):
+class Remembered(dict[int, int]):
     """Masks by place, worked out when first asked for."""
 
-    def __init__(
-        self, work_out: Callable[[int], tuple[int, int]], known: dict[int, tuple[int, int]]
-    ) -> None:
+    def __init__(self, work_out: Callable[[int], int], known: dict[int, int]) -> None:
         super().__init__(known)
         self._work_out = work_out
 
-    def __missing__(self, place: int) -> tuple[int, int]:
-        masks = self[place] = self._work_out(place)
-        return masks
+    def __missing__(self, place: int) -> int:
+        mask = self[place] = self._work_out(place)
+        return mask
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -32,6 +33,16 @@ def bits(mask: int) -> Iterator[int]:
         bit = mask & -mask
         yield bit
         mask ^= bit
+
+
+def nearly_all(masks: Sequence[int]) -> int:
+    """Return the bits that all masks have but one at most.
+
+    >>> bin(nearly_all([0b1100, 0b1101, 0b1011]))
+    '0b1101'
+    """
+    # A bit that one mask lacks, and an earlier one too, is lacking in two.
+    return reduce(and_, map(or_, accumulate(masks, and_), masks[1:]), -1)
 
 
 def numbers(mask: int) -> Iterator[int]:

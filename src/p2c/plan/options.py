@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.masks import numbers
@@ -45,13 +46,12 @@ class Options:
     def listed(self) -> tuple[Option, ...]:
         """Return all options, by number."""
         person = self.dynamics.person
-        return tuple(
-            sorted(
-                Option(person.effort(index, person.places[index], end), index, end)
-                for index in self.space.relevant
-                for end, _ in self.dynamics.targets(index, person.places[index])
-            )
-        )
+        found: list[Option] = []
+        for index in self.space.relevant:
+            start = person.places[index]
+            ends = [end for end, _ in self.dynamics.targets(index, start)]
+            found += map(Option, person.efforts(index, start, ends), repeat(index), ends)
+        return tuple(sorted(found))
 
     @cached_property
     def by_axis(self) -> dict[int, int]:
@@ -62,31 +62,17 @@ class Options:
         return found
 
     @cached_property
-    def stirring(self) -> frozenset[int]:
-        """Return the features that can set off effects or break constraints; all others commute with everything."""
-        theory = self.space.theory
-        names = {
-            name
-            for upstream in (theory.upstream[name] for name, _ in theory.causes)
-            for name in upstream
-        }
-        for clause in theory.constraints:
-            for name in theory.reads(clause.body):
-                names |= {name, *theory.upstream[name]}
-        return frozenset(self.space.index[name] for name in names)
-
-    @cached_property
     def stirring_mask(self) -> int:
-        """Return the options on such features."""
-        return sum(mask for axis, mask in self.by_axis.items() if axis in self.stirring)
+        """Return the options on features that stir others."""
+        return sum(mask for axis, mask in self.by_axis.items() if axis in self.space.stirring)
 
     def stirring_of(self, chosen: tuple[int, ...]) -> tuple[int, ...]:
         """Return those of some options that can set off effects."""
-        return tuple(n for n in chosen if self.listed[n].axis in self.stirring)
+        return tuple(n for n in chosen if self.listed[n].axis in self.space.stirring)
 
     def calm_of(self, chosen: tuple[int, ...]) -> list[Option]:
         """Return those that cannot."""
-        return [self.listed[n] for n in chosen if self.listed[n].axis not in self.stirring]
+        return [self.listed[n] for n in chosen if self.listed[n].axis not in self.space.stirring]
 
     def open(self, choice: Choice) -> int:
         """Return the options that a choice has left."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from operator import and_, or_
+from operator import and_, getitem, or_
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
@@ -18,6 +18,8 @@ from p2c.plan.courses import Memory
 from p2c.plan.masks import bits, numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from p2c.plan.courses import Course
     from p2c.plan.dynamics import Dynamics
     from p2c.plan.options import Option
@@ -71,6 +73,8 @@ class Outlook:
 
     dynamics: Dynamics
     options: tuple[Option, ...]
+    on_axis: Mapping[int, int]
+    """The options on each feature, as a mask."""
 
     @cached_property
     def courses(self) -> tuple[Course, ...]:
@@ -88,29 +92,46 @@ class Outlook:
         return {each.index: position for position, each in enumerate(self.courses)}
 
     @cached_property
+    def governed(self) -> tuple[tuple[int, int, int], ...]:
+        """Return each governed feature: its place among them and in the problem, and its rules."""
+        return tuple((n, each.index, each.governed.rules) for n, each in enumerate(self.courses))
+
+    @cached_property
+    def causes(self) -> int:
+        """Return all causal rules."""
+        return sum(rules for _, _, rules in self.governed)
+
+    @cached_property
     def own(self) -> tuple[int, ...]:
         """Return, for each feature, the rules whose tests on it pass at the person's own value."""
-        return tuple(
-            self.dynamics.body(index, place)
-            for index, place in enumerate(self.dynamics.person.places)
-        )
+        return tuple(map(getitem, self.dynamics.bodies, self.dynamics.person.places))
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
         """Return, for each option, the rules whose tests pass where it leads."""
-        return tuple(self.dynamics.body(each.axis, each.end) for each in self.options)
+        bodies = self.dynamics.bodies
+        return tuple(bodies[axis][end] for _, axis, end in self.options)
 
     @cached_property
     def start(self) -> tuple[int, ...]:
         """Return the own region of each governed feature, as a bit."""
-        return tuple(self._start(each) for each in self.courses)
+        places = self.dynamics.person.places
+        return tuple(self.region(n, places[each.index]) for n, each in enumerate(self.courses))
 
-    def _start(self, course: Course) -> int:
-        place = self.dynamics.person.places[course.index]
-        if place == OFF:
-            return course.grid + 1
-        regions = self.dynamics.person.space.axes[course.index].regions
-        return next(1 << number for number, region in enumerate(regions) if place in region)
+    @cached_property
+    def _regions(self) -> dict[tuple[int, int], int]:
+        return {}
+
+    def region(self, position: int, place: int) -> int:
+        """Return the region of a place of a governed feature, as a bit."""
+        known = self._regions.get((position, place))
+        if known is None:
+            course = self.courses[position]
+            regions = self.dynamics.person.space.axes[course.index].regions
+            own = course.grid + 1
+            found = (1 << number for number, region in enumerate(regions) if place in region)
+            known = self._regions[position, place] = own if place == OFF else next(found)
+        return known
 
     @cached_property
     def _known(self) -> dict[tuple[int, ...], Prospect]:
@@ -124,61 +145,66 @@ class Outlook:
         return known
 
     def _look(self, stirring: tuple[int, ...]) -> Prospect:
-        space = self.dynamics.person.space
-        may_of, must_of = list(self.own), list(self.own)
+        may_of, must_of, regions = self._before(stirring)
         for number in stirring:
             axis = self.options[number].axis
             may_of[axis] |= self.ends[number]
             must_of[axis] &= self.ends[number]
-        regions = list(self.start)
+        return self.look(may_of, must_of, regions)
+
+    def look(self, may_of: list[int], must_of: list[int], regions: list[int]) -> Prospect:
+        """Return how far governed features may come from some regions, by what all features may and must let fire."""
+        space = self.dynamics.person.space
+        known = self.memory.reached
         while True:
             may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
             grown = False
-            for position, course in enumerate(self.courses):
-                rules = course.governed.rules
+            for position, axis, rules in self.governed:
                 key = position, regions[position], may & rules, must & rules
-                reached = self.memory.reached.get(key)
+                reached = known.get(key)
                 if reached is None:
-                    reached = self.memory.reached[key] = self._moved(*key)
-                fresh = reached & ~regions[position]
-                if fresh:
+                    reached = known[key] = self._moved(*key)
+                if reached & ~regions[position]:
                     grown = True
-                    regions[position] |= fresh
-                    for number in numbers(fresh):
-                        may_of[course.index] |= course.bodies[number]
-                        must_of[course.index] &= course.bodies[number]
+                    regions[position] |= reached
+                    some, every = self.bodies(self.courses[position], regions[position])
+                    may_of[axis], must_of[axis] = some, every
             if not grown:
                 return Prospect(may, must, may_of, must_of, regions)
+
+    def _before(self, stirring: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
+        """Return what is possible with one option less, where that is known: more only makes more possible."""
+        for place in range(len(stirring)):
+            known = self._known.get(stirring[:place] + stirring[place + 1 :])
+            if known is not None:
+                return known.may_of[:], known.must_of[:], known.regions[:]
+        return list(self.own), list(self.own), list(self.start)
 
     def at_rest(self, before: Prospect) -> Prospect:
         """Return what is left of a prospect once every governed feature must stand where its law allows it."""
         space = self.dynamics.person.space
         may_of, must_of = list(before.may_of), list(before.must_of)
         regions = list(before.regions)
+        known = self.memory.kept
         while True:
             may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
             shrunk = False
-            for position, course in enumerate(self.courses):
-                rules = course.governed.rules
-                kept = self.allowed(position, regions[position], may & rules, must & rules)
+            for position, axis, rules in self.governed:
+                key = position, regions[position], may & rules, must & rules
+                kept = known.get(key)
+                if kept is None:
+                    kept = known[key] = self.allowed(*key)
                 if kept != regions[position]:
                     shrunk = True
                     regions[position] = kept
                     if not kept:
                         return Prospect(may, must, may_of, must_of, regions, before.assumed)
-                    may_of[course.index], must_of[course.index] = self.bodies(course, kept)
+                    may_of[axis], must_of[axis] = self.bodies(self.courses[position], kept)
             if not shrunk:
                 return Prospect(may, must, may_of, must_of, regions, before.assumed)
 
     def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
-        key = position, regions, fired, sure
-        known = self.memory.kept.get(key)
-        if known is None:
-            known = self.memory.kept[key] = self._allowed(*key)
-        return known
-
-    def _allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         # The person's own value may be excused, or have no place: then it stays.
         course, calm = self.courses[position], not sure
         kept = regions & ~course.grid
@@ -263,19 +289,12 @@ class Outlook:
     def _passing(self) -> dict[tuple[int, int], tuple[int, int]]:
         return {}
 
-    @cached_property
-    def _on_axis(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for number, option in enumerate(self.options):
-            found.setdefault(option.axis, []).append(number)
-        return found
-
     def mending(self, rule: int, axis: int) -> tuple[int, int]:
         """Return the options on a feature that make a rule's tests on it pass, and those that make them fail."""
         known = self._passing.get((rule, axis))
         if known is None:
             sides = [0, 0]
-            for number in self._on_axis.get(axis, ()):
+            for number in numbers(self.on_axis.get(axis, 0)):
                 sides[not self.ends[number] >> rule & 1] |= 1 << number
             known = self._passing[rule, axis] = sides[0], sides[1]
         return known

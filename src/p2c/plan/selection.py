@@ -25,7 +25,7 @@ from p2c.plan.futures import Futures
 from p2c.plan.landmarks import Landmarks
 from p2c.plan.masks import numbers
 from p2c.plan.options import Choice, Options, placed
-from p2c.plan.order import best_order
+from p2c.plan.order import Task, best_order
 from p2c.plan.outlook import Outlook
 from p2c.plan.search import Arrival, Chain, LimitReached, Limits, Move, Node, moves_of
 from p2c.plan.shortfall import Shortfall
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.plan.dynamics import Dynamics
+    from p2c.plan.futures import End
     from p2c.plan.options import Option
     from p2c.plan.person import Places
     from p2c.plan.space import Space
@@ -58,23 +59,30 @@ class Waiting(NamedTuple):
     choice: Choice
     reasons: list[int] | None
     shares: list[int]
+    past: End | None
+    """What the choice that it came of may end with; its own, once its reasons are known."""
 
 
 def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
     """Return the best path, or None, which proves that there is none."""
     options = Options(dynamics)
     selection = Selection(options)
-    queue = [Waiting(0, Choice(0, (), 0), None, [])]
+    queue = [Waiting(0, Choice(0, (), 0), None, [], None)]
     best: Arrival | None = None
     ties = expanded = 0
     while queue and (best is None or (queue[0].bound <= best.effort and ties < TIES)):
-        bound, choice, reasons, shares = heapq.heappop(queue)
+        bound, choice, reasons, shares, past = heapq.heappop(queue)
         if limits.reached(expanded):
             raise LimitReached(bound, best)
         expanded += 1
+        if best is not None and not _may_come_first(options, choice, best):
+            continue
         if reasons is None:
             try:
-                outcome = selection.outcome(choice, limits, best=best)
+                past = selection.end(choice, past)
+                if past is None:
+                    continue
+                outcome = selection.outcome(choice, past, limits, best=best)
             except LimitReached:
                 raise LimitReached(bound, best) from None
             if isinstance(outcome, Arrival):
@@ -87,11 +95,23 @@ def best_selection(dynamics: Dynamics, limits: Limits) -> Arrival | None:
             shares = options.shares(reasons)
             need = choice.effort + sum(shares)
             if need > bound:
-                heapq.heappush(queue, Waiting(need, choice, reasons, shares))
+                heapq.heappush(queue, Waiting(need, choice, reasons, shares, past))
                 continue
         for following in _branches(options, choice, reasons, shares):
-            heapq.heappush(queue, following._replace(bound=max(bound, following.bound)))
+            heapq.heappush(queue, following._replace(bound=max(bound, following.bound), past=past))
     return best
+
+
+def _may_come_first(options: Options, choice: Choice, best: Arrival) -> bool:
+    """Tell whether a tie may be decided for a choice, or for one that contains it, and against the best so far.
+
+    At best, nothing happens by itself and the actions come in the order of the features.
+    """
+    moves = best.moves
+    if choice.effort < best.effort:
+        return len(choice.chosen) < len(moves)
+    sequence = sorted((options.listed[n].axis, options.listed[n].end) for n in choice.chosen)
+    return (len(sequence), sequence) < (len(moves), [(move.axis, move.end) for move in moves])
 
 
 def _rank(arrival: Arrival) -> tuple[int, int, list[tuple[int, int]]]:
@@ -110,7 +130,7 @@ def _branches(
             share for mask, share in zip(reasons, shares, strict=True) if not mask >> number & 1
         )
         chosen = tuple(sorted((*choice.chosen, number)))
-        yield Waiting(effort + rest, Choice(effort, chosen, barred), None, [])
+        yield Waiting(effort + rest, Choice(effort, chosen, barred), None, [], None)
         barred |= 1 << number
 
 
@@ -130,14 +150,18 @@ class Selection:
 
     @cached_property
     def _outlook(self) -> Outlook:
-        return Outlook(self.options.dynamics, self.options.listed)
+        return Outlook(self.options.dynamics, self.options.listed, self.options.by_axis)
 
     @cached_property
     def _futures(self) -> Futures:
-        return Futures(self._outlook, self.options.by_axis)
+        return Futures(self._outlook)
+
+    def end(self, choice: Choice, past: End | None) -> End | None:
+        """Return what a choice may end with, or None where it leads nowhere."""
+        return self._futures.of(choice.chosen, self.options.open(choice), past)
 
     def outcome(
-        self, choice: Choice, limits: Limits, *, best: Arrival | None
+        self, choice: Choice, end: End, limits: Limits, *, best: Arrival | None
     ) -> Arrival | list[int]:
         """Return the best path that takes just this choice, or the reasons why there is none as good as the best.
 
@@ -145,17 +169,17 @@ class Selection:
         nothing more can come of the choice.
         """
         chosen = choice.chosen
-        future = self._futures.of(chosen, self.options.open(choice))
-        if future is None:
-            return []
-        if any(mask.bit_count() <= 1 for mask in future.forced):
-            return future.forced
+        forced = end.forced
+        if any(mask.bit_count() <= 1 for mask in forced):
+            return forced
         way = self._outlook.on_the_way(self.options.stirring_of(chosen))
-        landmarks = Landmarks(self._outlook, self._upstream, chosen, way, future.left)
-        sure = future.forced + landmarks.obstacles()
+        landmarks = Landmarks(self._outlook, self._upstream, chosen, way, end.left)
+        sure = forced + landmarks.obstacles()
         if sure:
             return sure
-        arrival = self._ordered(choice, limits, most=None if best is None else len(best.moves))
+        rests = [a & b for a, b in zip(end.regions, landmarks.end.regions, strict=True)]
+        most = None if best is None else len(best.moves)
+        arrival = self._ordered(choice, rests, limits, most=most)
         if arrival is not None:
             return arrival
         if best is not None and choice.effort >= best.effort:
@@ -163,24 +187,30 @@ class Selection:
         ends = self._ends.of(chosen, limits)
         return Shortfall(self.options, self._upstream).reasons(ends, landmarks)
 
-    def _ordered(self, choice: Choice, limits: Limits, *, most: int | None) -> Arrival | None:
+    def _ordered(
+        self, choice: Choice, rests: list[int], limits: Limits, *, most: int | None
+    ) -> Arrival | None:
         """Return the best order of a set that can reach the goal by using all of it, within a number of moves.
 
-        What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first.
+        Governed features end in one of the given regions. What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first.
         """
-        dynamics = self.options.dynamics
+        dynamics, outlook = self.options.dynamics, self._outlook
         calm = self.options.calm_of(choice.chosen)
         stirring = [self.options.listed[n] for n in self.options.stirring_of(choice.chosen)]
 
         def arrives(places: Places) -> bool:
             return dynamics.judge(placed(places, calm)).goal
 
+        def strays(position: int, place: int) -> bool:
+            return not outlook.region(position, place) & rests[position]
+
         if not stirring:
             chain, reached = None, arrives(dynamics.person.places)
         else:
             acts = [(each.axis, each.end) for each in stirring]
             fewest = None if most is None else most - len(calm)
-            chain = best_order(dynamics, acts, arrives=arrives, most=fewest, limits=limits)
+            task = Task(dynamics, acts, arrives, strays)
+            chain = best_order(task, most=fewest, limits=limits)
             reached = chain is not None
         if not reached:
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Law
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.plan.courses import Course
     from p2c.plan.person import Line, Prices
-    from p2c.rules.theory import Decision, Theory
+    from p2c.rules.theory import Condition, Decision, Theory
 
 
 SMALL = 20_000
@@ -128,13 +128,14 @@ class Space:
         )
 
     @cached_property
-    def masks(self) -> tuple[Remembered, ...]:
-        """Return, for each feature, the body and head masks of a place."""
-        return tuple(Remembered(partial(self._masks, index), {}) for index in range(len(self.axes)))
+    def bodies(self) -> tuple[Remembered, ...]:
+        """Return, for each feature, the body mask of a place."""
+        return tuple(map(_by_place, self.axes, self.body_masks))
 
-    def _masks(self, index: int, place: int) -> tuple[int, int]:
-        cell = self.axes[index].cell(place)
-        return self.body_masks[index][cell], self.head_masks[index][cell]
+    @cached_property
+    def heads(self) -> tuple[Remembered, ...]:
+        """Return, for each feature, the head mask of a place."""
+        return tuple(map(_by_place, self.axes, self.head_masks))
 
     def off_masks(self, index: int, value: Value) -> tuple[int, int]:
         """Return the body mask and the head mask of a value that has no place."""
@@ -357,6 +358,32 @@ class Space:
         return frozenset(names)
 
     @cached_property
+    def stirring(self) -> frozenset[int]:
+        """Return the features that can set off effects or break constraints; all others commute with everything."""
+        theory = self.theory
+        names: set[str] = set().union(*(theory.upstream[name] for name, _ in theory.causes))
+        for clause in theory.constraints:
+            for name in theory.reads(clause.body):
+                names |= {name, *theory.upstream[name]}
+        return frozenset(self.index[name] for name in names)
+
+    @cached_property
+    def denied(self) -> int:
+        """Return the rules of the decisions that the goal denies."""
+        return self._rules_for(_called(self.theory.goal, negated=True))
+
+    @cached_property
+    def blamed(self) -> int:
+        """Return those of them that can do nothing but harm: no other rule calls their decisions."""
+        needed = _called(self.theory.goal, negated=False)
+        for clause in self.clauses[:-1]:
+            needed |= _called(clause.body, negated=True) | _called(clause.body, negated=False)
+        return self._rules_for(_called(self.theory.goal, negated=True) - needed)
+
+    def _rules_for(self, decisions: set[Decision]) -> int:
+        return sum(bit for decision in decisions for bit, _ in self.bits_for[decision])
+
+    @cached_property
     def atlas(self) -> Atlas:
         """Return the routes found so far, kept for the next person of the same class."""
         return Atlas(self)
@@ -374,6 +401,14 @@ class Space:
             for index, axis in enumerate(self.axes)
             if axis.feature.name in self.concerned and axis.feature.action.is_direct
         )
+
+
+def _called(body: tuple[Condition, ...], *, negated: bool) -> set[Decision]:
+    return {each.decision for each in body if isinstance(each, Call) and each.negated is negated}
+
+
+def _by_place(axis: Axis, masks: tuple[int, ...]) -> Remembered:
+    return Remembered(lambda place: masks[axis.cell(place)], {})
 
 
 def _at(axis: Axis, place: int) -> Callable[[Test], bool]:

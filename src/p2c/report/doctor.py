@@ -31,4 +31,5 @@ def _said(examination: Examination) -> str:
     if examination.fault:
         return f"failed: {examination.fault}"
     assert examination.seconds is not None
-    return f"solved in {examination.seconds * 1000:.0f} ms"
+    manner = f", by {examination.manner}" if examination.manner else ""
+    return f"solved in {examination.seconds * 1000:.0f} ms{manner}"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import random
-import tomllib
-from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.datasets import names, problem_text, rows
+from p2c.datasets import names, rows
 from p2c.engines import ENGINES
-from p2c.engines.scasp.process import LIBRARY, find_solver
+from p2c.engines.scasp.solver import LIBRARY, find_solver
 from p2c.problem import Problem
+from tests.embedded import embedded, refused_people
 from tests.engines.test_contract import difference, same_cost
+from tests.loan import JOHN, LOAN
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
@@ -24,11 +23,6 @@ pytestmark = pytest.mark.skipif(find_solver() is None, reason="s(CASP) is not in
 
 LIMIT = 60.0
 """Seconds after which s(CASP) may give up on one of the larger random problems."""
-
-
-@cache
-def embedded(name: str) -> Problem:
-    return Problem.from_dict(tomllib.loads(problem_text(name)))
 
 
 def assert_same(problem: Problem, row: dict[str, Any]) -> None:
@@ -94,22 +88,38 @@ def test_prolog_with_the_library_answers_as_the_binary_does(
     assert_same(embedded("loan"), rows("loan")["john"])
 
 
-def refused_rows(problem: Problem, count: int) -> list[dict[str, Any]]:
-    """Return random people whom the problem refuses."""
-    rng = random.Random(f"refused {problem.name}")
-    found: list[dict[str, Any]] = []
-    while len(found) < count:
-        row = {
-            each.name: each.domain.value(rng.randrange(each.domain.size))
-            for each in problem.theory.features
-        }
-        if problem.plan(row, engine="native").status != "already":
-            found.append(row)
-    return found
+BALANCE_ALONE = {
+    **LOAN,
+    "rules": "reject_loan(X) :- bank_balance(X,N), N<60000.",
+}
+"""The paper's first example; the loan itself is its second."""
+
+
+@pytest.mark.parametrize(
+    ("document", "cost", "actions"),
+    [(BALANCE_ALONE, 0.00002, 1), (LOAN, 0.00502, 3)],
+    ids=["example 1", "example 2"],
+)
+def test_all_engines_agree_on_the_examples_of_the_paper(
+    document: dict[str, Any], cost: float, actions: int
+) -> None:
+    problem = Problem.from_dict(document)
+    assert_same(problem, JOHN)
+    plan = ENGINES["scasp"].plan(problem.compiled, problem.read_row(JOHN))
+    assert plan.cost == pytest.approx(cost)
+    assert sum(len(step.actions) for step in plan.steps) == actions
+
+
+@pytest.mark.parametrize("name", ["adult", "german"])
+def test_all_engines_agree_on_some_refused_people_of_the_data(name: str) -> None:
+    for row in refused_people(name, 4):
+        assert_same(embedded(name), row)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult", "german"])
-def test_all_engines_agree_on_fifty_refused_people(name: str) -> None:
-    for row in refused_rows(embedded(name), 50):
+def test_all_engines_agree_on_fifty_refused_people_of_the_data(name: str) -> None:
+    people = refused_people(name, 50)
+    assert len(people) == 50
+    for row in people:
         assert_same(embedded(name), row)

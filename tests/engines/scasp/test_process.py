@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c.engines import ENGINES
-from p2c.engines.scasp.process import find_solver, run
+from p2c.engines.scasp.process import run
+from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN

@@ -8,14 +8,15 @@ Each plan is replayed by the validator before it is given out.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from p2c.engines.reading import read_path, replayed
 from p2c.engines.scasp.places import most_actions, most_effort
-from p2c.engines.scasp.process import INSTALL, OutOfTime, find_solver, require_solver
+from p2c.engines.scasp.process import OutOfTime
 from p2c.engines.scasp.program import Program
+from p2c.engines.scasp.solver import INSTALL, find_solver, require_solver
 from p2c.engines.scasp.terms import read_term
 from p2c.errors import EngineError
 from p2c.plan.answer import ask
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Value
     from p2c.engines.reading import Named
-    from p2c.engines.scasp.process import Solver
+    from p2c.engines.scasp.solver import Solver
     from p2c.plan.outcome import Plan
     from p2c.plan.search import Arrival
     from p2c.plan.space import Space
@@ -40,9 +41,10 @@ AT_ONCE = 20
 
 @dataclass(frozen=True)
 class ScaspEngine:
-    """Goal-directed answer set programming, in a process for each question."""
+    """Goal-directed answer set programming, in another process, kept warm where that can be done."""
 
     install: str = INSTALL
+    warm: bool = True
 
     def version(self) -> str | None:
         """Return the version of s(CASP), or None where there is none."""
@@ -54,7 +56,7 @@ class ScaspEngine:
     ) -> Plan:
         """Return the path of least cost from a state to the goal."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
-        solver = require_solver()
+        solver = replace(require_solver(), warm=self.warm)
         dynamics = Dynamics(place_person(space, state))
         refuse_if_strict(dynamics)
         if dynamics.judge(dynamics.person.places).goal:

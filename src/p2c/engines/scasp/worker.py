@@ -1,0 +1,155 @@
+"""s(CASP) kept warm: a Prolog that has it loaded, and forks a fresh copy of itself for each question.
+
+s(CASP) vouches for one query in a process. A fork is a process in which nothing was asked before, and it is there at
+once. `worker.pl` is the other side of the talk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from p2c.engines.scasp.process import LONGEST, OutOfTime, end_group, time_is_up
+from p2c.engines.scasp.terms import atom
+from p2c.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+STARTING = 60.0
+"""Seconds that a worker may take to be ready."""
+GRACE = 1.0
+"""Seconds that a worker has to end by itself, and to collect what it started, before it is killed."""
+MURMUR = 1000
+"""Letters without the end of a line, after which what is heard is no answer."""
+
+
+class NoWorker(Exception):
+    """Tells that a command does not become a worker."""
+
+
+@dataclass(eq=False)
+class Worker:
+    """A process that answers one question at a time."""
+
+    process: subprocess.Popen[bytes]
+
+    def ask(
+        self, folder: Path, arguments: Sequence[str], deadline: float | None
+    ) -> tuple[int, str, str]:
+        """Return how a question ended, what was printed, and what was complained of."""
+        out, complaint = folder / "out", folder / "complaint"
+        named = ", ".join(map(atom, arguments))
+        self._say(f"ask({atom(str(out))}, {atom(str(complaint))}, [{named}])\n")
+        code = _code(self.hear(deadline))
+        return code, _text(out), _text(complaint)
+
+    def _say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(line.encode("ascii"))
+        except BrokenPipeError:
+            raise self._lost() from None
+
+    def hear(self, deadline: float | None) -> str:
+        """Return the next line that the worker says."""
+        assert self.process.stdout is not None
+        last = time.monotonic() + LONGEST if deadline is None else deadline
+        heard = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            while not heard.endswith(b"\n") and len(heard) < MURMUR:
+                left = last - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    raise time_is_up(deadline)
+                piece = os.read(self.process.stdout.fileno(), MURMUR)
+                if not piece:
+                    raise self._lost()
+                heard += piece
+        return heard.decode(errors="replace").strip()
+
+    def _lost(self) -> EngineError:
+        """Return the error of a worker that is gone before it answered."""
+        try:
+            code = self.process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            return EngineError("scasp: the warm worker fell silent in the middle of a question")
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+        return EngineError(f"scasp: the warm worker ended {how} in the middle of a question")
+
+    def end(self, *, grace: float = GRACE) -> None:
+        """End the worker and all that it started."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(grace)
+        finally:
+            end_group(self.process)
+
+    def forget(self) -> None:
+        """Leave the worker to the process that this one was forked from."""
+        self.process.returncode = 0
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+
+
+def start_worker(command: Sequence[str], deadline: float | None) -> Worker:
+    """Start a worker and wait until it is ready."""
+    last = time.monotonic() + STARTING
+    with resources.as_file(resources.files(__package__) / "worker.pl") as path:
+        goal = f"consult({atom(str(path))}), serve"
+        try:
+            process = subprocess.Popen(
+                (*command, "-g", goal, "--"),
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError:
+            raise NoWorker from None
+        worker = Worker(process)
+        ready = False
+        try:
+            ready = worker.hear(last if deadline is None else min(last, deadline)) == "ready"
+        except EngineError:
+            raise NoWorker from None
+        except OutOfTime:
+            if deadline is not None and deadline < last:
+                raise
+            raise NoWorker from None
+        finally:
+            if not ready:
+                worker.end(grace=0)
+    if not ready:
+        raise NoWorker
+    return worker
+
+
+def _code(said: str) -> int:
+    """Return the code of a process from what Prolog says of its end, as subprocess counts it."""
+    match = re.fullmatch(r"(exited|signaled)\((\d+)\)", said)
+    if match is None:
+        raise EngineError(f"scasp: expected how a question ended, found '{said[:80]}'")
+    code = int(match[2])
+    return code if match[1] == "exited" else -code
+
+
+def _text(path: Path) -> str:
+    """Return what was printed to a file; one that was not even opened has nothing in it."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""

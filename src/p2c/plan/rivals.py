@@ -1,0 +1,64 @@
+"""Options that no best plan takes, because another on the same feature does all that they do, and is better.
+
+Let the best plan take one value of a feature where another, or the person's own, is cheaper or comes first in the order of
+ties. If causal rules, constraints and the decisions that they call see no difference between the two, the other may stand in
+for it: the same happens on the way. Only at the end may more rules fire that the goal forbids. Where none of these can fire
+because of what the other features may end with, the plan was not the best one.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+from p2c.plan.masks import nearly_all, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.plan.outlook import Outlook
+
+Rivals = list[tuple[int, int, list[tuple[int, list[int]]]]]
+"""Features with their options; for each option, the rules that each better value lets fire and the option does not."""
+
+
+def rivals(outlook: Outlook) -> Rivals:
+    """Return what stands between each option and its better rivals; options without any are left out.
+
+    Options on a feature are numbered by effort and then by place, so those with lower numbers are better, and to stay is best.
+    """
+    blamed = outlook.dynamics.person.space.blamed
+    found: Rivals = []
+    for axis, options in outlook.on_axis.items():
+        if axis in outlook.dynamics.own_matters:
+            continue
+        own, listed = outlook.own[axis], []
+        alike = {own & ~blamed: [own]}
+        for number in numbers(options):
+            body = outlook.ends[number]
+            better = alike.setdefault(body & ~blamed, [])
+            if better:
+                listed.append((1 << number, [each & ~body for each in better]))
+            better.append(body)
+        if listed:
+            found.append((axis, options, listed))
+    return found
+
+
+def beaten(rivals: Rivals, options: int, may_of: Sequence[int]) -> int:
+    """Return those of some options that a rival can stand in for, given what each feature may let fire at the end."""
+    most, all_let = nearly_all(may_of), reduce(and_, may_of)
+    found = 0
+    for axis, own, listed in rivals:
+        if not own & options:
+            continue
+        # The rules that fire if this feature lets them.
+        possible = most & (all_let | ~may_of[axis])
+        for bit, extras in listed:
+            if bit & options:
+                for extra in extras:
+                    if not extra & possible:
+                        found |= bit
+                        break
+    return found

@@ -1,0 +1,177 @@
+"""The warm worker with fakes of Prolog, which fail in every way there is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from p2c.engines.scasp.engine import ScaspEngine
+from p2c.engines.scasp.solver import COLD, find_solver
+from p2c.engines.scasp.workers import workers_of
+from p2c.errors import EngineError
+from p2c.problem import Problem
+from tests.engines.scasp.test_process import is_gone
+from tests.loan import JOHN, LOAN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from p2c.engines.scasp.workers import Workers
+    from p2c.plan.outcome import Plan
+
+FAKE = """
+import os, re, signal, subprocess, sys, time
+
+def noted(line):
+    with open({noted!r}, "a") as file:
+        file.write(line + " ")
+
+if "-g" not in sys.argv:
+    noted("cold")
+    print('{{"answers": []}}')
+    sys.exit()
+noted(str(os.getpid()))
+{start}
+print("ready", flush=True)
+for line in sys.stdin:
+    out, complaint = re.findall(r"'([^']*)'", line)[:2]
+    {answer}
+"""
+"""Prolog as a script of ours: it is started with a goal where it is to be a worker."""
+
+NONE = "open(out, 'w').write('{\"answers\": []}'); print('exited(0)', flush=True)"
+"""What a worker does that knows no answer."""
+
+
+class Stage:
+    """A fake in the place of s(CASP), and what it noted of itself."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._path = folder / "swipl"
+        self._noted = folder / "noted"
+        monkeypatch.setenv("SCASP", f"{self._path} --")
+
+    def put(self, *, start: str = "", answer: str = NONE) -> None:
+        script = FAKE.format(noted=str(self._noted), start=start, answer=answer)
+        self._path.write_text(f"#!{sys.executable}\n{script}")
+        self._path.chmod(0o755)
+
+    @property
+    def workers(self) -> Workers:
+        found = workers_of((str(self._path), "--"))
+        assert found is not None
+        return found
+
+    @property
+    def noted(self) -> list[str]:
+        return self._noted.read_text().split() if self._noted.exists() else []
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    found = Stage(tmp_path, monkeypatch)
+    yield found
+    found.workers.end()
+
+
+def ask(**options: Any) -> Plan:
+    problem = Problem.from_dict(LOAN)
+    return ScaspEngine().plan(problem.compiled, problem.read_row(JOHN), **options)
+
+
+def test_one_worker_answers_every_question(stage: Stage) -> None:
+    stage.put()
+    assert [ask().status for _ in range(3)] == ["infeasible"] * 3
+    assert stage.noted == [str(each) for each in stage.workers.processes]
+    assert len(stage.noted) == 1
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["sys.exit(1)", "print('hello', flush=True)", "print('x' * 5000, flush=True)", "os.kill(0, 9)"],
+)
+def test_what_does_not_become_a_worker_is_started_for_each_question(
+    stage: Stage, start: str
+) -> None:
+    stage.put(start=start)
+    assert [ask().status for _ in range(2)] == ["infeasible"] * 2
+    assert stage.noted[1:] == ["cold", "cold"]
+    solver = find_solver()
+    assert solver is not None
+    assert solver.manner == COLD
+    assert is_gone(int(stage.noted[0]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ("print('what?', flush=True)", "expected how a question ended, found 'what"),
+        ("print('x' * 5000, flush=True)", "expected how a question ended, found 'xxx"),
+        ("print('exited(0)', flush=True)", "expected answers as JSON, found nothing"),
+        (NONE.replace("answers", "reply"), "expected answers as JSON, found '{"),
+        (
+            "open(complaint, 'w').write('ERROR: no such thing'); print('exited(1)', flush=True)",
+            "failed with code 1: ERROR: no such thing",
+        ),
+        ("print('signaled(9)', flush=True)", "the process was ended by SIGKILL"),
+        ("os.kill(os.getpid(), 9)", "the warm worker ended by SIGKILL in the middle of a question"),
+        ("sys.exit(3)", "the warm worker ended with code 3 in the middle of a question"),
+        ("os.close(1); time.sleep(1000)", "the warm worker fell silent in the middle"),
+    ],
+)
+def test_a_failing_worker_is_one_clear_error_and_the_next_question_is_answered(
+    stage: Stage, answer: str, complaint: str
+) -> None:
+    stage.put(answer=answer)
+    with pytest.raises(EngineError, match=complaint) as raised:
+        ask()
+    assert len(str(raised.value).splitlines()) == 1
+    stage.workers.end()
+    assert is_gone(int(stage.noted[0]))
+    stage.put()
+    assert ask().status == "infeasible"
+
+
+def test_a_worker_that_ended_between_two_questions_is_replaced(stage: Stage) -> None:
+    stage.put()
+    ask()
+    (first,) = stage.workers.processes
+    os.kill(first, signal.SIGKILL)
+    assert is_gone(first)
+    assert ask().status == "infeasible"
+    assert first not in stage.workers.processes
+
+
+def test_time_that_is_up_ends_the_worker_and_what_it_started(stage: Stage) -> None:
+    stage.put(
+        answer="child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)']);"
+        "noted(str(child.pid)); signal.signal(15, signal.SIG_IGN); time.sleep(1000)"
+    )
+    limit = 2.0
+    while len(stage.noted) < 2:
+        assert ask(time_limit=limit).status == "gave_up"
+        limit *= 2
+    assert all(is_gone(int(each)) for each in stage.noted)
+    assert stage.workers.processes == ()
+
+
+def test_time_that_is_up_before_the_worker_is_ready_is_the_callers(stage: Stage) -> None:
+    stage.put(start="time.sleep(1000)")
+    limit = 1.0
+    while not stage.noted:
+        assert ask(time_limit=limit).status == "gave_up"
+        limit *= 2
+    assert "cold" not in stage.noted
+    assert not stage.workers.refused
+    assert all(is_gone(int(each)) for each in stage.noted)
+
+
+def test_no_time_at_all_asks_no_worker(stage: Stage) -> None:
+    stage.put()
+    assert ask(time_limit=0).status == "gave_up"
+    assert not stage.noted
