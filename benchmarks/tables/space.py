@@ -52,7 +52,7 @@ PLACEHOLDERS = {
     "cars": (3, 12),
 }
 ROUNDS = 3
-FEW = {"scasp": 5}
+FEW = {"scasp": 20}
 """Engines that take long for a person, and how many people they are asked about."""
 
 
