@@ -84,9 +84,15 @@ class Literal:
 
 
 def synthetic(
-    features: int, decision_rules: int, causal_rules: int, seed: int, *, people: int = 20
+    features: int,
+    decision_rules: int,
+    causal_rules: int,
+    seed: int,
+    *,
+    people: int = 20,
+    changes: tuple[int, int] = (3, 6),
 ) -> tuple[Document, list[dict[str, Value]]]:
-    """Return a problem and rejected rows, the same for the same seed.
+    """Return a problem and rejected rows, so many changes away from the citizen; the same for the same seed.
 
     >>> problem, rows = synthetic(8, 10, 4, seed=1, people=2)
     >>> len(problem["features"]), len(rows)
@@ -100,7 +106,12 @@ def synthetic(
     decisions = [_decision(rng, columns, citizen) for _ in range(decision_rules)]
     document = _document(columns, causes, decisions)
     theory = Problem.from_dict(document).theory
-    return document, _rows(rng, columns, citizen, theory, people)
+    rows: list[dict[str, Value]] = []
+    while len(rows) < people:
+        row = _row(rng, columns, citizen, theory, rng.randint(*changes))
+        if row is not None:
+            rows.append(row)
+    return document, rows
 
 
 def _column(rng: random.Random, name: str) -> Column:
@@ -219,25 +230,24 @@ def _citizen(rng: random.Random, theory: Theory, columns: list[Column]) -> dict[
             return settled
 
 
-def _rows(
+def _row(
     rng: random.Random,
     columns: list[Column],
     citizen: dict[str, Value],
     theory: Theory,
-    people: int,
-) -> list[dict[str, Value]]:
+    changes: int,
+) -> dict[str, Value] | None:
+    """Return the citizen after some changes, unless they lead nowhere or are still accepted."""
     settable = [column for column in columns if column.settable]
-    rows: list[dict[str, Value]] = []
-    while len(rows) < people:
-        row = dict(citizen)
-        for column in rng.sample(settable, min(rng.randint(3, 6), len(settable))):
-            row[column.name] = _other(rng, column, citizen[column.name])
-        settled = _settled(rng, theory, row)
-        if settled is None or goal_holds(theory, settled):
-            continue
-        if _goes_back(rng, theory, settled, citizen) or rng.random() < HOPELESS:
-            rows.append(settled)
-    return rows
+    row = dict(citizen)
+    for column in rng.sample(settable, min(changes, len(settable))):
+        row[column.name] = _other(rng, column, citizen[column.name])
+    settled = _settled(rng, theory, row)
+    if settled is None or goal_holds(theory, settled):
+        return None
+    if _goes_back(rng, theory, settled, citizen) or rng.random() < HOPELESS:
+        return settled
+    return None
 
 
 def _goes_back(
