@@ -1,11 +1,14 @@
-"""What each engine takes on the embedded problems: seconds of processor time a person, the first one apart.
+"""What each engine takes on the embedded problems, a person: by the clock, and by the processor with all that is started.
 
 Run from the root of the repository: python -m benchmarks.engines [people]
-Processor time is that of this process and of those that it starts, so that a busy machine hardly counts.
+The people are refused ones of the data, no two alike to the problem; for the loan, which has none, made-up ones.
+s(CASP) is asked twice: by its warm worker, and by a process for each question. The first person is shown apart: for
+them clingo grounds the problem, and the worker starts. Time by the clock means something on a quiet machine only.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import resource
 import statistics
@@ -15,70 +18,116 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.record import recorded
-from p2c.datasets import names, problem_text
+from p2c.datasets import load_rows, names, problem_text
 from p2c.engines import ENGINES
 from p2c.engines.case import Case
+from p2c.engines.scasp.engine import ScaspEngine
 from p2c.engines.scasp.program import Program
+from p2c.engines.scasp.solver import find_solver
+from p2c.engines.scasp.workers import workers_of
 from p2c.plan.space import Space
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from p2c.domain.row import State
+    from p2c.engines.protocol import Engine
+
+ASKED: dict[str, Engine] = {
+    "native": ENGINES["native"],
+    "clingo": ENGINES["clingo"],
+    "scasp": ENGINES["scasp"],
+    "scasp cold": ScaspEngine(warm=False),
+}
+MADE_UP = 10_000
+"""Random rows of a problem that has no data."""
 
 
-def refused(problem: Problem, count: int) -> list[State]:
-    """Return random people whom a problem refuses."""
+def everybody(problem: Problem) -> Iterator[dict[str, Any]]:
+    """Yield the people of a problem in random order, always the same."""
     rng = random.Random(problem.name)
-    found: list[State] = []
-    while len(found) < count:
-        row = {
+    if problem.name != "loan":
+        data = load_rows(problem.name)
+        for row in rng.sample(data, len(data)):
+            yield {name: row[name] for name in problem.theory.feature}
+        return
+    for _ in range(MADE_UP):
+        yield {
             each.name: each.domain.value(rng.randrange(each.domain.size))
             for each in problem.theory.features
         }
+
+
+def refused(problem: Problem, count: int) -> list[State]:
+    """Return people whom a problem refuses, no two alike."""
+    found: dict[tuple[Any, ...], State] = {}
+    for row in everybody(problem):
+        if len(found) == count:
+            break
         if problem.plan(row, engine="native").status != "already":
-            found.append(problem.read_row(row))
-    return found
+            found.setdefault(tuple(row.values()), problem.read_row(row))
+    return list(found.values())
 
 
 def spent() -> float:
+    """Return the processor time of this process and of those that it started and that have ended."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def timed(engine: str, problem: Problem, people: list[State]) -> tuple[list[float], list[Any]]:
+def end_workers() -> None:
+    solver = find_solver()
+    workers = None if solver is None else workers_of(solver.command)
+    if workers is not None:
+        workers.end()
+
+
+def timed(
+    engine: Engine, problem: Problem, people: list[State]
+) -> tuple[list[float], float, list[Any]]:
+    """Return the seconds of each person by the clock, those of all by the processor, and the costs."""
     space = Space(problem.theory)
     times, costs = [], []
+    before = spent()
     for state in people:
-        begin = spent()
-        costs.append(ENGINES[engine].plan(space, state).cost)
-        times.append(spent() - begin)
-    return times, costs
+        begin = time.perf_counter()
+        costs.append(engine.plan(space, state).cost)
+        times.append(time.perf_counter() - begin)
+    end_workers()
+    return times, spent() - before, costs
+
+
+def same(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=1e-9)
+
+
+def measure(name: str, count: int) -> None:
+    problem = Problem.from_dict(tomllib.loads(problem_text(name)))
+    people = refused(problem, count)
+    expected: list[Any] = []
+    for title, engine in ASKED.items():
+        if engine.version() is None:
+            continue
+        times, processor, costs = timed(engine, problem, people)
+        expected = expected or costs
+        agree = all(map(same, expected, costs))
+        first, rest = times[0] * 1e3, [each * 1e3 for each in times[1:]]
+        shown = f"{first:9.1f} {statistics.median(rest):10.2f} {max(rest):9.1f}"
+        mean = processor / len(people) * 1e3
+        print(f"{name:8} {title:10} {shown} {mean:13.2f}  {'yes' if agree else 'NO'}", flush=True)
+    lines = Program(Case.of(problem.compiled, people[0]).dynamics).text.splitlines()
+    print(f"{name:8} {len(people)} people; s(CASP)'s program has {len(lines)} lines")
 
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    print(
-        f"{'problem':8} {'engine':7} {'first ms':>9} {'median ms':>10} {'worst ms':>9}  same costs"
-    )
+    titles = f"{'first ms':>9} {'median ms':>10} {'worst ms':>9} {'processor ms':>13}"
+    print(f"{'problem':8} {'engine':10} {titles}  same costs")
     for name in names():
-        problem = Problem.from_dict(tomllib.loads(problem_text(name)))
-        people = refused(problem, count)
-        expected: list[Any] = []
-        for engine in ("native", "clingo", "scasp"):
-            if ENGINES[engine].version() is None:
-                continue
-            times, costs = timed(engine, problem, people)
-            expected = expected or costs
-            same = all(
-                (one is None) == (other is None) and abs((one or 0) - (other or 0)) < 1e-9
-                for one, other in zip(expected, costs, strict=True)
-            )
-            first, rest = times[0] * 1e3, [each * 1e3 for each in times[1:]]
-            shown = f"{first:9.1f} {statistics.median(rest):10.2f} {max(rest):9.1f}"
-            print(f"{name:8} {engine:7} {shown}  {'yes' if same else 'NO'}", flush=True)
-        case = Case.of(problem.compiled, people[0])
-        lines = Program(case.dynamics).text.splitlines()
-        print(f"{name:8} s(CASP)'s program has {len(lines)} lines")
+        measure(name, count)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Futures:
         key = axis, options, own
         known = self._known_bodies.get(key)
         if known is None:
-            ends = [self.outlook.ends[number] for number in numbers(options)]
+            ends = [body for bit, body in self.outlook.ways[axis] if bit & options]
             if own:
                 ends.append(self.outlook.own[axis])
             if not ends:

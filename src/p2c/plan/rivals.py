@@ -12,7 +12,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from p2c.plan.masks import nearly_all, numbers
+from p2c.plan.masks import nearly_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +35,10 @@ def rivals(outlook: Outlook) -> Rivals:
             continue
         own, listed = outlook.own[axis], []
         alike = {own & ~blamed: [own]}
-        for number in numbers(options):
-            body = outlook.ends[number]
+        for bit, body in outlook.ways[axis]:
             better = alike.setdefault(body & ~blamed, [])
             if better:
-                listed.append((1 << number, [each & ~body for each in better]))
+                listed.append((bit, [each & ~body for each in better]))
             better.append(body)
         if listed:
             found.append((axis, options, listed))

@@ -63,6 +63,20 @@ def test_a_missing_binary_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) ->
     assert ENGINES["scasp"].version() is None
 
 
+def test_a_command_that_no_shell_could_read_is_one_clear_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SCASP", "scasp 'half")
+    with pytest.raises(EngineError, match=r"in \$SCASP, found .*: no closing quotation"):
+        ask()
+
+
+def test_a_blank_name_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SCASP", "  ")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_solver() is None
+
+
 def test_where_there_is_none_the_message_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -171,7 +171,64 @@ def test_time_that_is_up_before_the_worker_is_ready_is_the_callers(stage: Stage)
     assert all(is_gone(int(each)) for each in stage.noted)
 
 
+def test_an_interrupt_ends_the_worker(stage: Stage) -> None:
+    stage.put(answer="noted('asked'); time.sleep(1000)")
+
+    def interrupt(_number: int, _frame: object) -> None:
+        # Not before the question is put: a worker that is only starting is another test.
+        if "asked" in stage.noted:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ask()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert stage.workers.processes == ()
+    assert is_gone(int(stage.noted[0]))
+
+
 def test_no_time_at_all_asks_no_worker(stage: Stage) -> None:
     stage.put()
     assert ask(time_limit=0).status == "gave_up"
     assert not stage.noted
+
+
+def executable(path: Path, text: str) -> str:
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_saved_state_is_kept_warm_by_prolog_and_anything_else_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = executable(tmp_path / "scasp", "#!/bin/sh\n# SWI-Prolog saved state\nexit 1\n")
+    other = executable(tmp_path / "other", "#!/bin/sh\nexit 1\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert workers_of((state,)) is None
+    swipl = executable(tmp_path / "swipl", "#!/bin/sh\nexit 1\n")
+    found = workers_of((state,))
+    assert found is not None
+    assert found.command == (swipl, "-x", state)
+    assert workers_of((other,)) is None
+    assert workers_of((state, "--verbose")) is None
+    assert workers_of((str(tmp_path / "nowhere"), "--")) is None
+
+
+def test_a_state_that_prolog_cannot_start_is_run_for_each_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"#!{sys.executable}\n# SWI-Prolog saved state\nprint('{{\"answers\": []}}')\n"
+    state = executable(tmp_path / "scasp", text)
+    executable(tmp_path / "swipl", "#!/bin/sh\nexit 1\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("SCASP", state)
+    assert ask().status == "infeasible"
+    solver = find_solver()
+    assert solver is not None
+    assert solver.manner == COLD

@@ -53,6 +53,15 @@ LONG: Document = {
 SOMEBODY: Document = {**dict.fromkeys(WANTED, "a"), "z": "n"}
 
 
+@pytest.fixture(autouse=True)
+def _warm() -> None:
+    """Skip where s(CASP) looks as if it could be kept warm, and yet cannot."""
+    ask()
+    assert SOLVER is not None
+    if SOLVER.manner != WARM:
+        pytest.skip("s(CASP) cannot be kept warm here")
+
+
 def warm_workers() -> Workers:
     assert SOLVER is not None
     found = workers_of(SOLVER.command)

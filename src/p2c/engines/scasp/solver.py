@@ -98,9 +98,9 @@ class Solver:
 
 def find_solver() -> Solver | None:
     """Return the s(CASP) that $SCASP names, else the one on the PATH, else the one in SWI-Prolog's library."""
-    named = os.environ.get(VARIABLE)
+    named = os.environ.get(VARIABLE, "").strip()
     if named:
-        return Solver(tuple(shlex.split(named)))
+        return Solver(_words(named))
     found = shutil.which("scasp")
     if found:
         return Solver((found,))
@@ -114,6 +114,14 @@ def require_solver() -> Solver:
     if solver is None:
         raise EngineError(f"scasp: there is no s(CASP) here: {INSTALL}")
     return solver
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        what = f"expected a command as a shell reads it in ${VARIABLE}, found {command!r}"
+        raise EngineError(f"scasp: {what}: {str(error).lower()}") from None
 
 
 @cache
