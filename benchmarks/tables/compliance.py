@@ -78,7 +78,9 @@ def table_3(store: Store, data: Iterable[str]) -> Table:
                     peer.compliance.value,
                     share(sum(r["consistent"] for r in ends), len(ends)),
                     share(sum(r["legal"] for r in ends), len(ends)),
-                    _second(store, name, method, len(ends)),
+                    share(legal, len(ends))
+                    if (legal := second(store, name, method)) is not None
+                    else "–",
                     printed,
                 )
             )
@@ -106,11 +108,11 @@ def table_3(store: Store, data: Iterable[str]) -> Table:
     )
 
 
-def _second(store: Store, name: str, method: str, ends: int) -> str:
-    """Return the share of ends with a legal path by the second planner, where it was asked about just these rows."""
+def second(store: Store, name: str, method: str) -> int | None:
+    """Return how many ends have a legal path by the second planner, where it was asked about just these rows."""
     rows = len(store.of(name, method))
-    known = [r["found"] for r in store.of(name, f"second {method}") if r["row"] == rows]
-    return share(known[0], ends) if known else "–"
+    known = [int(r["found"]) for r in store.of(name, f"second {method}") if r["row"] == rows]
+    return known[0] if known else None
 
 
 def _replayed(store: Store, data: Iterable[str]) -> str:

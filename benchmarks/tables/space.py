@@ -102,8 +102,9 @@ def table(found: dict[str, dict[str, Any]]) -> Table:
         "p2c: states → cells", *(f"{engine}: ms, median / mean / most" for engine in engines),
     )  # fmt: skip
     count = max((len(t) for each in found.values() for t in each["times"].values()), default=0)
+    few = max((len(each["times"].get("scasp", ())) for each in found.values()), default=0)
     absent = (
-        f" s(CASP), which the paper runs on, is asked about the first {FEW['scasp']} of them, with the whole program of the "
+        f" s(CASP), which the paper runs on, is asked about the first {few} of them, with the whole program of the "
         "planner, which finds a path and proves it the cheapest."
         if "scasp" in engines
         else " s(CASP) is not installed here."

@@ -139,3 +139,10 @@ def test_a_method_that_is_missing_is_not_counted_as_failing(store: Store) -> Non
     for row in range(4):
         store.add({"data": "cars", "method": "mint", "row": row, "status": "missing", "note": "x"})
     assert not any("MINT" in sentence for sentence in summary.sentences(store, ["cars"], ["cars"]))
+
+
+def test_the_summary_says_where_another_planner_makes_more_paths_legal(store: Store) -> None:
+    assert not any("second" in each for each in summary.sentences(store, ["cars"], ["cars"]))
+    store.add({"data": "cars", "method": "second mace", "row": 4, "found": 3})
+    told = list(summary.sentences(store, ["cars"], ["cars"]))
+    assert any("MACE on cars 67% (2/3), 100% (3/3)." in sentence for sentence in told)
