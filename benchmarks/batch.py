@@ -218,7 +218,7 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     alone = best([*copy, "plain", *COLUMNS], target, rounds)
     print(f"pyarrow alone, plain text          {alone}")
     coded = best([*copy, "coded", *COLUMNS], target, rounds)
-    print(f"pyarrow alone, text as dictionary  {coded}")
+    print(f"pyarrow alone, text as dictionary  {coded}   {_ratio(coded, alone)} plain text")
     one = best(plan, target, rounds)
     print(f"p2c batch, one worker              {one}   {_ratio(one, alone)} pyarrow alone")
     sizes = [
@@ -229,7 +229,7 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     )
     two = best([*plan, "--workers", "2"], target, rounds)
     print(
-        f"p2c batch, two workers             {two}   {one.seconds / two.seconds:.2f}x as fast as one"
+        f"p2c batch, two workers             {two}   {_ratio(two, alone)} pyarrow alone, {one.seconds / two.seconds:.2f}x as fast as one"
     )
     print(
         f"{one.processor / rows * 1e6:.2f} microseconds of a processor for a row, with one worker"

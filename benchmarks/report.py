@@ -9,27 +9,26 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import figures
 from benchmarks.fidelity import MODELS
-from benchmarks.growth import GROWTH, METHODS
 from benchmarks.page import Section, html, markdown
 from benchmarks.paths.standard import PLANNERS
 from benchmarks.peers import PEERS
 from benchmarks.record import machine, results
 from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
-from benchmarks.tables import compliance, everyone, fidelity, nearest, space, summary
-from benchmarks.tables.table import Table
+from benchmarks.tables import compliance, everyone, fidelity, growth, nearest, space, summary
 from benchmarks.world import world
 from p2c.engines import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from benchmarks.tables.table import Table
 
 PACKAGES = (
     "p2c", "scikit-learn", "pandas", "numpy", "scipy", "clingo", "dice-ml", "treecf", "oceanpy", "xgboost",
@@ -50,9 +49,10 @@ def versions() -> str:
     return ", ".join(found)
 
 
-def setting(store: Store, *, command: str, remark: str) -> Section:
+def setting(store: Store, *, command: str) -> Section:
     """Return how the figures came about."""
     counts = {name: len(store.of(name, "p2c")) for name in WORLDS}
+    dates = store.dates
     different = [
         f"{name} {rows}, {len({tuple(p.values()) for p in world(name).people[:rows]})} of them different"
         for name, rows in counts.items()
@@ -60,15 +60,25 @@ def setting(store: Store, *, command: str, remark: str) -> Section:
     return Section(
         "How it was made",
         (
-            f"Date: {datetime.now(UTC):%Y-%m-%d}. Command: `{command}`. Machine: {machine()}; it was shared with other work, so "
-            "times are processor time and ratios say more than figures."
-            + (f" {remark}" if remark else ""),
+            f"Date: {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}. Command: `{command}`. Machine: {machine()}. "
+            "Times are processor time unless another is named, so that other work on the machine disturbs them less; ratios say "
+            "more than figures." + _pieces(store),
             f"Versions: {versions()}.",
             f"Every method answers the same people ({'; '.join(different)} in the problem's features). They are refused both by the paper's rules and by a gradient boosting model that was fitted on the problem's features "
             "and the paper's training fold; on German, where the held-out fold has few, people of the training fold are among "
             f"them. Paths of methods that have none are found by {PLANNERS[0]}. A method that crashes, hangs or is missing stays in "
             "the tables, and the last table says why.",
         ),
+    )
+
+
+def _pieces(store: Store) -> str:
+    """Say so where the results were not all made by the same code."""
+    if store.of_one_code:
+        return ""
+    return (
+        f" The results were gathered in pieces while the code was being changed; `rm {store.path.as_posix()}` and a fresh "
+        "run of the command make them all anew."
     )
 
 
@@ -84,38 +94,28 @@ def tables_of(store: Store) -> Iterator[Table]:
     yield nearest.published_table(latest(store, "table 2 as published"))
     yield nearest.table(latest(store, "table 2"))
     yield compliance.table_3(store, WORLDS)
+    yield fidelity.table(splits_of(store))
+
+
+def splits_of(store: Store) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return what was measured of each model, split by split."""
     splits = {
         (name, model): [r["found"] for r in store.of(name, f"table 4 {model}")]
         for name in ("adult", "german", "car")
         for model in MODELS
     }
-    yield fidelity.table({key: found for key, found in splits.items() if found})
+    return {key: found for key, found in splits.items() if found}
 
 
-def growth_table(store: Store) -> Table:
-    """Return the points of the growth figure."""
-    rows = []
-    for way, amounts in GROWTH.items():
-        for method in METHODS:
-            known = {r["row"]: r["found"] for r in store.of(way, f"growth {method}")}
-            cells = [
-                f"{amount}: {'gave up' if known[amount] is None else f'{known[amount]:.3f}'}"
-                for amount in amounts
-                if amount in known
-            ]
-            rows.append((way, method, ", ".join(cells)))
-    return Table(
-        "Growth, seconds of processor time for a first answer",
-        ("grows", "method", "size: seconds"),
-        tuple(rows),
-    )
-
-
-def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> Iterator[Section]:
+def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
     """Return the parts of the report, their figures drawn into a folder."""
-    yield setting(store, command=command, remark=remark)
+    yield setting(store, command=command)
     yield Section("In short", items=tuple(summary.sentences(store, DATA, WORLDS)))
-    better = compliance.wins(store, WORLDS)
+    better = [
+        *compliance.wins(store, WORLDS),
+        *growth.wins(store),
+        *fidelity.behind(splits_of(store)),
+    ]
     yield Section(
         "Where a peer does better",
         ("Made from the same results as the tables below.",)
@@ -133,7 +133,8 @@ def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> I
     drawn = (
         (
             figures.cost_and_time(store, WORLDS, folder / "cost-time.svg"),
-            "Cost of the executed path against time; ours are black.",
+            "Cost of the executed path against time, medians of the rows on which a method has a usable path, which are few "
+            "for most methods on the loan; ours are black.",
         ),
         (
             figures.bars(store, WORLDS, folder / "consistency.svg"),
@@ -142,7 +143,7 @@ def sections(store: Store, folder: Path, *, command: str, remark: str = "") -> I
         (figures.growth(store, folder / "growth.svg"), "Growth of the time for a first answer."),
     )
     shown = tuple((path.name, caption) for path, caption in drawn)
-    yield Section("Figures", figures=shown, tables=(growth_table(store),))
+    yield Section("Figures", figures=shown, tables=(growth.table(store),))
     yield Section(
         "Other measurements",
         (
@@ -158,7 +159,6 @@ def main() -> None:
     """Write the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--remark", default="", help="what a reader should know of this run")
     options = parser.parse_args()
     path = store_path(quick=options.quick)
     if not path.exists():
@@ -167,7 +167,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     command = "make bench-quick" if options.quick else "make bench"
     store = shared_rows(Store.open(path), WORLDS, PEERS)
-    parts = list(sections(store, folder, command=command, remark=options.remark))
+    parts = list(sections(store, folder, command=command))
     (folder / "REPORT.md").write_text(markdown(parts), encoding="utf-8")
     (folder / "report.html").write_text(html(parts), encoding="utf-8")
     print(folder / "REPORT.md")

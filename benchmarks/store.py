@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 Key = tuple[str, str, int]
 Record = dict[str, Any]
 
 EDITION = 1
 """Raised when what is recorded changes its meaning; results of other editions are made anew."""
+
+
+CODE = ("src/p2c", "benchmarks/peers", "benchmarks/paths")
+SUFFIXES = {".py", ".lp", ".pl", ".toml"}
 
 
 @dataclass
@@ -45,12 +52,25 @@ class Store:
 
     def add(self, record: Record) -> None:
         """Keep a result, on disk before anything else happens; one write, so that two runs never mix their lines."""
-        record = {"edition": EDITION, **record}
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        record = {"edition": EDITION, "date": today, "code": code(), **record}
         line = f"{json.dumps(record)}\n".encode()
         with self._lock, self.path.open("ab", buffering=0) as file:
             file.write(line)
             os.fsync(file.fileno())
             self.records[key(record)] = record
+
+    @property
+    def of_one_code(self) -> bool:
+        """Tell whether all results come from the same state of the code."""
+        codes = {record.get("code") for record in self.records.values()}
+        return len(codes) == 1 and None not in codes
+
+    @property
+    def dates(self) -> list[str]:
+        """Return the days on which results were made, in order; of results without one, the last day that any was."""
+        last = f"{datetime.fromtimestamp(self.path.stat().st_mtime, UTC):%Y-%m-%d}"
+        return sorted({record.get("date", last) for record in self.records.values()})
 
     def __contains__(self, wanted: object) -> bool:
         return wanted in self.records
@@ -59,6 +79,16 @@ class Store:
         """Return a method's results on a data set, by row."""
         found = [r for (d, m, _), r in self.records.items() if (d, m) == (data, method)]
         return sorted(found, key=lambda record: int(record["row"]))
+
+
+@cache
+def code() -> str:
+    """Return a short mark of the code that makes results: the package, the methods, and what judges their answers."""
+    files = [path for folder in CODE for path in Path(folder).rglob("*") if path.suffix in SUFFIXES]
+    mark = sha256()
+    for path in sorted(files):
+        mark.update(path.read_bytes())
+    return mark.hexdigest()[:12]
 
 
 def shared_rows(store: Store, data: Iterable[str], methods: Iterable[str]) -> Store:

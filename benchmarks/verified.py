@@ -182,8 +182,11 @@ def dice_line(data: Data, model: Any, recourse: Recourse, rows: pd.DataFrame, me
     dice = dice_ml.Dice(described, dice_ml.Model(model=flag, backend="sklearn"), method=method)
     features = recourse.problem.theory.feature
     free = [name for name, feature in features.items() if feature.action.is_direct]
+    seeded: dict[str, Any] = {"random_seed": 0} if method == "random" else {}
     costs, asked, start = [], [], time.perf_counter()
     for place in range(len(rows)):
+        random.seed(0)
+        np.random.seed(0)
         row = rows.iloc[[place]]
         flag.rows = 0
         # DiCE raises an error of its own where it finds nothing, and others on some rows.
@@ -200,6 +203,7 @@ def dice_line(data: Data, model: Any, recourse: Recourse, rows: pd.DataFrame, me
                 features_to_vary=free,
                 permitted_range=limits,
                 verbose=False,
+                **seeded,
             )
             end = answer.cf_examples_list[0].final_cfs_df[list(data.frame)].astype(row.dtypes)
             asked.append(flag.rows)

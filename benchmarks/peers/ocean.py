@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from benchmarks.world import State, World
 
-SECONDS = 5
+SECONDS = 20
 MARGIN = 10_000
 """How far past even the vote has to be, in units of 1e-10: XGBoost's leaves have single precision."""
 

@@ -131,7 +131,6 @@ def extras(store: Store, data: Iterable[str]) -> Table:
             records = store.of(name, method)
             ends = found(records)
             good = usable(records)
-            proofs = sum(bool(r.get("proved")) for r in records)
             times = sorted(1e3 * r["processor"] for r in records if "processor" in r)
             rows.append(
                 (
@@ -144,7 +143,7 @@ def extras(store: Store, data: Iterable[str]) -> Table:
                     _median(r["executed_cost"] for r in good),
                     str(sum(len(r["illegal"]) for r in ends)),
                     f"{_quantile(times, 0.5)} / {_quantile(times, 0.95)}",
-                    share(proofs, len(records)),
+                    share(_proofs(records), len(records)),
                 )
             )  # fmt: skip
     return Table(
@@ -157,7 +156,8 @@ def extras(store: Store, data: Iterable[str]) -> Table:
         tuple(rows),
         (
             "Costs are L1 of the contract, medians. All changes: what the end state differs in, effects too. Executed: what a person "
-            "does on a usable path, that is one that is legal and ends accepted by what the method aims at. The rules are the "
+            "does on a usable path, that is one that is legal and ends accepted by what the method aims at; these are other rows with "
+            "each method, so costs compare in the next table, row by row. The rules are the "
             "paper's and were not read off this model, so what aims at one is often refused by the other. Proved: least "
             "cost by the method's own measure (of MACE, MINT and C3G to within a billionth; for C3G and treecf over end states, not "
             "paths), or that there is no answer. Times are processor time of one answer, without the path.",
@@ -225,7 +225,8 @@ def failures(store: Store, data: Iterable[str]) -> Table:
         ("data set", "method", "reason", "rows"),
         tuple(rows),
         (
-            "Proved: the method shows that there is none. An error is the method's own, as it was raised.",
+            "Proved: the method shows that there is none. An error is the method's own, as it was raised; that DiCE's genetic search "
+            "cannot take people without any number, as on Cars, is known (interpretml/DiCE, issue 276).",
         ),
     )
 
@@ -248,7 +249,7 @@ def _quantile(ordered: list[float], part: float) -> str:
 def wins(store: Store, data: Iterable[str]) -> list[str]:
     """Return, as sentences, where another method does better than ours."""
     data = list(data)
-    return [*_faster(store, data), *_cheaper(store, data)]
+    return [*_faster(store, data), *_cheaper(store, data), *_surer(store, data)]
 
 
 def _faster(store: Store, data: Iterable[str]) -> Iterator[str]:
@@ -277,6 +278,20 @@ def _cheaper(store: Store, data: Iterable[str]) -> Iterator[str]:
                 f"{name}: {title} has a cheaper usable path than {against} on {tally['cheaper than ours']} rows, and the only one on "
                 f"{tally['only they']}; it is beaten on {tally['beaten']}, and {against} alone has one on {tally['only we']}."
             )
+
+
+def _surer(store: Store, data: Iterable[str]) -> Iterator[str]:
+    for name in data:
+        for aim, own in OURS.items():
+            mine = _proofs(store.of(name, own))
+            rivals = {m: _proofs(store.of(name, m)) for m, peer in PEERS.items() if peer.aim is aim}
+            ahead = [f"{PEERS[m].title} ({count})" for m, count in rivals.items() if count > mine]
+            if ahead:
+                yield f"{name}: {', '.join(ahead)} prove more rows than {PEERS[own].title} ({mine})."
+
+
+def _proofs(records: Iterable[Record]) -> int:
+    return sum(bool(record.get("proved")) for record in records)
 
 
 def _typical(records: Iterable[Record]) -> float | None:

@@ -22,7 +22,7 @@ def sentences(store: Store, data: Iterable[str], worlds: Iterable[str]) -> Itera
     yield from _rebuilt(store, data)
     yield from _everyone(store, data)
     for aim in Aim:
-        yield _usable(store, worlds, aim)
+        yield from _usable(store, worlds, aim)
 
 
 def _rebuilt(store: Store, data: Iterable[str]) -> Iterator[str]:
@@ -55,14 +55,16 @@ def _everyone(store: Store, data: Iterable[str]) -> Iterator[str]:
         )
 
 
-def _usable(store: Store, worlds: Iterable[str], aim: Aim) -> str:
+def _usable(store: Store, worlds: Iterable[str], aim: Aim) -> Iterator[str]:
     worlds = list(worlds)
     shares = []
     for method, peer in PEERS.items():
-        if peer.aim is aim:
-            records = [record for name in worlds for record in store.of(name, method)]
+        records = [record for name in worlds for record in store.of(name, method)]
+        if peer.aim is aim and any(record["status"] != "missing" for record in records):
             shares.append((len(usable(records)), len(records), peer.title, method))
-    own = next(each for each in shares if each[3] == OURS[aim])
-    rest = sorted((each for each in shares if each[3] != OURS[aim]), reverse=True)
-    peers = ", ".join(f"{title} {share(good, rows)}" for good, rows, title, _ in rest)
-    return f"A usable path (legal, and accepted by the {aim.value} at its end), all rows: {own[2]} {share(own[0], own[1])}; {peers}."
+    shown = {
+        method: f"{title} {share(good, rows)}" for good, rows, title, method in sorted(shares)[::-1]
+    }
+    if own := shown.pop(OURS[aim], None):
+        peers = ", ".join(shown.values())
+        yield f"A usable path (legal, and accepted by the {aim.value} at its end), all rows: {own}; {peers}."

@@ -16,8 +16,6 @@ from p2c.engines import ENGINES
 from p2c.engines.nearest import NEAREST
 from p2c.errors import EngineError, P2CError, suggestion
 from p2c.plan.blockers import find_blockers
-from p2c.plan.frames import plan_frame
-from p2c.plan.lazy import is_lazy, plan_lazily
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
@@ -170,6 +168,10 @@ class Problem:
         `details`), and `message`, which says what is wrong with an `invalid` row.
         """
         problem = self.with_keys(**overrides)
+        # What reads tables takes longer to load than most people who ask for one plan would wait.
+        from p2c.plan.frames import plan_frame
+        from p2c.plan.lazy import is_lazy, plan_lazily
+
         if is_lazy(frame):
             return plan_lazily(
                 problem.compiled, frame, partial(problem.plan_many, details=details, progress=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,13 +13,14 @@ from p2c.learn.extract import extract
 from p2c.learn.outline import outline_problem
 from p2c.learn.proxy import fit_proxy
 from p2c.learn.review import Review
-from p2c.learn.rungs import sample_values
+from p2c.learn.rungs import FINE_PARTS, sample_values
 from p2c.learn.source import read_source
 from p2c.learn.view import as_frame
 from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
+from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
 from p2c.plan.validate import Verdict
 from p2c.problem import Problem
+from p2c.report.voice import give_voice
 from p2c.rules.render import render_atom, render_literal
 from p2c.rules.syntax import Atom, Constant, Not, Variable
 from p2c.verify.border import find_borders
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 GUIDES = 4
 """How many plans of the rules the search starts from."""
+WHOLE = 200
+"""A feature with so few values is looked at closely at all of them, be they in the data or not."""
 
 
 @dataclass(frozen=True)
@@ -137,28 +140,28 @@ class Recourse:
         state = self.problem.read_row(self.source.view.row(row))
         guides = self._guides(state, k)
         if self.source.model is None:
-            return [VerifiedPlan(guide, False, 0, 0, guide, None) for guide in guides[:k]]
+            told = [self._told(guide, cheapest=n == 0) for n, guide in enumerate(guides[:k])]
+            return [VerifiedPlan(guide, False, 0, 0, guide, None) for guide in told]
         walker = Walker(self.problem.theory, state)
         oracle = Oracle(self._ask(row), self.budget)
         seeds = [path for guide in guides for path in _walked(walker, guide)]
         plans = self._confirmed(guides[:k], oracle) if self.extraction.exact else None
         if plans is None:
-            walks = Search(walker, oracle, self.ladder, wanted=k).run(seeds)
-            plans = [self._plan(walker, walk) for walk in walks]
-        verified = bool(plans) and not isinstance(plans[0], Infeasible)
-        told = oracle.known.get(tuple((guides[0].counterfactual or {}).values()))
-        said = None if told is None else told.accepted
+            search = Search(walker, oracle, self.ladder, self.fine_ladder, wanted=k)
+            plans = [self._plan(walker, walk) for walk in search.run(seeds)]
+        verified = bool(plans) and not isinstance(plans[0][0], Infeasible)
+        guide = self._told(guides[0], oracle)
         return [
             VerifiedPlan(
-                plan,
+                self._told(plan, oracle, replayed=replayed, cheapest=number == 0),
                 verified,
                 oracle.asked,
                 oracle.calls,
-                guides[0],
-                said,
+                guide,
+                oracle.said(guide.counterfactual or {}),
                 find_borders(oracle, plan),
             )
-            for plan in plans or [GaveUp(walker.question, 0.0)]
+            for number, (plan, replayed) in enumerate(plans or [(GaveUp(walker.question, 0.0), "")])
         ]
 
     def plan_many(self, frame: Any) -> list[VerifiedPlan]:
@@ -180,10 +183,40 @@ class Recourse:
             return verdict
         return Verdict((*verdict.faults, Fault("counterfactual", "the model refuses this state")))
 
+    def report(
+        self,
+        confirmed: VerifiedPlan,
+        *,
+        format: str = "html",
+        audience: str = "applicant",
+        language: str = "en",
+    ) -> bytes:
+        """Return a report on a plan, as `Problem.report` does, with what the model said of it."""
+        return self.problem.report(
+            confirmed.plan, format=format, audience=audience, language=language
+        )
+
     @cached_property
     def ladder(self) -> Ladder:
         """Return the values of each feature that are put to the model first."""
         return build_ladder(self.problem.theory, sample_values(self.source.table))
+
+    @cached_property
+    def fine_ladder(self) -> Ladder:
+        """Return the values of each feature that are put to the model where it is asked closely."""
+        samples = sample_values(self.source.table, parts=FINE_PARTS)
+        return build_ladder(self.problem.theory, samples, whole=WHOLE)
+
+    def _told(
+        self, plan: Plan, oracle: Oracle | None = None, *, replayed: str = "", cheapest: bool = True
+    ) -> Plan:
+        """Return a plan that can tell itself, and what the model said of it."""
+        testimony = Testimony(None, 0)
+        if oracle is not None:
+            said = oracle.said(plan.counterfactual or {})
+            testimony = Testimony(said, oracle.asked, self.extraction.exact, replayed)
+        known = replace(plan, question=replace(plan.question, testimony=testimony))
+        return give_voice(self.problem.theory, known, cheapest=cheapest)
 
     def _guides(self, state: State, k: int) -> list[Plan]:
         """Return the plans of the rules: the one answer where there is no path or nothing to do."""
@@ -195,14 +228,15 @@ class Recourse:
             return found or [Infeasible(Walker(self.problem.theory, state).question)]
         return [self.problem.plan(state)]
 
-    def _confirmed(self, guides: list[Plan], oracle: Oracle) -> list[Plan] | None:
+    def _confirmed(self, guides: list[Plan], oracle: Oracle) -> list[tuple[Plan, str]] | None:
         """Return the plans of a model's own rules where the model confirms them; None where it does not."""
+        plans = [(guide, "") for guide in guides]
         if isinstance(guides[0], Infeasible):
-            return list(guides)
+            return plans
         ends = [Walk(plan.counterfactual) for plan in guides if plan.counterfactual is not None]
         judged = oracle.answers(ends)
         agreed = len(judged) == len(guides) and all(answer.accepted for _, answer in judged)
-        return list(guides) if agreed else None
+        return plans if agreed else None
 
     def _ask(self, row: Mapping[str, Any] | pd.Series) -> Ask:
         model, view, proxy = self.source.model, self.source.view, self.proxy
@@ -219,13 +253,14 @@ class Recourse:
 
         return ask
 
-    def _plan(self, walker: Walker, walk: Walk) -> Plan:
+    def _plan(self, walker: Walker, walk: Walk) -> tuple[Plan, str]:
+        """Return a confirmed walk as a plan, and what came of replaying it."""
         if walk.before is None:
-            return Already(walker.question)
+            return Already(walker.question), ""
         plan = walker.found(walk)
         verdict = self._towards(plan).check(plan)
         assert verdict, f"a confirmed plan breaks the contract: {verdict}"
-        return plan
+        return plan, str(verdict)
 
     def _towards(self, plan: Found | Already) -> Problem:
         """Return the problem whose goal is the end of a plan."""

@@ -35,6 +35,19 @@ def test_results_of_another_edition_are_made_anew(tmp_path: Path) -> None:
     assert ("a", "b", 0) not in Store.open(path)
 
 
+def test_results_of_one_run_have_its_date_and_come_from_one_state_of_the_code(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.jsonl"
+    store = Store.open(path)
+    for row in range(2):
+        store.add({"data": "cars", "method": "p2c", "row": row})
+    assert Store.open(path).of_one_code
+    assert len(Store.open(path).dates) == 1
+    store.add({"data": "cars", "method": "p2c", "row": 2, "code": "of yesterday"})
+    assert not Store.open(path).of_one_code
+
+
 def test_only_rows_that_every_method_has_are_compared(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "store.jsonl")
     for method, rows in {"p2c": 2, "mace": 3}.items():

@@ -117,6 +117,12 @@ def test_a_missing_key_is_named(key: str) -> None:
     assert faults(problem) == [f"{key}: this key is missing"]
 
 
+def test_a_row_in_the_place_of_a_problem_is_said_to_be_one() -> None:
+    assert faults({"age": 31, "debt": 0}) == [
+        "no problem: it has 'age', 'debt', and none of 'goal', 'rules', 'features'; is it a row? A problem comes first"
+    ]
+
+
 def test_a_feature_named_like_a_type_keeps_its_name_in_a_fault() -> None:
     problem = PLAIN | {"features": {"int": {"type": "int", "min": "x", "max": 9}}}
     assert faults(problem) == ["features.int.min: expected a number, found 'x'"]

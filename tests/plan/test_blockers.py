@@ -15,6 +15,7 @@ from p2c.plan.outcome import Blocker, Found, Infeasible
 from p2c.plan.planner import find_plan
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, ordinal, whole
+from tests.plan.test_limits import many_changes
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
@@ -134,6 +135,17 @@ def test_the_blockers_among_many_restrictions_are_a_smallest_set(count: int, nee
     plan = problem.plan(row)
     assert isinstance(plan, Infeasible)
     assert len(plan.blockers) == needed
+
+
+def test_in_a_large_problem_effects_are_thought_of_last() -> None:
+    problem, row = many_changes(12)
+    features = problem.to_dict()["features"]
+    features["f3"]["action"] = "fixed"
+    plan = Problem.from_dict(problem.to_dict() | {"features": features}).plan(row)
+    assert isinstance(plan, Infeasible)
+    assert [each.to_dict() for each in plan.blockers] == [{"feature": "f3", "restriction": "fixed"}]
+    assert plan.opened is not None
+    assert len(plan.opened.direct_actions) == 12
 
 
 def woven(count: int) -> tuple[Problem, Document]:

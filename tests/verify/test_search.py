@@ -97,9 +97,8 @@ def test_with_every_value_on_the_ladder_the_search_finds_the_least_cost(seed: in
         size = sum(map(len, every_value(problem).values()))
         if plan.status == "gave_up" or size > 40:
             continue
-        search = Search(
-            walker, Oracle(ask, 2_000), build_ladder(problem.theory, every_value(problem))
-        )
+        ladder = build_ladder(problem.theory, every_value(problem))
+        search = Search(walker, Oracle(ask, 2_000), ladder, ladder)
         walks = search.run([])
         if isinstance(plan, Found) and search.oracle.left():
             assert walks, f"{document}\n{row}"

@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from enum import Enum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,10 @@ def read_spec(
     given: object = data
     if not isinstance(given, Mapping):
         message = f"expected a table of keys such as 'goal' and 'features', found {_shown(given)}"
+        raise ProblemError([Fault("", message)], source=source)
+    if given and not {str(key) for key in given} & ProblemSpec.model_fields.keys():
+        names = ", ".join(repr(str(key)) for key in islice(given, 3))
+        message = f"no problem: it has {names}, and none of 'goal', 'rules', 'features'; is it a row? A problem comes first"
         raise ProblemError([Fault("", message)], source=source)
     try:
         spec = ProblemSpec.model_validate({str(key): value for key, value in given.items()})

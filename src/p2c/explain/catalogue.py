@@ -123,6 +123,16 @@ class Phrases:
     stopped: str
     stopped_without: str
     stopped_with: str
+    model_confirms: str
+    """What the model behind the rules said of the end of a plan, where there is one."""
+    model_refuses: str
+    model_not_asked: str
+    model_asked: str
+    model_not_proved: str
+    model_reasons: str
+    """What reasons are worth that come from rules in the place of a model."""
+    model_unexplained: str
+    """What is said where those rules decide otherwise than the model."""
     picture: Mapping[str, str]
     """The words of the picture: its columns, its legend, and how it is told to those who do not see it."""
     graph: Mapping[str, str]

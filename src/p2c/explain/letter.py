@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import in_language
 from p2c.explain.phrases import phrases_of
-from p2c.explain.teller import Teller
+from p2c.explain.sentences import filled
+from p2c.explain.teller import Item, Teller
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p2c.explain.teller import Item
     from p2c.plan.outcome import Plan
     from p2c.rules.theory import Theory
 
@@ -91,7 +91,12 @@ class _Writer:
 
     def _why(self) -> Section:
         lead, items = self.teller.reasons(self.plan.question.initial)
-        return self._section("why", lead, items)
+        told = self.plan.question.testimony
+        if told is None or told.exact:
+            return self._section("why", lead, items)
+        if self.teller.says_yes(self.plan.question.initial) != (self.plan.status == "already"):
+            return self._section("why", self.phrases.model_unexplained)
+        return self._section("why", lead, (*items, Item(self.phrases.model_reasons)))
 
     def _way(self, plan: Found) -> Iterator[Section]:
         yield self._steps("steps", plan)
@@ -104,7 +109,9 @@ class _Writer:
         return self._section(kind, lead or usual, items, ordered=True)
 
     def _not_enough(self, plan: Found) -> Iterator[Section]:
-        items = self.teller.without_steps(plan)
+        told = plan.question.testimony
+        # What would not be enough for the rules might be enough for a model that they only stand for.
+        items = self.teller.without_steps(plan) if told is None or told.exact else ()
         if items:
             yield self._section("not_enough", "", items)
 
@@ -115,7 +122,11 @@ class _Writer:
 
     def _effort(self, plan: Found) -> Section:
         effort = self.teller.effort(plan.cost)
-        return self._section("effort", effort, self.teller.proofs(plan, cheapest=self.cheapest))
+        told = plan.question.testimony
+        # What the rules prove is nothing to somebody whom the model refuses.
+        refused = told is not None and told.accepted is False
+        proofs = () if refused else self.teller.proofs(plan, cheapest=self.cheapest)
+        return self._section("effort", effort, (*proofs, *self.teller.confirmed(plan)))
 
     def _blocked(self, plan: Infeasible) -> Iterator[Section]:
         if not plan.blockers or plan.opened is None:
@@ -132,4 +143,7 @@ class _Writer:
             yield from self._way(plan.best)
             yield self._effort(plan.best)
         items = self.teller.stopped(found=plan.best is not None)
+        told = plan.question.testimony
+        if told is not None:
+            items += (Item(filled(self.phrases.model_asked, count=self.teller.number(told.asked))),)
         yield self._section("search", self.teller.bound(plan.bound), items)

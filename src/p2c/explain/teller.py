@@ -76,6 +76,10 @@ class Teller:
             return self.phrases.yes_because, shown
         return self._lead(nodes, len(shown)), shown
 
+    def says_yes(self, state: Mapping[str, Value]) -> bool:
+        """Tell whether the rules meet the goal in a state."""
+        return why(self.theory, state).root.holds
+
     def _lead(self, nodes: tuple[ProofNode, ...], count: int) -> str:
         refusals = all(isinstance(n.claim, Decided) and n.claim.call.negated for n in nodes)
         if refusals and len(nodes) == 1:
@@ -189,13 +193,14 @@ class Teller:
 
     def effort(self, cost: float) -> str:
         """Say what a plan takes."""
-        return filled(self.phrases.total_effort, cost=self._number(cost, digits=3))
+        return filled(self.phrases.total_effort, cost=self.number(cost, digits=3))
 
     def bound(self, bound: float) -> str:
         """Say how far a search went."""
-        return filled(self.phrases.stopped, bound=self._number(bound))
+        return filled(self.phrases.stopped, bound=self.number(bound))
 
-    def _number(self, number: float, *, digits: int = 6) -> str:
+    def number(self, number: float, *, digits: int = 6) -> str:
+        """Write a number for people."""
         return number_words(rounded(number, digits=digits), self.phrases)
 
     def proofs(self, plan: Found, *, cheapest: bool) -> tuple[Item, ...]:
@@ -206,6 +211,18 @@ class Teller:
             return (Item(self.phrases.least_to_here),)
         fewest = self.theory.minimize is Minimize.ACTIONS
         return (Item(self.phrases.fewest_steps if fewest else self.phrases.least_effort),)
+
+    def confirmed(self, plan: Found) -> tuple[Item, ...]:
+        """Say what the model has to do with a plan, where one decides."""
+        told, phrases = plan.question.testimony, self.phrases
+        if told is None:
+            return ()
+        if told.accepted is None:
+            return (Item(phrases.model_not_asked),)
+        answer = phrases.model_confirms if told.accepted else phrases.model_refuses
+        asked = filled(phrases.model_asked, count=self.number(told.asked))
+        proof = () if plan.optimal else (Item(phrases.model_not_proved),)
+        return (Item(answer), *proof, Item(asked))
 
     def blockers(self, blockers: tuple[Blocker, ...]) -> tuple[Item, ...]:
         """Say what stands in the way."""

@@ -5,7 +5,9 @@ size, so that the first to open a path is a smallest. Where they are many, lifti
 what a largest set that opens none leaves out is then something that every helpful set takes from, and the smallest set
 that takes from all that is known is tried next, until one opens a path (the implicit hitting sets of Moreno-Centeno and
 Karp, 2013). A lifted effect can also carry a feature away from where it is wanted, so among many restrictions the set is
-one that opens a path and, but for such turns, a smallest. All this ends in time: what is known by then is what is said.
+one that opens a path and, but for such turns, a smallest. In a large problem, where only sets of actions can be chosen
+first, to be free to set what follows by itself is thought of last, since that is searched state by state. All this ends in
+time: what is known by then is what is said.
 """
 
 from __future__ import annotations
@@ -36,6 +38,9 @@ SECONDS = 5.0
 
 FEW = 7
 """Up to how many restrictions all sets of them are tried."""
+
+NODES = 400
+"""How many states are looked at for each of many sets, in problems that are too large for that, unless the caller gives time."""
 
 
 class Explanation(NamedTuple):
@@ -69,7 +74,12 @@ def find_blockers(
     trial = Trial(space.theory, state, tuple(_liftings(space)), deadline)
     every = frozenset(range(len(trial.liftings)))
     try:
-        chosen = _by_size(trial, every) if len(every) <= FEW else _by_hitting(trial, every)
+        if len(every) <= FEW:
+            chosen = _by_size(trial, every)
+        elif space.is_small:
+            chosen = _by_hitting(trial, every)
+        else:
+            chosen = _in_large(replace(trial, nodes=NODES if time_limit is None else None), every)
     except OutOfTimeError:
         return Explanation(known=False)
     if chosen is None:
@@ -86,6 +96,7 @@ class Trial:
     state: Mapping[str, Value]
     liftings: tuple[Lifting, ...]
     deadline: float
+    nodes: int | None = None
     _known: dict[frozenset[int], Found | None] = field(default_factory=dict)
 
     def opened(self, chosen: frozenset[int]) -> Found | None:
@@ -102,8 +113,9 @@ class Trial:
             lifted[name] = _merged(lifted[name], lifting)
         space = Space(replace(self.theory, features=tuple(lifted.values())))
         dynamics = Dynamics(place_person(space, self.state))
-        limits = Limits(deadline=self.deadline)
-        plan = search_plan(dynamics, limits, choose_first=selects(space))
+        choose_first = selects(space)
+        limits = Limits(None if choose_first else self.nodes, self.deadline)
+        plan = search_plan(dynamics, limits, choose_first=choose_first)
         if isinstance(plan, GaveUp):
             raise OutOfTimeError
         return plan if isinstance(plan, Found) else None
@@ -116,6 +128,14 @@ def _by_size(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:
             if trial.opened(frozenset(chosen)) is not None:
                 return frozenset(chosen)
     return None
+
+
+def _in_large(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:
+    """Return the same as below, first without the effects that a person might be free to set."""
+    plain = frozenset(
+        each for each in every if trial.liftings[each].blocker.restriction != Action.EFFECT.value
+    )
+    return (_by_hitting(trial, plain) if plain else None) or _by_hitting(trial, every)
 
 
 def _by_hitting(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
 from p2c.plan.courses import Rest
-from p2c.plan.masks import bits, numbers
+from p2c.plan.masks import bits, nearly_all, numbers
 from p2c.plan.outlook import settle
 from p2c.plan.rivals import beaten, rivals
 
@@ -61,7 +61,7 @@ class Futures:
         key = axis, options, own
         known = self._known_bodies.get(key)
         if known is None:
-            ends = [self.outlook.ends[number] for number in numbers(options)]
+            ends = [body for bit, body in self.outlook.ways[axis] if bit & options]
             if own:
                 ends.append(self.outlook.own[axis])
             if not ends:
@@ -212,14 +212,9 @@ class End:
 
     def _silence(self, rules: int) -> None:
         """Take away the values with which one of these rules would surely fire."""
-        once = twice = 0
-        for mask in self.must_of:
-            lacking = ~mask & rules
-            twice |= once & lacking
-            once |= lacking
-        if rules & ~once:
+        if rules & reduce(and_, self.must_of):
             raise DeadEnd
-        for bit in bits(rules & ~twice):
+        for bit in bits(rules & nearly_all(self.must_of)):
             rule = bit.bit_length() - 1
             for axis in self.futures.space.tested[rule]:
                 if not self.must_of[axis] & bit:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import accumulate
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Remembered(dict[int, int]):
@@ -30,6 +33,16 @@ def bits(mask: int) -> Iterator[int]:
         bit = mask & -mask
         yield bit
         mask ^= bit
+
+
+def nearly_all(masks: Sequence[int]) -> int:
+    """Return the bits that all masks have but one at most.
+
+    >>> bin(nearly_all([0b1100, 0b1101, 0b1011]))
+    '0b1101'
+    """
+    # A bit that one mask lacks, and an earlier one too, is lacking in two.
+    return reduce(and_, map(or_, accumulate(masks, and_), masks[1:]), -1)
 
 
 def numbers(mask: int) -> Iterator[int]:

@@ -78,6 +78,21 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Testimony:
+    """What the model behind the rules had to do with an answer.
+
+    `accepted` is what it said of the end, None where it was not asked; `asked` counts the states that it was asked
+    about; `exact` tells that the rules are the model's own. `replayed` is what came of replaying the path with the model
+    in the place of the goal.
+    """
+
+    accepted: bool | None
+    asked: int
+    exact: bool = False
+    replayed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What was asked: the problem, the norm, the person, and the exceptions that were abduced."""
 
@@ -87,6 +102,8 @@ class Question:
     exceptions: tuple[Record, ...]
     voice: Voice | None = field(default=None, compare=False, repr=False)
     """Who tells the answer in words and pictures (`plan/voice.py`); no part of the question itself."""
+    testimony: Testimony | None = field(default=None, compare=False, repr=False)
+    """What a model said of the answer, where one decides; no part of the question either."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question's share of the contract's JSON."""

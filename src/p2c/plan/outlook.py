@@ -113,6 +113,14 @@ class Outlook:
         return tuple(bodies[axis][end] for _, axis, end in self.options)
 
     @cached_property
+    def ways(self) -> dict[int, list[tuple[int, int]]]:
+        """Return the options on each feature as bits, each with the rules whose tests pass where it leads."""
+        found: dict[int, list[tuple[int, int]]] = {axis: [] for axis in self.on_axis}
+        for number, option in enumerate(self.options):
+            found[option[1]].append((1 << number, self.ends[number]))
+        return found
+
+    @cached_property
     def start(self) -> tuple[int, ...]:
         """Return the own region of each governed feature, as a bit."""
         places = self.dynamics.person.places
@@ -293,10 +301,11 @@ class Outlook:
         """Return the options on a feature that make a rule's tests on it pass, and those that make them fail."""
         known = self._passing.get((rule, axis))
         if known is None:
-            sides = [0, 0]
-            for number in numbers(self.on_axis.get(axis, 0)):
-                sides[not self.ends[number] >> rule & 1] |= 1 << number
-            known = self._passing[rule, axis] = sides[0], sides[1]
+            passing = 0
+            for bit, body in self.ways.get(axis, ()):
+                if body >> rule & 1:
+                    passing |= bit
+            known = self._passing[rule, axis] = passing, self.on_axis.get(axis, 0) ^ passing
         return known
 
     def noticed(self, rule: int, axis: int) -> int:

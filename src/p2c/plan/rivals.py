@@ -8,9 +8,11 @@ because of what the other features may end with, the plan was not the best one.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
-from p2c.plan.masks import numbers
+from p2c.plan.masks import nearly_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +35,10 @@ def rivals(outlook: Outlook) -> Rivals:
             continue
         own, listed = outlook.own[axis], []
         alike = {own & ~blamed: [own]}
-        for number in numbers(options):
-            body = outlook.ends[number]
+        for bit, body in outlook.ways[axis]:
             better = alike.setdefault(body & ~blamed, [])
             if better:
-                listed.append((1 << number, [each & ~body for each in better]))
+                listed.append((bit, [each & ~body for each in better]))
             better.append(body)
         if listed:
             found.append((axis, options, listed))
@@ -46,16 +47,13 @@ def rivals(outlook: Outlook) -> Rivals:
 
 def beaten(rivals: Rivals, options: int, may_of: Sequence[int]) -> int:
     """Return those of some options that a rival can stand in for, given what each feature may let fire at the end."""
-    once = twice = 0
-    for mask in may_of:
-        twice |= once & ~mask
-        once |= ~mask
+    most, all_let = nearly_all(may_of), reduce(and_, may_of)
     found = 0
     for axis, own, listed in rivals:
         if not own & options:
             continue
         # The rules that fire if this feature lets them.
-        possible = ~(twice | once & may_of[axis])
+        possible = most & (all_let | ~may_of[axis])
         for bit, extras in listed:
             if bit & options:
                 for extra in extras:

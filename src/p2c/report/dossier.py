@@ -142,7 +142,8 @@ class _Expert:
         facts = [
             (self.words["status"], self.plan.status),
             (self.words["cost"], f"{cost} ({self.plan.question.norm})"),
-            (self.words["replayed"], str(check_plan(self.theory, self.plan.to_dict()))),
+            (self.words["replayed"], self._replayed()),
+            *self._testimony(),
             *((self.words["exception"], _json(each)) for each in self.plan.question.exceptions),
             *(
                 (self.words["blocker"], f"{each.feature}: {each.restriction}")
@@ -151,12 +152,30 @@ class _Expert:
         ]
         yield Grid((self.words["key"], self.words["value"]), tuple(facts))
 
+    def _replayed(self) -> str:
+        told = self.plan.question.testimony
+        replayed = told.replayed if told is not None else ""
+        return replayed or str(check_plan(self.theory, self.plan.to_dict()))
+
+    def _testimony(self) -> Iterator[tuple[str, str]]:
+        told = self.plan.question.testimony
+        if told is not None:
+            answers = {True: "accepted", False: "refused", None: "not_asked"}
+            yield self.words["model"], self.words[answers[told.accepted]]
+            yield self.words["asked"], number_words(told.asked, self.phrases)
+
     def _proofs(self) -> Iterator[Block]:
         yield Heading(self.words["proof_now"])
         yield Outline(why(self.theory, self.plan.question.initial).rows())
         if self.plan.steps and self.plan.counterfactual is not None:
             yield Heading(self.words["proof_then"])
-            yield Outline(why(self.theory, self.plan.counterfactual).rows())
+            proof, told = why(self.theory, self.plan.counterfactual), self.plan.question.testimony
+            if told is not None and not told.exact:
+                agree = proof.root.holds == told.accepted
+                yield Paragraph(
+                    self.phrases.model_reasons if agree else self.phrases.model_unexplained
+                )
+            yield Outline(proof.rows())
 
     def _alternatives(self) -> Iterator[Block]:
         if self.plan.status != "found" or not self.origin.alternatives:

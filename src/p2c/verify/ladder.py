@@ -16,17 +16,22 @@ if TYPE_CHECKING:
     Ladder = Mapping[str, tuple[Value, ...]]
 
 
-def build_ladder(theory: Theory, samples: Mapping[str, Sequence[Value]]) -> Ladder:
+def build_ladder(
+    theory: Theory, samples: Mapping[str, Sequence[Value]], *, whole: int = 0
+) -> Ladder:
     """Return the rungs of each feature that a person may set: the samples, and what lies beside every constant in rules.
 
-    `samples` holds values of the data, such as quantiles; of a category without any, all values are rungs.
+    `samples` holds values of the data, such as quantiles; of a category without any, and of a feature of at most
+    `whole` values, all are rungs.
     """
     constants: dict[str, set[int | float]] = {name: set() for name in theory.feature}
     for test in every_test(theory):
         if not isinstance(test.constant, str) and theory.feature[test.feature].kind.is_number:
             constants[test.feature].add(test.constant)
     return {
-        feature.name: _rungs(feature, samples.get(feature.name, ()), constants[feature.name])
+        feature.name: _every_value(feature)
+        if feature.domain.size <= whole
+        else _rungs(feature, samples.get(feature.name, ()), constants[feature.name])
         for feature in theory.features
         if feature.action.is_direct
     }
@@ -55,13 +60,17 @@ def _place(feature: Feature, value: str | int | float) -> int:
     return min(feature.domain.first_place_from(exact(value)), feature.domain.size - 1)
 
 
+def _every_value(feature: Feature) -> tuple[Value, ...]:
+    return tuple(feature.domain.value(place) for place in range(feature.domain.size))
+
+
 def _rungs(
     feature: Feature, samples: Sequence[Value], constants: set[int | float]
 ) -> tuple[Value, ...]:
     domain = feature.domain
     if not feature.kind.is_number:
         known = [value for value in samples if value in feature.places]
-        return tuple(known or (domain.value(place) for place in range(domain.size)))
+        return tuple(known) or _every_value(feature)
     places = {0, domain.size - 1}
     places |= {_place(feature, value) for value in samples if value is not None}
     for constant in constants:

@@ -36,6 +36,11 @@ class Oracle:
         """Return how many questions are left beyond those saved."""
         return max(self.budget - saved - self.asked, 0)
 
+    def said(self, state: State) -> bool | None:
+        """Return whether the model accepted a state, None where it was not asked about it."""
+        answer = self.known.get(tuple(state.values()))
+        return None if answer is None else answer.accepted
+
     def answers(self, walks: Iterable[Walk], *, saved: int = 0) -> list[tuple[Walk, Answer]]:
         """Return the walks whose end the model has judged, with its answer; those past the budget are left out."""
         walks = list(walks)

@@ -66,6 +66,21 @@ class VerifiedPlan:
             return {}
         return {name: (ruled[name], told[name]) for name in told if ruled[name] != told[name]}
 
+    def explain(self, *, language: str = "en") -> str:
+        """Return the plan in plain words for the person, and whether the model itself confirmed its end."""
+        return self.plan.explain(language=language)
+
+    def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
+        """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen."""
+        return self.plan.to_svg(theme=theme, language=language)
+
+    def to_png(self, *, theme: str = "light", language: str = "en") -> bytes:
+        """Return the plan as the bytes of a PNG file; needs the extra `report`."""
+        return self.plan.to_png(theme=theme, language=language)
+
+    def _repr_html_(self) -> str | None:
+        return self.plan._repr_html_()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON, with what the model said beside it."""
         return {

@@ -140,6 +140,19 @@ class Walker:
         weighted = ((name, far) for name, far in sums.items() if far)
         return math.sqrt(sum(far**2 / self.theory.feature[name].weight for name, far in weighted))
 
+    def cost_after(self, walk: Walk, feature: str, value: Value) -> float:
+        """Return what a walk would cost with one more direct action, or a little less."""
+        spec = self.theory.feature[feature]
+        weight, before = float(spec.weight), self.cost(walk)
+        if self.theory.norm is Norm.L0:
+            return before + weight
+        far = float(distance(spec, walk.state[feature], value))
+        return (
+            before + weight * far
+            if self.theory.norm is Norm.L1
+            else math.hypot(before, math.sqrt(weight) * far)
+        )
+
     def found(self, walk: Walk) -> Found:
         """Return a walk as a plan; that nothing is cheaper is not claimed."""
         assert walk.before is not None

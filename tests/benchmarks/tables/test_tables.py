@@ -8,15 +8,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import benchmarks.growth
+from benchmarks.growth import EVERY_STATE
 from benchmarks.store import Store
-from benchmarks.tables import compliance, nearest, published, space, summary, table
+from benchmarks.tables import (
+    compliance,
+    growth,
+    nearest,
+    published,
+    space,
+    summary,
+    supplement,
+    table,
+)
 from benchmarks.world import world
 from p2c import datasets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MODULES = (benchmarks.growth, compliance, published, table)
+MODULES = (benchmarks.growth, compliance, published, supplement, table)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -105,3 +115,27 @@ def test_the_people_of_a_world_are_refused_by_the_rules_and_by_the_model() -> No
 def test_the_summary_counts_usable_paths_over_all_rows(store: Store) -> None:
     told = list(summary.sentences(store, ["cars"], ["cars"]))
     assert any("p2c 100% (4/4); MACE 50% (2/4)" in sentence for sentence in told)
+
+
+def test_a_peer_is_credited_where_it_proves_more(store: Store) -> None:
+    assert not any("prove more" in sentence for sentence in compliance.wins(store, ["cars"]))
+    store.add(result("p2c", 1, proved=False))
+    store.add(result("p2c", 2, proved=False))
+    assert "cars: MACE (3) prove more rows than p2c (2)." in compliance.wins(store, ["cars"])
+
+
+def test_a_method_is_credited_where_it_grows_less(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "store.jsonl")
+    times = {"p2c": (0.1, 0.5, None), EVERY_STATE: (0.2, 0.25, 0.3)}
+    for method, spans in times.items():
+        for size, span in enumerate(spans, start=2):
+            store.add({"data": "rules", "method": f"growth {method}", "row": size, "found": span})
+    assert list(growth.wins(store)) == [
+        f"growth of rules: {EVERY_STATE} is faster at 3 (0.250 s, p2c 0.500), 4 (0.300 s, p2c gave up)."
+    ]
+
+
+def test_a_method_that_is_missing_is_not_counted_as_failing(store: Store) -> None:
+    for row in range(4):
+        store.add({"data": "cars", "method": "mint", "row": row, "status": "missing", "note": "x"})
+    assert not any("MINT" in sentence for sentence in summary.sentences(store, ["cars"], ["cars"]))
