@@ -11,7 +11,6 @@ from p2c.plan.outcome import GaveUp
 from p2c.plan.person import place_person
 from p2c.plan.planner import search_plan
 from p2c.plan.search import Limits
-from p2c.plan.selection import selects
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import best_plan
@@ -37,7 +36,7 @@ def dynamics_of(problem: Problem, row: Document) -> Dynamics:
 def agrees(document: Document, row: Document) -> bool:
     """Compare the two planners on a problem; tell whether the one that chooses first applies to it."""
     problem = Problem.from_dict(fitted(document))
-    if not selects(problem.compiled):
+    if not problem.compiled.selects:
         return False
     expected = best_plan(problem.theory, problem.read_row(row))
     assert expected is not None
@@ -69,7 +68,7 @@ def test_choosing_the_set_first_agrees_with_the_slow_planner_on_many_more(seed: 
 def test_choosing_the_set_first_gives_up_with_a_true_bound(seed: int) -> None:
     for document, row in seeded_problems(seed + 200, 60):
         problem = Problem.from_dict(fitted(document))
-        if not selects(problem.compiled):
+        if not problem.compiled.selects:
             continue
         truth = best_plan(problem.theory, problem.read_row(row))
         assert truth is not None
@@ -113,6 +112,6 @@ def test_it_is_not_used_where_the_order_may_change_the_cost(
     rules = "e(X,'on') :- n(X,N), N>=5."
     goal = "e(X,'on'), c(X,'y')"
     plain = Problem.from_dict({"goal": goal, "rules": rules, "features": usual})
-    assert selects(plain.compiled)
+    assert plain.compiled.selects
     other = Problem.from_dict({"goal": goal, "rules": rules, "features": edited} | keys)
-    assert not selects(other.compiled)
+    assert not other.compiled.selects

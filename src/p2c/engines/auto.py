@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from p2c.errors import EngineError
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import find_plan
-from p2c.plan.selection import selects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +48,7 @@ class AutoEngine:
         if space.is_small or self.second.version() is None:
             return find_plan(space, state, time_limit=time_limit)
         begin = time.monotonic()
-        patience = MORE_PATIENCE if selects(space) else PATIENCE
+        patience = MORE_PATIENCE if space.selects else PATIENCE
         if time_limit is not None:
             patience = min(patience, time_limit)
         plan = find_plan(space, state, time_limit=patience)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 LABELS = 3_000
 """How many partial routes a class may take before its people are searched for one by one."""
 
+QUICK = 300
+"""The same for a person who is alone, where there is another quick way to an answer."""
+
 
 class Route(NamedTuple):
     """A path as everyone in a class may take it: an effort that is the same for all, and changes from one's own."""
@@ -59,6 +62,8 @@ class Entry:
     """The features whose very value makes the class, since an exception hangs on it."""
     already: bool
     routes: tuple[Route, ...] | None
+    tried: int = 0
+    """After how many partial routes there were too many."""
 
     @cached_property
     def exceptions(self) -> tuple[dict[str, Any], ...]:
@@ -96,7 +101,7 @@ class Atlas:
             ]
         )
 
-    def entry(self, person: Person) -> Entry | None:
+    def entry(self, person: Person, most: int = LABELS) -> Entry | None:
         """Return the person's class, or None for a person off the grid, whose class has nobody else in it."""
         places = person.places
         if person.off_grid:
@@ -107,8 +112,8 @@ class Atlas:
             anchors = self._anchors[regions] = tuple(sorted(Dynamics(person).own_matters))
         key = regions, tuple([places[index] for index in anchors])
         known = self._entries.get(key)
-        if known is None:
-            known = self._entries[key] = _explore(_symbolic(person, anchors), anchors)
+        if known is None or (known.routes is None and known.tried < most):
+            known = self._entries[key] = _explore(_symbolic(person, anchors), anchors, most)
         return known
 
 
@@ -134,7 +139,7 @@ class _Label(NamedTuple):
     sequence: tuple[tuple[int, int], ...]
 
 
-def _explore(dynamics: Dynamics, anchors: tuple[int, ...]) -> Entry:
+def _explore(dynamics: Dynamics, anchors: tuple[int, ...], most: int) -> Entry:
     person = dynamics.person
     start = Arrival(0, 0, Node(person.places, 0, ()), (), None)
     if dynamics.judge(person.places).goal:
@@ -160,8 +165,8 @@ def _explore(dynamics: Dynamics, anchors: tuple[int, ...]) -> Entry:
             rivals[:] = [rival for rival in rivals if not _beats(person, onward, rival)]
             rivals.append(onward)
             made += 1
-            if made > LABELS:
-                return Entry(dynamics, anchors, False, None)
+            if made > most:
+                return Entry(dynamics, anchors, False, None, most)
             key = (arrival.direct, onward.length, onward.sequence, made, onward)
             heapq.heappush(queue, key)  # type: ignore[misc]
     routes = tuple(_route(dynamics, goal) for goal in goals)

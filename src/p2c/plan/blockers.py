@@ -23,7 +23,6 @@ from p2c.plan.outcome import Blocker, Found, GaveUp
 from p2c.plan.person import place_person
 from p2c.plan.planner import search_plan
 from p2c.plan.search import Limits
-from p2c.plan.selection import selects
 from p2c.plan.space import Space
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class Trial:
             lifted[name] = _merged(lifted[name], lifting)
         space = Space(replace(self.theory, features=tuple(lifted.values())))
         dynamics = Dynamics(place_person(space, self.state))
-        choose_first = selects(space)
+        choose_first = space.selects
         limits = Limits(None if choose_first else self.nodes, self.deadline)
         plan = search_plan(dynamics, limits, choose_first=choose_first)
         if isinstance(plan, GaveUp):

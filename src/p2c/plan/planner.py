@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from p2c.domain.spec import Exceptions, Minimize
 from p2c.errors import Fault, RowError
 from p2c.plan.answer import ask, found, question_of, rule_texts, tell
-from p2c.plan.atlas import best_route
+from p2c.plan.atlas import LABELS, QUICK, best_route
 from p2c.plan.dynamics import Dynamics
 from p2c.plan.outcome import Already, GaveUp, Infeasible
 from p2c.plan.person import place_person
 from p2c.plan.search import LimitReached, Limits, search
-from p2c.plan.selection import best_selection, selects
+from p2c.plan.selection import best_selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,12 +37,12 @@ def find_plan(
     person = place_person(space, state)
     no_time = time_limit is not None and time_limit <= 0
     if node_limit is None and not no_time and space.is_small:
-        entry = space.atlas.entry(person)
+        entry = space.atlas.entry(person, QUICK if space.selects else LABELS)
         if entry is not None and entry.routes is not None:
             return _from_atlas(person, entry)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     limits = Limits(node_limit, deadline)
-    return search_plan(Dynamics(person), limits, choose_first=selects(space))
+    return search_plan(Dynamics(person), limits, choose_first=space.selects)
 
 
 def _from_atlas(person: Person, entry: Entry) -> Plan:

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.domain.spec import Effects
 from p2c.plan.ends import Ends
 from p2c.plan.futures import Futures
 from p2c.plan.landmarks import Landmarks
@@ -38,18 +37,9 @@ if TYPE_CHECKING:
     from p2c.plan.futures import End
     from p2c.plan.options import Option
     from p2c.plan.person import Places
-    from p2c.plan.space import Space
 
 TIES = 64
 """How many sets of equal effort are compared by their best sequences."""
-
-
-def selects(space: Space) -> bool:
-    """Tell whether sets can be chosen before orders in a problem."""
-    return space.theory.effects is Effects.TRIGGERED and not any(
-        space.axes[index].feature.governed or space.axes[index].feature.moves_from is not None
-        for index in space.relevant
-    )
 
 
 class Waiting(NamedTuple):

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Law
+from p2c.domain.spec import Effects
 from p2c.plan.atlas import Atlas
 from p2c.plan.axis import Axis
 from p2c.plan.courses import Memory, courses
@@ -392,6 +393,14 @@ class Space:
     def is_small(self) -> bool:
         """Tell whether an atlas pays: the classes are few enough to be met again, and their routes to be listed."""
         return math.prod(len(axis.regions) for axis in self.axes) <= SMALL
+
+    @cached_property
+    def selects(self) -> bool:
+        """Tell whether sets of direct actions can be chosen before their orders."""
+        return self.theory.effects is Effects.TRIGGERED and not any(
+            self.axes[index].feature.governed or self.axes[index].feature.moves_from is not None
+            for index in self.relevant
+        )
 
     @cached_property
     def relevant(self) -> tuple[int, ...]:
