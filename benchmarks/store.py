@@ -22,7 +22,15 @@ EDITION = 1
 """Raised when what is recorded changes its meaning; results of other editions are made anew."""
 
 
-CODE = ("src/p2c", "benchmarks/peers", "benchmarks/paths")
+ROOT = Path(__file__).parent.parent
+CODE = (
+    "src/p2c/**/*",
+    "benchmarks/peers/*",
+    "benchmarks/paths/*",
+    "benchmarks/judge.py",
+    "benchmarks/world.py",
+    "benchmarks/worker.py",
+)
 SUFFIXES = {".py", ".lp", ".pl", ".toml"}
 
 
@@ -84,7 +92,7 @@ class Store:
 @cache
 def code() -> str:
     """Return a short mark of the code that makes results: the package, the methods, and what judges their answers."""
-    files = [path for folder in CODE for path in Path(folder).rglob("*") if path.suffix in SUFFIXES]
+    files = [path for each in CODE for path in ROOT.glob(each) if path.suffix in SUFFIXES]
     mark = sha256()
     for path in sorted(files):
         mark.update(path.read_bytes())

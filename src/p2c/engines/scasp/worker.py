@@ -22,7 +22,7 @@ from p2c.engines.scasp.terms import atom
 from p2c.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 STARTING = 60.0
@@ -63,7 +63,9 @@ class Worker:
     def hear(self, deadline: float | None) -> str:
         """Return the next line that the worker says."""
         assert self.process.stdout is not None
-        last = time.monotonic() + LONGEST if deadline is None else deadline
+        last = time.monotonic() + LONGEST
+        if deadline is not None:
+            last = min(last, deadline)
         heard = b""
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -104,8 +106,10 @@ class Worker:
             stream.close()
 
 
-def start_worker(command: Sequence[str], deadline: float | None) -> Worker:
-    """Start a worker and wait until it is ready."""
+def start_worker(
+    command: Sequence[str], deadline: float | None, *, born: Callable[[Worker], None]
+) -> Worker:
+    """Start a worker, say so, and wait until it is ready."""
     last = time.monotonic() + STARTING
     with resources.as_file(resources.files(__package__) / "worker.pl") as path:
         goal = f"consult({atom(str(path))}), serve"
@@ -121,6 +125,7 @@ def start_worker(command: Sequence[str], deadline: float | None) -> Worker:
         except OSError:
             raise NoWorker from None
         worker = Worker(process)
+        born(worker)
         ready = False
         try:
             ready = worker.hear(last if deadline is None else min(last, deadline)) == "ready"

@@ -71,14 +71,21 @@ class Workers:
     def _start(self, deadline: float | None) -> Worker:
         if self.refused:
             raise NoWorker
+        started: list[Worker] = []
+
+        def born(worker: Worker) -> None:
+            # From now on, a process that another thread forks must not keep the worker's input open.
+            started.append(worker)
+            with self._lock:
+                self._all.add(worker)
+
         try:
-            worker = start_worker(self.command, deadline)
-        except NoWorker:
-            self.refused = True
+            return start_worker(self.command, deadline, born=born)
+        except BaseException as error:
+            self.refused = self.refused or isinstance(error, NoWorker)
+            with self._lock:
+                self._all.difference_update(started)
             raise
-        with self._lock:
-            self._all.add(worker)
-        return worker
 
     def _end(self, worker: Worker) -> None:
         with self._lock:
