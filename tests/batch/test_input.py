@@ -98,6 +98,14 @@ def test_a_csv_file_without_usable_names_is_refused(
     assert complaint in refusal(tmp_path / "a.csv", tmp_path / "out")
 
 
+def test_a_csv_file_that_is_not_utf_8_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", [JOHN])
+    with path.open("ab") as file:
+        file.write("31,5000,40000,599,Jürgen\n".encode("latin-1"))
+    assert "it is not UTF-8 text" in refusal(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_csv_row_with_too_few_cells_stops_the_batch_and_names_the_file(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "a.csv", [JOHN])
     with path.open("a") as file:

@@ -359,7 +359,7 @@ def test_a_problem_that_cannot_be_read_is_one_line(
         ("bad.json", "{", "bad.json: not JSON: "),
         ("empty.json", "", "empty.json: not JSON: "),
         ("empty.csv", "", "empty.csv: expected a line with the names of the features"),
-        ("empty.jsonl", "", "empty.jsonl: expected a row number up to 0, found 1"),
+        ("empty.jsonl", "", "empty.jsonl: expected at least one row, found none"),
         ("binary.json", bytes(range(256)), "binary.json: cannot be read: it is not UTF-8 text"),
         ("binary.csv", bytes(range(256)), "binary.csv: cannot be read: it is not UTF-8 text"),
         ("deep.json", DEEP, "deep.json: not JSON: "),

@@ -125,6 +125,14 @@ def test_a_state_is_in_the_problem_s_order_and_leaves_other_keys_aside() -> None
     assert list(read_row(iter(FEATURES), row)) == list(ROW)
 
 
+def test_many_missing_features_are_one_list() -> None:
+    with pytest.raises(RowError) as caught:
+        read_row(FEATURES, {"other": 3})
+    assert str(caught.value) == (
+        "age, rate, job, rooms: these features are missing from the row; null stands for unknown"
+    )
+
+
 def test_all_faults_of_a_row_are_reported_in_one_line() -> None:
     with pytest.raises(RowError) as caught:
         read_row(FEATURES, {"ages": 3, "rate": "x", "job": "clerk"})

@@ -203,6 +203,13 @@ def test_a_decision_that_nothing_uses_is_found() -> None:
     ]
 
 
+def test_a_decision_that_nothing_uses_may_be_a_feature_that_is_spelt_wrong() -> None:
+    assert messages("depts(X,'1') :- age(X,3).", Concern.UNUSED_DECISION) == [
+        "line 2: nothing uses depts(X,'1'), neither the goal nor a causal rule nor a constraint:"
+        " use it or drop its rules, did you mean 'debt'?"
+    ]
+
+
 def test_findings_about_rules_come_first_in_the_order_of_their_lines() -> None:
     found = lint(
         theory_of(LOAN | {"rules": LOAN["rules"] + "a(X) :- age(X,N), N<0.\nb(X) :- a(X)."})

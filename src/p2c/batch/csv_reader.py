@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from codecs import getincrementaldecoder
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,10 +38,13 @@ class CsvReader:
         return pa.schema([(name, pa.string()) for name in _header(path)[0]])
 
     def spans(self, path: Path) -> Iterator[tuple[int, int, int]]:
-        """Yield stretches of whole records, by their bytes."""
+        """Yield stretches of whole records, by their bytes; refuse what is not UTF-8 before anything is planned."""
         begin = position = _header(path)[1]
         rows, inside = 0, False
+        decoder = getincrementaldecoder("utf-8")()
         for block in _blocks(path, begin):
+            with _refusals(path):
+                decoder.decode(block)
             ends, inside = _record_ends(block, inside=inside)
             rows += len(ends)
             if len(ends):
@@ -48,6 +52,8 @@ class CsvReader:
                 yield begin, end, rows
                 begin, rows = end, 0
             position += len(block)
+        with _refusals(path):
+            decoder.decode(b"", final=True)
         if position > begin:
             yield begin, position, 1
 

@@ -45,9 +45,15 @@ def given(**keys: Any) -> dict[str, str]:
 def read_person(problem: Problem, path: Path, number: int) -> dict[str, Any]:
     """Return the person in the numbered row of a file."""
     rows = read_rows(problem.theory.features, path)
+    if not rows:
+        raise P2CError(f"{path}: expected at least one row, found none")
     if number > len(rows):
         raise P2CError(f"{path}: expected a row number up to {len(rows)}, found {number}")
     return dict(rows[number - 1])
+
+
+ELSEWHERE = "choose another name or folder"
+"""What to do about a file that is there already."""
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -65,15 +71,15 @@ def read_document(path: Path) -> dict[str, Any]:
     return document
 
 
-def write_new(path: Path, content: str | bytes, *, replace: bool = False) -> None:
+def write_new(
+    path: Path, content: str | bytes, *, replace: bool = False, way_out: str = ELSEWHERE
+) -> None:
     """Write a file unless it would replace another one, and say where it is."""
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not replace and path.exists() and path.read_bytes() != data:
-            raise P2CError(
-                f"{path}: exists and differs; it is left as it is, choose another name or folder"
-            )
+            raise P2CError(f"{path}: exists and differs; it is left as it is, {way_out}")
         path.write_bytes(data)
     except OSError as error:
         raise P2CError(f"{path}: cannot be written: {error.strerror}") from None
@@ -84,7 +90,7 @@ def refuse_existing(*paths: Path | None) -> None:
     """Refuse files that exist before any work is put into what would be written there."""
     for path in paths:
         if path is not None and path.exists():
-            raise P2CError(f"{path}: exists; it is left as it is, choose another name or folder")
+            raise P2CError(f"{path}: exists; it is left as it is, {ELSEWHERE}")
 
 
 def print_json(data: Any) -> None:

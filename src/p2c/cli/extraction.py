@@ -86,6 +86,7 @@ def extract(
     truth = find_column(frame, target, source=str(data)) if target else None
     labels = frame[truth] if truth else None
     asked = frame.drop(columns=truth) if truth else frame
+    actions = actions_of(asked, fixed, up, down, source=str(data))
     if model is not None:
         opened = load_model(model, asked, trust_pickle=trust_pickle, trusted=trust or ())
     else:
@@ -93,7 +94,6 @@ def extract(
     source = read_source(opened, asked, desired=desired, threshold=threshold)
     found = logic.extract(source, labels, held_out=held_out, seed=seed)
     show_extraction(out, found, truth=f"the column {truth}" if truth else "it too")
-    actions = actions_of(fixed, up, down)
     if problem is not None:
         described = outline_problem(
             source, found, name=problem.stem, scale=scale.value, actions=actions

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from p2c.cli.group import command_group
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import MissingExtra, P2CError
 from p2c.problem import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 learning = command_group()
 
@@ -83,6 +86,7 @@ def learn(
     refuse_existing(output, problem)
     frame = read_frame(data, without=ignore or ())
     column = find_column(frame, target, source=str(data))
+    actions = actions_of(frame, fixed, up, down, source=str(data))
     learned = learn_decision(
         frame, column, positive=positive, held_out=held_out, seed=seed, ratio=ratio, tail=tail
     )
@@ -96,7 +100,7 @@ def learn(
             name=problem.stem,
             wanted=wanted,
             scale=scale.value,
-            actions=actions_of(fixed, up, down),
+            actions=actions,
         )
         Problem.from_dict(described)
         hint_actions(described)
@@ -150,9 +154,9 @@ def causal(
         ratio=ratio,
         tail=tail,
     )
+    written = write_review(output, found, features=domain_from_frame(frame))
     show_candidates(out, found)
     out.print(f"\n{render_graph(causal_graph(found))}", markup=False)
-    written = write_review(output, found, features=domain_from_frame(frame))
     show_progress(out, written)
     out.print(f"none of them is used before it is approved: p2c review {output}", markup=False)
 
@@ -217,12 +221,20 @@ def need_learning() -> None:
 
 
 def actions_of(
-    fixed: list[str] | None, up: list[str] | None, down: list[str] | None
+    frame: pd.DataFrame,
+    fixed: list[str] | None,
+    up: list[str] | None,
+    down: list[str] | None,
+    *,
+    source: str,
 ) -> dict[str, str]:
-    """Return who may change what, by the names of columns; a column that is named twice is an error."""
+    """Return who may change what, by the names of columns; one that is not there or named twice is an error."""
+    from p2c.learn.files import find_column
+
     found: dict[str, str] = {}
     for action, names in (("fixed", fixed), ("up", up), ("down", down)):
         for name in names or ():
+            find_column(frame, name, source=source)
             if found.get(name, action) != action:
                 raise P2CError(f"--{action} {name}: the column is given as '{found[name]}' too")
             found[name] = action

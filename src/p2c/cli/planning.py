@@ -32,6 +32,9 @@ from p2c.plan.nearest import Distinct
 from p2c.problem import Problem
 from p2c.report.terminal import show_justification, show_plan, show_plans, show_space
 
+MOST = 100_000
+"""The most end states that are asked for at once."""
+
 planning = command_group()
 
 
@@ -83,7 +86,7 @@ def nearest(
     problem: ProblemFile,
     row: RowFile,
     *,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many end states.")] = 5,
+    k: Annotated[int, typer.Option("-k", min=1, max=MOST, help="How many end states.")] = 5,
     distinct: Annotated[
         Distinct, typer.Option(help="What makes two end states different.")
     ] = Distinct.POINTS,
@@ -104,7 +107,8 @@ def nearest(
     else:
         show_plans(out, loaded.theory, plans)
         if 0 < len(plans) < k and plans[0].status == "found":
-            out.print(f"There are no more than these {len(plans)}.")
+            rest = "this one" if len(plans) == 1 else f"these {len(plans)}"
+            out.print(f"There are no more than {rest}.")
     raise typer.Exit(0 if plans else 1)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from p2c.cli.desk import (
+    ELSEWHERE,
     EffectsOption,
     MinimizeOption,
     NormOption,
@@ -102,7 +103,8 @@ def report(
         origin=origin,
         **keys,
     )
-    write_new(output, content, replace=overwrite)
+    way_out = f"{ELSEWHERE}, or --overwrite"
+    write_new(output, content, replace=overwrite, way_out=way_out)
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
 

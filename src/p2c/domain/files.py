@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Feature
 
 
+SEPARATORS = (";", "\t", "|")
+"""What some tables have in the place of commas."""
+
+
 def read_rows(features: Iterable[Feature], path: str | Path) -> list[State]:
     """Return the states that a file holds, one a row; its ending says how to read it."""
     path = Path(path)
@@ -122,6 +126,10 @@ def _header(lines: Iterator[list[str]]) -> list[str]:
     names = [name.strip() for name in next(_records(lines), [])]
     if not names:
         raise RowError([Fault("", "expected a line with the names of the features, found nothing")])
+    if len(names) == 1 and any(sign in names[0] for sign in SEPARATORS):
+        found = next(sign for sign in SEPARATORS if sign in names[0])
+        message = f"expected commas between the names of the features, found {found!r}"
+        raise RowError([Fault("", message)])
     _refuse_repeats(names)
     return names
 

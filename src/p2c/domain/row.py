@@ -18,6 +18,12 @@ State = dict[str, Value]
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?P<fraction>\.[0-9]*)?|\.[0-9]+)(?P<power>[eE][+-]?[0-9]+)?")
 
 
+SEVERAL = 3
+"""How many features that are missing from a row are spoken of one by one."""
+
+SEVERAL_ABSENT = "these features are missing from the row; null stands for unknown"
+
+
 def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
     """Return the person's state; keys that are no feature are left aside."""
     features = tuple(features)
@@ -27,10 +33,13 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
     keys = {key for key in row.keys() if isinstance(key, str)}  # noqa: SIM118 - a Series iterates over its values
     spare = keys - {feature.name for feature in features}
     state: State = {}
-    faults: list[Fault] = []
+    absent = [feature.name for feature in features if feature.name not in keys]
+    several = len(absent) > SEVERAL
+    faults = [Fault(", ".join(absent), SEVERAL_ABSENT)] if several else []
     for feature in features:
         if feature.name not in keys:
-            faults.append(Fault(feature.name, _missing(feature.name, spare)))
+            if not several:
+                faults.append(Fault(feature.name, _missing(feature.name, spare)))
             continue
         try:
             state[feature.name] = read_value(feature, row[feature.name])

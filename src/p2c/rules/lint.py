@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action
 from p2c.domain.spec import Effects
+from p2c.errors import suggestion
 from p2c.rules.binder import render_decision
 from p2c.rules.cells import every_test
 from p2c.rules.finding import Concern, Finding, about
@@ -84,9 +85,11 @@ def _unused_decisions(theory: Theory) -> Iterator[Finding]:
             waiting += [d for clause in theory.rules_for[decision] for d in _calls(clause.body)]
     for decision, clauses in theory.decisions:
         if decision not in used:
+            near = suggestion(decision.predicate, theory.feature)
+            meant = f", {near}" if near.startswith("did") else ""
             message = (
                 f"nothing uses {render_decision(decision)}, neither the goal nor a causal rule nor"
-                " a constraint: use it or drop its rules"
+                f" a constraint: use it or drop its rules{meant}"
             )
             yield about(Concern.UNUSED_DECISION, clauses[0], message)
 
