@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.masks import numbers
@@ -46,12 +45,13 @@ class Options:
     def listed(self) -> tuple[Option, ...]:
         """Return all options, by number."""
         person = self.dynamics.person
-        found: list[Option] = []
-        for index in self.space.relevant:
-            start = person.places[index]
-            ends = [end for end, _ in self.dynamics.targets(index, start)]
-            found += map(Option, person.efforts(index, start, ends), repeat(index), ends)
-        return tuple(sorted(found))
+        return tuple(
+            sorted(
+                Option(person.effort(index, person.places[index], end), index, end)
+                for index in self.space.relevant
+                for end, _ in self.dynamics.targets(index, person.places[index])
+            )
+        )
 
     @cached_property
     def by_axis(self) -> dict[int, int]:

@@ -17,7 +17,7 @@ from p2c.domain.spec import Minimize, Norm
 from p2c.plan.axis import OFF
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.axis import Axis
@@ -113,18 +113,6 @@ class Person:
         if self.space.theory.norm is Norm.L2:
             length = length * (length + 2 * gone)
         return price * length * prices.per_cost + prices.per_action
-
-    def efforts(self, index: int, start: int, ends: Sequence[int]) -> list[int]:
-        """Return the efforts of first direct actions on a feature."""
-        prices = self.prices
-        if not ends or prices.flat[index] or self.missing(index, start):
-            return [self.effort(index, start, ends[0])] * len(ends) if ends else []
-        line, once = self.lines[index], prices.per_action
-        here, price = line.position(start), prices.per_unit[index] * prices.per_cost
-        lengths = [abs(line.position(end) - here) for end in ends]
-        if self.space.theory.norm is Norm.L2:
-            return [price * length * length + once for length in lengths]
-        return [price * length + once for length in lengths]
 
     def action_cost(self, index: int, start: int, end: int) -> float:
         """Return the cost of one direct action as plans show it: the weight times the distance."""

@@ -115,7 +115,7 @@ def test_what_does_not_become_a_worker_is_started_for_each_question(
     ("answer", "complaint"),
     [
         ("print('what?', flush=True)", "expected how a question ended, found 'what"),
-        ("print('x' * 5000, flush=True)", "expected how a question ended, found 'xxx"),
+        ("print('z' * 5000, flush=True)", "expected how a question ended, found 'zzz"),
         ("print('exited(0)', flush=True)", "expected answers as JSON, found nothing"),
         (NONE.replace("answers", "reply"), "expected answers as JSON, found '{"),
         (
