@@ -1,12 +1,14 @@
 """How fast batches are: Adult rows from Parquet to Parquet, beside pyarrow alone, ratios measured in the same run.
 
-    python -m benchmarks.batch [--rows 10000000] [--folder FOLDER] [--rounds 3] [--kills 10]
+    python -m benchmarks.batch [--rows 10000000] [--folder FOLDER] [--rounds 7] [--kills 10]
 
 The input is Adult with its rows drawn again and again, in files of about a million rows. pyarrow alone reads the problem's
-columns and writes them again, a file at a time and on one thread, which is what one worker has. Every figure is the
-best of some rounds; each run is a process of its own, timed from its start to its end, by the clock and on processors,
-which a busy machine disturbs less; its memory is the largest that it and its workers held at once. Then a batch is killed with signal 9 at random moments and taken up again, and the
-hashes of its output are compared.
+columns and writes them again, a file at a time and on one thread, which is what one worker has; two processes that share
+the files out show what a second processor of this machine is worth to such work. Every figure is the best of some
+rounds, which all take turns; each run is a process of its own, timed from its start to its end, by the clock and on
+processors, which a busy machine disturbs less; its memory is the largest that it and its workers held at once. How much
+two gain over one is the median over the rounds. Then a batch is killed with signal 9 at random moments and taken up again,
+and the hashes of its output are compared.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import hashlib
 import os
 import random
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,15 +37,19 @@ from p2c import datasets
 FILE_ROWS = 1 << 20
 COLUMNS = ["marital_status", "relationship", "sex", "capital_gain", "education_num", "age"]
 COPY = """
-import sys
+import os, sys
 from pathlib import Path
 import pyarrow.parquet as pq
-source, target, coded, *columns = sys.argv[1:]
+source, target, coded, workers, *columns = sys.argv[1:]
 Path(target).mkdir()
 listed = columns[:3] if coded == "coded" else []
-for path in sorted(Path(source).iterdir()):
+paths = sorted(Path(source).iterdir())
+number = int(workers == "2" and os.fork() > 0)
+for path in paths[number :: int(workers)]:
     table = pq.read_table(path, columns=columns, use_threads=False, read_dictionary=listed)
     pq.write_table(table, Path(target) / path.name)
+if number:
+    os.wait()
 """
 PLAN = "from p2c.cli import main; main()"
 
@@ -124,17 +131,34 @@ def timed(command: list[str]) -> Run:
     return Run(seconds, used.ru_utime + used.ru_stime, most)
 
 
-def best(make: list[str], target: Path, rounds: int) -> Run:
-    """Return the fastest of some rounds, with the memory of the largest."""
-    runs = []
+def take_turns(commands: dict[str, list[str]], target: Path, rounds: int) -> dict[str, list[Run]]:
+    """Return the runs of some commands, each run once in every round."""
+    runs: dict[str, list[Run]] = {name: [] for name in commands}
     for _ in range(rounds):
-        shutil.rmtree(target, ignore_errors=True)
-        runs.append(timed(make))
+        for name, command in commands.items():
+            shutil.rmtree(target, ignore_errors=True)
+            runs[name].append(timed(command))
+    return runs
+
+
+def best(runs: list[Run]) -> Run:
+    """Return the fastest of some runs, with the memory of the largest."""
     return Run(
         min(run.seconds for run in runs),
         min(run.processor for run in runs),
         max(run.megabytes for run in runs),
     )
+
+
+def fastest(command: list[str], target: Path, rounds: int) -> Run:
+    """Return the fastest run of one command."""
+    return best(take_turns({"": command}, target, rounds)[""])
+
+
+def gain(one: list[Run], two: list[Run]) -> str:
+    """Return how much sooner two are done than one, round by round."""
+    ratios = sorted(a.seconds / b.seconds for a, b in zip(one, two, strict=True))
+    return f"{statistics.median(ratios):.2f}x as fast as one ({ratios[0]:.2f} to {ratios[-1]:.2f})"
 
 
 def hashes(target: Path) -> dict[str, str]:
@@ -163,7 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--kills", type=int, default=10)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
@@ -180,7 +204,7 @@ def measure_costs(folder: Path, rounds: int, rows: int = 1 << 20) -> None:
         source = folder / f"groups-{group}"
         write_input(source, rows, group)
         command = [*plan, adult, str(source), str(target), "--part-rows", str(group)]
-        runs.append(best(command, target, rounds))
+        runs.append(fastest(command, target, rounds))
     parts = rows // 4096 - 1
     print(
         f"{(runs[1].processor - runs[0].processor) / parts * 1e3:.1f} milliseconds for a part besides its rows"
@@ -191,7 +215,7 @@ def measure_costs(folder: Path, rounds: int, rows: int = 1 << 20) -> None:
     for count in (rows // 4, rows):
         write_loan(people, count)
         command = [*plan, str(loan), str(people), str(target), "--no-blockers"]
-        costs.append(best(command, target, rounds).processor)
+        costs.append(fastest(command, target, rounds).processor)
     each = (costs[1] - costs[0]) / (rows - rows // 4) * 1e6
     print(f"{each:.2f} microseconds for a row where everyone is different, loan")
 
@@ -213,23 +237,32 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     problem.write_text(datasets.problem_text("adult"), encoding="utf-8")
     copy = [sys.executable, "-c", COPY, str(source), str(target)]
     plan = [sys.executable, "-c", PLAN, "batch", str(problem), str(source), str(target)]
-    print(f"{rows:,} rows of Adult, {len(COLUMNS)} columns, {os.cpu_count()} processors")
-    print("                                     clock  processor  memory")
-    alone = best([*copy, "plain", *COLUMNS], target, rounds)
-    print(f"pyarrow alone, plain text          {alone}")
-    coded = best([*copy, "coded", *COLUMNS], target, rounds)
-    print(f"pyarrow alone, text as dictionary  {coded}   {_ratio(coded, alone)} plain text")
-    one = best(plan, target, rounds)
-    print(f"p2c batch, one worker              {one}   {_ratio(one, alone)} pyarrow alone")
+    runs = take_turns(
+        {
+            "plain": [*copy, "plain", "1", *COLUMNS],
+            "coded": [*copy, "coded", "1", *COLUMNS],
+            "both": [*copy, "coded", "2", *COLUMNS],
+            "one": plan,
+            "two": [*plan, "--workers", "2"],
+        },
+        target,
+        rounds,
+    )
+    alone, coded, both, one, two = (best(each) for each in runs.values())
     sizes = [
         sum(path.stat().st_size for path in each.iterdir()) / rows for each in (source, target)
     ]
+    print(f"{rows:,} rows of Adult, {len(COLUMNS)} columns, {os.cpu_count()} processors")
+    print("                                     clock  processor  memory")
+    print(f"pyarrow alone, plain text          {alone}")
+    print(f"pyarrow alone, text as dictionary  {coded}   {_ratio(coded, alone)} plain text")
+    print(f"the same in two processes          {both}   {gain(runs['coded'], runs['both'])}")
+    print(f"p2c batch, one worker              {one}   {_ratio(one, alone)} pyarrow alone")
+    print(
+        f"p2c batch, two workers             {two}   {_ratio(two, alone)} pyarrow alone, {gain(runs['one'], runs['two'])}"
+    )
     print(
         f"{sizes[0]:.1f} bytes a row in, {sizes[1]:.1f} out; SHA-256 {_hash_rate():.1f} GB/s on a processor"
-    )
-    two = best([*plan, "--workers", "2"], target, rounds)
-    print(
-        f"p2c batch, two workers             {two}   {_ratio(two, alone)} pyarrow alone, {one.seconds / two.seconds:.2f}x as fast as one"
     )
     print(
         f"{one.processor / rows * 1e6:.2f} microseconds of a processor for a row, with one worker"

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from p2c.errors import MissingExtra
-from p2c.errors import P2CError as P2CError
-from p2c.problem import Problem as Problem
-
 if TYPE_CHECKING:
+    from p2c.errors import P2CError as P2CError
+    from p2c.problem import Problem as Problem
     from p2c.recourse import Recourse as Recourse
+
+__all__ = ("P2CError", "Problem")  # what `from p2c import *` brings needs no extra
+HOMES = {"P2CError": "p2c.errors", "Problem": "p2c.problem", "Recourse": "p2c.recourse"}
+"""Where each name comes from, which is loaded when it is first asked for; `Recourse` needs pandas and scikit-learn."""
 
 
 def __getattr__(name: str) -> object:
-    """Import `Recourse` when it is first asked for: it needs pandas and scikit-learn, the rest does not."""
-    if name != "Recourse":
+    if name not in HOMES:
         raise AttributeError(f"module 'p2c' has no attribute '{name}'")
     try:
-        from p2c.recourse import Recourse
+        home = import_module(HOMES[name])
     except ModuleNotFoundError as error:
+        from p2c.errors import MissingExtra
+
         raise MissingExtra(error.name or "pandas", extra="learn") from error
-    return Recourse
+    return globals().setdefault(name, getattr(home, name))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOMES})

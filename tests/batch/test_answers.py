@@ -28,6 +28,10 @@ def table_of(rows: list[Document]) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
+def whole_table(answers: Answers) -> pa.Table:
+    return pa.concat_tables(answers.tables())
+
+
 def assert_alike(problem: Problem, rows: list[Document], found: pa.Table) -> None:
     """Compare with what a data frame of the same rows gets."""
     frame = pd.DataFrame({key: pd.Series([r[key] for r in rows], dtype=object) for key in rows[0]})
@@ -52,9 +56,14 @@ def assert_batch(seed: int) -> None:
     rows = [typed_person(problem.theory, rng) for _ in range(20)]
     rows += rng.choices(rows, k=20)
     planner = Planner(problem)
-    assert_alike(problem, rows, planner.answer(table_of(rows)).table)
+    assert_alike(problem, rows, whole_table(planner.answer(table_of(rows))))
     again = rng.choices(rows, k=30)
-    assert_alike(problem, again, planner.answer(table_of(again)).table)
+    assert_alike(problem, again, whole_table(planner.answer(table_of(again))))
+
+
+@pytest.fixture(autouse=True)
+def _few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers_module, "ROWS", 7)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -85,7 +94,7 @@ def test_numbers_of_any_type_are_read_alike(kind: pa.DataType) -> None:
     problem = Problem.from_dict({"goal": "n(X,N), N>=5", "rules": "", "features": features})
     rows: list[Document] = [{"n": each, "c": 1} for each in (1, 7, None, 50, 1)]
     table = pa.table({"n": pa.array([row["n"] for row in rows], kind), "c": [1, 2, 1, 9, 1]})
-    found = Planner(problem).answer(table).table.to_pylist()
+    found = whole_table(Planner(problem).answer(table)).to_pylist()
     assert [each["status"] for each in found] == ["found", "already", "found", "invalid", "found"]
     assert [each["end_n"] for each in found] == [5, 7, 5, None, 5]
     assert [each["end_c"] for each in found] == [1, 2, 1, None, 1]
@@ -99,7 +108,7 @@ def test_names_of_any_type_are_read_alike(kind: pa.DataType) -> None:
     features = {"c": category("naïve", "b c")}
     problem = Problem.from_dict({"goal": "c(X,'naïve')", "rules": "", "features": features})
     column = pa.array(["b c", "naïve", None, "?", "b c"], pa.string()).cast(kind)
-    found = Planner(problem).answer(pa.table({"c": column})).table.to_pylist()
+    found = whole_table(Planner(problem).answer(pa.table({"c": column}))).to_pylist()
     assert [each["status"] for each in found] == ["found", "already", "found", "invalid", "found"]
     assert found[3]["message"].startswith("c: '?' is not one of its values")
 
@@ -107,7 +116,7 @@ def test_names_of_any_type_are_read_alike(kind: pa.DataType) -> None:
 def test_a_column_without_any_value_is_one_of_missing_values() -> None:
     problem = loan()
     table = table_of([JOHN]).set_column(0, "age", pa.nulls(1))
-    assert Planner(problem).answer(table).table["status"].to_pylist() == ["found"]
+    assert whole_table(Planner(problem).answer(table))["status"].to_pylist() == ["found"]
 
 
 def test_numbers_wider_than_a_key_are_told_apart() -> None:
@@ -116,7 +125,7 @@ def test_numbers_wider_than_a_key_are_told_apart() -> None:
     problem = Problem.from_dict({"goal": "f0(X,N), N>=5", "rules": "", "features": features})
     rng = random.Random(1)
     rows: list[Document] = [{name: rng.randrange(10**15) for name in names} for _ in range(50)]
-    assert_alike(problem, rows * 2, Planner(problem).answer(table_of(rows * 2)).table)
+    assert_alike(problem, rows * 2, whole_table(Planner(problem).answer(table_of(rows * 2))))
 
 
 @pytest.mark.parametrize("limit", [2**62, 2**63, 10**30])
@@ -124,7 +133,7 @@ def test_numbers_wider_than_the_machine_become_text(limit: int) -> None:
     features = {"n": whole(-limit, limit)}
     problem = Problem.from_dict({"goal": "n(X,N), N>=5", "rules": "", "features": features})
     table = pa.table({"n": pa.array([3, -(2**61), 2**62], pa.int64())})
-    found = Planner(problem).answer(table).table
+    found = whole_table(Planner(problem).answer(table))
     assert found["status"].to_pylist()[::2] == ["found", "already"]
     assert found["end_n"].to_pylist()[0] == "5"
 
@@ -152,7 +161,9 @@ def test_costs_are_counted_to_three_digits() -> None:
 
 def test_alternatives_are_the_next_cheapest_end_states() -> None:
     problem = loan()
-    found = Planner(problem, alternatives=2).answer(table_of([JOHN, RICH, STUCK])).table.to_pylist()
+    found = whole_table(
+        Planner(problem, alternatives=2).answer(table_of([JOHN, RICH, STUCK]))
+    ).to_pylist()
     expected = problem.nearest(JOHN, k=3)
     others = json.loads(found[0]["alternatives"])
     assert [each["cost"] for each in others] == [plan.cost for plan in expected[1:]]
@@ -164,7 +175,7 @@ def test_alternatives_are_the_next_cheapest_end_states() -> None:
 def test_what_is_remembered_is_forgotten_before_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers_module, "CLASSES", 0)
     planner = Planner(loan(), alternatives=1)
-    one = planner.answer(table_of(PEOPLE)).table
+    one = whole_table(planner.answer(table_of(PEOPLE)))
     before = planner.space
-    assert planner.answer(table_of(PEOPLE)).table.equals(one)
+    assert whole_table(planner.answer(table_of(PEOPLE))).equals(one)
     assert planner.space is not before

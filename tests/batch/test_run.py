@@ -11,9 +11,12 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
-from p2c.batch import plan_files
+from p2c.batch import answers, plan_files
 from p2c.batch.disk import locked
 from p2c.batch.options import Options
 from p2c.domain.toml import problem_to_toml
@@ -97,11 +100,17 @@ def test_the_output_is_described_by_its_manifest(source: Path, tmp_path: Path) -
     assert sum(each["rows"] for each in manifest["files"]) == PARTS * 50
 
 
-def test_every_row_stands_at_its_place(source: Path, tmp_path: Path) -> None:
-    answer(loan(), source, tmp_path / "out", part_rows=50, keep=("debt", "bank_balance"))
+def test_every_row_stands_at_its_place(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     people = [*loan_people(PARTS * 25), *loan_people(PARTS * 25, seed=1)]
-    kept = [(row["debt"], row["bank_balance"]) for row in read(tmp_path / "out")]
+    answer(loan(), source, tmp_path / "out", part_rows=50, keep=("debt", "bank_balance"))
+    found = read(tmp_path / "out")
+    kept = [(row["debt"], row["bank_balance"]) for row in found]
     assert kept == [(row["debt"], row["bank_balance"]) for row in people]
+    monkeypatch.setattr(answers, "ROWS", 20)
+    answer(loan(), source, tmp_path / "few", part_rows=50, keep=("debt", "bank_balance"))
+    assert read(tmp_path / "few") == found
 
 
 def test_the_summary_counts_statuses_blockers_and_costs(tmp_path: Path) -> None:
@@ -234,6 +243,33 @@ def test_a_damaged_note_of_the_job_is_said(source: Path, tmp_path: Path) -> None
     (tmp_path / "out" / "_manifest.json").write_text("{")
     with pytest.raises(P2CError, match="damaged; choose another folder"):
         answer(loan(), source, tmp_path / "out")
+
+
+LOADED = """
+import sys
+from p2c.cli import main
+try:
+    main()
+finally:
+    print(*{"pandas", "dask", "matplotlib"} & sys.modules.keys())
+"""
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+def test_a_batch_does_not_wait_for_what_it_does_not_need(tmp_path: Path, name: str) -> None:
+    people: list[dict[str, Any]] = [{**JOHN, "debt": each} for each in (1, 2, None)]
+    table = pa.Table.from_pylist(people)
+    place = tmp_path / "in" / "age=31"
+    place.mkdir(parents=True)
+    if name.endswith("csv"):
+        csv.write_csv(table.drop_columns("age"), place / name)
+    else:
+        pq.write_table(table.drop_columns("age"), place / name)
+    line = command(tmp_path / "in", tmp_path / "out")
+    done = subprocess.run(
+        [line[0], "-c", LOADED, *line[3:]], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == ""
 
 
 FULL = """

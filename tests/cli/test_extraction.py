@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
 import p2c
-from p2c.cli import app
+from p2c.cli.app import app
 from p2c.errors import P2CError
 from p2c.rules import parse
 

@@ -12,7 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from p2c import datasets
-from p2c.cli import app, main
+from p2c.cli import main
+from p2c.cli.app import app
 from p2c.domain.toml import problem_to_toml
 from p2c.problem import Problem
 from tests.loan import CREDIT_RULE, JOHN, LOAN, category, whole

@@ -29,7 +29,7 @@ WRONG_RULES = [
     ('# a comment', 1, 1, "found '#', which has no place in a rule (write '%' before a comment)"),
     ('a(X) <- b(X).', 1, 6, "expected ':-' or '.', found '<' (write ':-' after a head)"),
     ('a(X) := b(X).', 1, 6, "found ':', which has no place in a rule (write ':-' after a head)"),
-    ('?- a(X).', 1, 1, "found '?', which has no place in a rule (a query is the problem's goal, not one of its rules)"),
+    ('?- a(X).', 1, 1, "expected a rule such as 'reject(X) :- age(X,N), N<18.', found '?-' (a query is the problem's goal, not one of its rules)"),
     ('A(X) :- b(X).', 1, 1, "expected a rule such as 'reject(X) :- age(X,N), N<18.', found 'A' (a name with a capital is written in single quotes)"),
     ('a(X) :- B(X).', 1, 10, "expected a comparison sign such as =<, found '(' (a name with a capital is written in single quotes)"),
     ('a :- b(X).', 1, 1, "expected a rule such as 'reject(X) :- age(X,N), N<18.', found 'a' (an atom names the person, as in a(X))"),

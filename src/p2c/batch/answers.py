@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from p2c.batch.arrays import to_array, to_texts
 from p2c.batch.persons import columns_of, tell_apart
 from p2c.domain.feature import Kind
 from p2c.domain.row import read_row
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 WORDS = pa.dictionary(pa.int32(), pa.string())
 CLASSES = 50_000
 """How many classes and alternatives are remembered before all is forgotten, so that memory stays constant."""
+ROWS = 1 << 18
+"""How many rows' answers are in memory at a time."""
 LEAST = -300
 POWERS = np.array([float(f"1e{each}") for each in range(LEAST, 300)])
 
@@ -41,11 +44,19 @@ POWERS = np.array([float(f"1e{each}") for each in range(LEAST, 300)])
 class Answers:
     """The answers for the rows of a table, and what a summary needs of them."""
 
-    table: pa.Table
+    each: pa.Table
+    """The answers, each once."""
+    who: Whole
+    """Which of them a row has."""
     statuses: dict[str, int]
     costs: dict[float, int]
     stuck: list[tuple[str, State, int]]
     """People without a way: what their class is called, one of them, and how many there are."""
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield the answers of all rows, some at a time: less memory is less to fetch, which workers do one at a time."""
+        for begin in range(0, len(self.who), ROWS):
+            yield self.each.take(to_array(self.who[begin : begin + ROWS]))
 
 
 @dataclass
@@ -73,7 +84,7 @@ class Planner:
         self._forget()
         features = self.problem.theory.features
         who, first = tell_apart(table, [feature.name for feature in features])
-        people = columns_of(table.take(pa.array(first)), features)
+        people = columns_of(table.take(to_array(first)), features)
         batch = plan_rows(self.space, people, details=True)
         found = batch.columns()
         actions = found["actions"]
@@ -82,10 +93,10 @@ class Planner:
         if self.alternatives:
             found["alternatives"] = self._alternatives(people, found["status"])
         arrays = [_array(found[name], self.schema.field(name).type) for name in self.schema.names]
-        each = pa.Table.from_arrays(arrays, schema=self.schema)
         times = np.bincount(who, minlength=len(first))
         return Answers(
-            each.take(pa.array(who)),
+            pa.Table.from_arrays(arrays, schema=self.schema),
+            who,
             _counted(found["status"], times),
             _rounded(batch.cost, times),
             list(self._stuck(people, batch.stuck, times)),
@@ -144,13 +155,13 @@ def _array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
             for value in column.values
         ]
         numbers = np.array([*table, -1], dtype=np.int32)[column.numbers]
-        indices = pa.array(np.maximum(numbers, 0), mask=numbers < 0)
-        return pa.DictionaryArray.from_arrays(indices, pa.array(list(known), pa.string()))
+        indices = to_array(np.maximum(numbers, 0), known=numbers >= 0)
+        return pa.DictionaryArray.from_arrays(indices, to_texts(list(known)))
     if isinstance(column, Coded) or column.dtype == object:
         values = column.tolist()
         text = kind == pa.string()
         return pa.array([str(each) if text and each is not None else each for each in values], kind)
-    return pa.array(column, kind, from_pandas=True)
+    return to_array(column, known=~np.isnan(column))
 
 
 def _first(actions: str) -> str:

@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from p2c.batch.part import Failure, run_part, warm
+import pyarrow as pa
+
+from p2c.batch.part import Failure, prepare, run_part
 from p2c.errors import MissingExtra, P2CError
 
 if TYPE_CHECKING:
@@ -32,16 +34,16 @@ if TYPE_CHECKING:
 class Execute(Protocol):
     """Makes parts, and yields what became of each as it is known."""
 
-    def __call__(self, work: Work, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
+    def __call__(self, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
         """Yield the record of each part, or its failure."""
         ...
 
 
 @contextmanager
-def here(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
-    """Make the parts one after the other in this process."""
+def here(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
+    """Make parts one after the other in this process."""
 
-    def execute(work: Work, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
+    def execute(parts: Sequence[Part]) -> Generator[Outcome, None, None]:
         for part in parts:
             yield run_part(work, part)
 
@@ -49,15 +51,14 @@ def here(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
 
 
 @contextmanager
-def processes(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
-    """Make the parts in some processes of this machine, which start while the input is looked through."""
-    warm(problem)
+def processes(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
+    """Make parts in some processes of this machine, which start while the input is read through."""
+    prepare(work)
     context = multiprocessing.get_context(_start_method())
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_parent) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_settle_down) as pool:
         for _ in range(workers):
-            pool.submit(warm, problem)
-
-        yield partial(_share_out, pool, 2 * workers)
+            pool.submit(prepare, work)
+        yield partial(_share_out, pool, 2 * workers, work)
 
 
 def _share_out(
@@ -93,6 +94,13 @@ def _start_method() -> Literal["fork", "spawn"]:
     return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
 
 
+def _settle_down() -> None:
+    """Make this process a worker, one of several that share a machine."""
+    # The pages of pyarrow's own allocator are huge: clearing them keeps several processes waiting for one another.
+    pa.set_memory_pool(pa.system_memory_pool())
+    _follow_parent()
+
+
 def _follow_parent() -> None:
     """End this worker when the process that it works for ends, even by a signal that nobody can catch.
 
@@ -110,8 +118,8 @@ def _follow_parent() -> None:
 
 
 @contextmanager
-def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute]:
-    """Make the parts on a Dask cluster: that at an address, or one of this machine's own."""
+def dask(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
+    """Make parts on a Dask cluster: that at an address, or one of this machine's own."""
     try:
         from distributed import Client, KilledWorker, LocalCluster, as_completed
     except ImportError as error:
@@ -127,7 +135,7 @@ def dask(problem: str, *, workers: int, address: str | None) -> Iterator[Execute
     except (OSError, ValueError) as error:
         raise P2CError(f"{address or 'local'}: no Dask scheduler answers: {error}") from None
 
-    def execute(work: Work, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
+    def execute(parts: Sequence[Part]) -> Generator[Outcome, None, None]:
         futures = {client.submit(run_part, work, part, pure=False): part for part in parts}
         for future in as_completed(futures, loop=client.loop):
             try:

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import types
 
 from p2c.batch.answers import Planner
+from p2c.batch.arrays import to_array, to_texts
 from p2c.batch.disk import put, put_text
 from p2c.batch.persons import TEXT
 from p2c.batch.record import Record, Tally
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from p2c.batch.parts import Part, Piece
 
 CHUNK = 1 << 20
-"""How many rows are planned at a time; each such table is a row group of the output."""
+"""How many rows are planned at a time."""
 WORKSHOP = "_p2c"
 """The folder inside the output where files are made; its name hides it from what reads tables."""
 
@@ -69,9 +71,9 @@ def run_part(work: Work, part: Part) -> Record | Failure:
         return Failure(part.number, message, fatal=True)
 
 
-def warm(work_problem: str) -> None:
-    """Have the problem read and compiled before the first part comes."""
-    _planner(work_problem, 0)
+def prepare(work: Work) -> None:
+    """Have the problem read and compiled."""
+    _planner(work.problem, work.alternatives)
 
 
 @lru_cache(maxsize=4)
@@ -95,7 +97,11 @@ def _make(work: Work, part: Part) -> Record:
             for table in tables(work.columns, part):
                 answers = planner.answer(table)
                 tally.add(answers)
-                writer.write_table(_with_kept(answers.table, table, work.columns.kept))
+                begin = 0
+                for some in answers.tables():
+                    kept = table.slice(begin, len(some))
+                    writer.write_table(_with_kept(some, kept, work.columns.kept))
+                    begin += len(some)
         for piece in part.pieces:
             piece.file.refuse_if_changed()
 
@@ -162,7 +168,8 @@ def _marked(table: pa.Table, keys: dict[str, Any], is_text: bool) -> pa.Table:
     fields = [field.with_metadata(TEXT if is_text else None) for field in table.schema]
     arrays = list(table.columns)
     for key, value in keys.items():
-        numbers = pa.repeat(pa.scalar(None if value is None else 0, pa.int32()), len(table))
-        arrays.append(pa.DictionaryArray.from_arrays(numbers, pa.array([value or ""], pa.string())))
+        known = np.full(len(table), value is not None)
+        numbers = to_array(np.zeros(len(table), dtype=np.int32), known)
+        arrays.append(pa.DictionaryArray.from_arrays(numbers, to_texts([value or ""])))
         fields.append(pa.field(key, arrays[-1].type, metadata=TEXT))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

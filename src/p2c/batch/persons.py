@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
+from p2c.batch.arrays import to_array, to_numbers
 from p2c.domain.row import read_cell
 from p2c.plan.encode import WIDEST, Coded
 
@@ -34,15 +35,18 @@ def tell_apart(table: pa.Table, names: Sequence[str]) -> Persons:
     """Return who is who by the values of some columns, in the order of their first rows."""
     key, span = np.zeros(len(table), dtype=np.int64), 1
     for name in names:
-        codes, count = _codes(_whole_column(table, name))
+        codes, low, count = _codes(_whole_column(table, name))
         if span * count >= WIDEST:
             key, span = _ranked(key)
-        key, span = key * count + codes, span * count
-    found = pa.array(key).dictionary_encode()
-    who = found.indices.to_numpy()
-    first = np.empty(len(found.dictionary), dtype=np.int64)
-    first[who[::-1]] = np.arange(len(who) - 1, -1, -1)
-    return Persons(who, first)
+        # In place: fresh memory for a million numbers takes longer than counting with them.
+        key *= count
+        key += codes
+        key -= low
+        span *= count
+    who = to_numbers(to_array(key).dictionary_encode().indices)
+    newest = np.maximum.accumulate(who)
+    first = np.flatnonzero(newest[1:] > newest[:-1]) + 1
+    return Persons(who, np.insert(first, 0, 0) if len(who) else first)
 
 
 def columns_of(table: pa.Table, features: Sequence[Feature]) -> dict[str, Column | Coded]:
@@ -59,36 +63,35 @@ def _whole_column(table: pa.Table, name: str) -> pa.Array:
     return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
-def _codes(column: pa.Array) -> tuple[Whole, int]:
-    """Return a number for each value, and what they stay below; a missing value has a number too."""
+def _codes(column: pa.Array) -> tuple[Whole, int, int]:
+    """Return a number for each value, the least and how many there may be; a missing value has a number too."""
     if types.is_integer(column.type) and len(column) > column.null_count:
         low, high = pc.min_max(column).as_py().values()
         if high - low < WIDEST and high < WIDEST and low > -WIDEST:
-            numbers = _filled(column, high + 1).astype(np.int64)
-            return numbers - low, high - low + 2
+            return _filled(column, high + 1), low, high - low + 2
     if not types.is_dictionary(column.type):
         column = column.dictionary_encode()
     count = len(column.dictionary)
-    return _filled(column.indices, count).astype(np.int64), count + 1
+    return _filled(column.indices, count), 0, count + 1
 
 
-def _filled(column: pa.Array, value: int) -> Column:
+def _filled(column: pa.Array, value: int) -> Whole:
     """Return whole numbers with one in the place of those missing, which their type need not hold."""
-    if not column.null_count:
-        found: Column = column.to_numpy(zero_copy_only=False)
-        return found
-    return pc.fill_null(column.cast(pa.int64()), value).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    if column.null_count:
+        column = pc.fill_null(column.cast(pa.int64()), to_array(np.array([value]))[0])
+    numbers = to_numbers(column)
+    return numbers if np.can_cast(numbers.dtype, np.int64) else numbers.astype(np.int64)
 
 
 def _ranked(key: Whole) -> tuple[Whole, int]:
-    found = pa.array(key).dictionary_encode()
-    return found.indices.to_numpy().astype(np.int64), len(found.dictionary)
+    found = to_array(key).dictionary_encode()
+    return to_numbers(found.indices).astype(np.int64), len(found.dictionary)
 
 
 def _column(feature: Feature, column: pa.Array, schema: pa.Schema) -> Column | Coded:
     number = types.is_integer(column.type) or types.is_floating(column.type)
     if number and feature.kind.is_number and not column.null_count:
-        return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return to_numbers(column)
     coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
     numbers = _filled(coded.indices, -1).astype(np.int64)
     values = [_plain(value) for value in coded.dictionary.to_pylist()]

@@ -72,7 +72,7 @@ class Tally:
 
     def add(self, answers: Answers) -> None:
         """Add the answers for one table."""
-        self.rows += len(answers.table)
+        self.rows += len(answers.who)
         self.statuses.update(answers.statuses)
         self.costs.update(answers.costs)
         for name, state, count in answers.stuck:

@@ -41,7 +41,6 @@ class Watch(Protocol):
 class Plot(NamedTuple):
     """The input looked through: what to do, part by part."""
 
-    work: Work
     parts: list[Part]
     columns: Columns
 
@@ -65,20 +64,15 @@ def run(
     source, target = Path(source).resolve(), Path(target).resolve()
     if target == source or source in target.parents:
         raise P2CError(f"{target}: the output cannot lie inside the input")
-    text = json.dumps(problem.to_dict())
-    with EXECUTORS[executor](text, workers=workers, address=address) as execute:
-        files = find_files(source)
-        columns = check_columns(
-            files,
-            problem.theory.features,
-            options,
-            taken=Planner(problem, options.alternatives).schema.names,
-        )
-        parts = cut(files, rows=options.part_rows)
-        work = Work(text, columns, options.alternatives, target)
+    files = find_files(source)
+    taken = Planner(problem, options.alternatives).schema.names
+    columns = check_columns(files, problem.theory.features, options, taken=taken)
+    parts = cut(files, rows=options.part_rows)
+    work = Work(json.dumps(problem.to_dict()), columns, options.alternatives, target)
+    with EXECUTORS[executor](work, workers=workers, address=address) as execute:
         document = describe_job(problem, options, files=describe(files), parts=len(parts))
         with opened(target, document) as job:
-            done, made = _make_all(job, Plot(work, parts, columns), execute, watch)
+            done, made = _make_all(job, Plot(parts, columns), execute, watch)
             records = [done[part.number] for part in parts]
             summary = summarise(problem, records, spare=columns.spare, made=made, ask=blockers)
             job.finish(records, summary.to_dict())
@@ -101,7 +95,7 @@ def _make_all(
 
     tell()
     failures = []
-    with closing(execute(plot.work, missing)) as outcomes:
+    with closing(execute(missing)) as outcomes:
         for outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)

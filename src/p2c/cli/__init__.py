@@ -5,96 +5,20 @@ Exit codes: 0 found or already there, 1 no way (or gave up, or faults found), 2 
 
 from __future__ import annotations
 
-import io
-import os
+import gc
 import sys
-from importlib import metadata
-from typing import Annotated
-
-import typer
-
-from p2c.cli.asp import asp
-from p2c.cli.batch import batching
-from p2c.cli.desk import out
-from p2c.cli.extraction import extraction
-from p2c.cli.group import command_group
-from p2c.cli.learning import learning
-from p2c.cli.planning import planning
-from p2c.cli.reporting import reporting
-from p2c.cli.serving import serving
-from p2c.domain.spec import unreadable
-from p2c.errors import P2CError, RuleError
-
-app = command_group(
-    "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
-)
-for group in (planning, learning, extraction, reporting, batching, asp, serving):
-    app.add_typer(group)
-
-
-def _show_version(asked: bool) -> None:
-    if asked:
-        out.print(f"p2c {metadata.version('p2c')}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    *,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version and end.", callback=_show_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
-    """Take what holds for every command."""
 
 
 def main() -> None:
-    """Run the command line; bad input is one line on standard error and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # where ✓ has no code, the rest is still read
+    """Run the command that the program was called with, and end with its exit code."""
     try:
-        code = app(standalone_mode=False)
-    except P2CError as error:
-        _complain("; ".join(str(error).splitlines()))
-        if isinstance(error, RuleError) and sys.stderr.isatty():
-            _complain(error.snippet)
-        code = 2
-    except typer.Abort:
+        gc.disable()  # nothing of what is loaded is ever let go
+        from p2c.cli.app import run
+
+        gc.freeze()
+        gc.enable()
+        code = run()
+    except KeyboardInterrupt:
         code = 1
-    except OSError as error:
-        _complain(f"the output cannot be written: {unreadable(error)}")
-        _forget_output()
-        code = 2
-    except Exception as error:
-        code = _usage_code(error)
+    gc.freeze()  # nor is anything looked through again at the end
     sys.exit(code)
-
-
-def _complain(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201
-
-
-def _usage_code(error: Exception) -> int:
-    """Say in one line how the command line was misused; what is no such error is raised again."""
-    # Typer has its own copy of click in some versions, so the class cannot be named.
-    if not hasattr(error, "format_message"):
-        raise error
-    context = getattr(error, "ctx", None)
-    start = "" if _is_help(error) else f"{context.command_path if context else 'p2c'}: "
-    _complain(f"{start}{error.format_message()}")
-    return 2
-
-
-def _is_help(error: Exception) -> bool:
-    return type(error).__name__ == "NoArgsIsHelpError"
-
-
-def _forget_output() -> None:
-    """Drop what could not be written, so that the end of the program does not try again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -282,8 +282,18 @@ class Dynamics:
         value = feature.domain.value(start)
         return {feature.places[end] for end in feature.moves_from.get(value, ()) if end != value}
 
-    def targets(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield the places that a direct action may choose, each with the set of places it stands for."""
+    @cached_property
+    def _targets(self) -> dict[tuple[int, int], tuple[tuple[int, Sequence[int]], ...]]:
+        return {}
+
+    def targets(self, index: int, start: int) -> tuple[tuple[int, Sequence[int]], ...]:
+        """Return the places that a direct action may choose, each with the set of places it stands for."""
+        known = self._targets.get((index, start))
+        if known is None:
+            known = self._targets[index, start] = tuple(self._find_targets(index, start))
+        return known
+
+    def _find_targets(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
         axis = self.person.space.axes[index]
         missing = self.person.missing(index, start)
         if axis.feature.moves_from is not None:

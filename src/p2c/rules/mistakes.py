@@ -54,11 +54,14 @@ GROUPS = (
 )
 
 
-def unexpected_token(error: UnexpectedToken, text: str) -> RuleError:
+def unexpected_token(error: UnexpectedToken, text: str, *, goal: bool) -> RuleError:
     """Return the error for a token that stands where the grammar has no place for it."""
     token = error.token
     terminals = set(error.accepts or error.expected)
     expected = _expected(terminals)
+    if goal and token.startswith(":-"):
+        problem = "found ':-', but a goal is the body of a rule, without a head"
+        return RuleError(problem, line=token.line or 1, column=token.column or 1, source=text)
     if token.type == "$END":
         lines = text.rstrip().split("\n")
         problem = f"expected {expected}, found the end of the text"
@@ -77,8 +80,6 @@ def unexpected_characters(error: UnexpectedCharacters, text: str) -> RuleError:
         problem = "this quoted name has no closing quote on its line"
     elif text.startswith("/*", offset):
         problem = "this comment has no closing '*/'"
-    elif text.startswith(":-", offset):
-        problem = "found ':-', but a goal is the body of a rule, without a head"
     else:
         hint = _mistake(text, offset)
         problem = f"found {found!r}, which has no place in a rule{hint}"

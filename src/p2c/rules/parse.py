@@ -1,4 +1,4 @@
-"""Rule text in, syntax trees out; the grammar itself is in `grammar.lark`.
+"""Rule text in, syntax trees out; the grammar itself is in `grammar.lark` and `tokens.py`.
 
 >>> parse("reject(X) :- age(X,N), not(N=<27.0).").rules[0].head.predicate
 'reject'
@@ -34,6 +34,7 @@ from p2c.rules.syntax import (
     Term,
     Variable,
 )
+from p2c.rules.tokens import token_rules
 
 
 def parse(text: str) -> Program:
@@ -52,9 +53,9 @@ def parse_query(text: str) -> tuple[Literal, ...]:
 
 def _read(text: str, *, start: str) -> object:
     try:
-        return _parser(start).parse(text)
+        return _parser().parse(text, start=start)
     except UnexpectedToken as error:
-        raise unexpected_token(error, text) from None
+        raise unexpected_token(error, text, goal=start == "query") from None
     except UnexpectedCharacters as error:
         raise unexpected_characters(error, text) from None
     except _BadToken as error:
@@ -63,9 +64,15 @@ def _read(text: str, *, start: str) -> object:
 
 
 @cache
-def _parser(start: str) -> Lark:
+def _parser() -> Lark:
     grammar = resources.files("p2c.rules").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="basic", start=start, transformer=_Build())
+    return Lark(
+        f"{grammar}\n{token_rules()}\n",
+        parser="lalr",
+        lexer="basic",
+        start=["program", "query"],
+        transformer=_Build(),
+    )
 
 
 class _BadToken(Exception):
