@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
 from p2c.engines import ENGINES
-from p2c.engines.nearest import NEAREST
 from p2c.errors import EngineError, P2CError, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.nearest import Distinct
@@ -151,6 +150,8 @@ class Problem:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
+        from p2c.engines.nearest import NEAREST
+
         if engine not in NEAREST:
             raise EngineError(f"no nearest ends by '{engine}'; {suggestion(engine, NEAREST)}")
         plans = NEAREST[engine](problem.compiled, state, index(k), Distinct(distinct))

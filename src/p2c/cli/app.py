@@ -10,23 +10,30 @@ from typing import Annotated
 
 import typer
 
-from p2c.cli.asp import asp
-from p2c.cli.batch import batching
 from p2c.cli.desk import out
-from p2c.cli.extraction import extraction
-from p2c.cli.group import command_group
-from p2c.cli.learning import learning
-from p2c.cli.planning import planning
-from p2c.cli.reporting import reporting
-from p2c.cli.serving import serving
+from p2c.cli.group import Commands, command_group
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
 
+
+class AllCommands(Commands):
+    """The commands of every file, in the order in which they are listed."""
+
+    homes = {  # noqa: RUF012 - typer makes the one instance itself
+        "planning": ("plan", "nearest", "why", "check", "lint", "space", "example"),
+        "learning": ("learn", "causal", "review", "adopt"),
+        "extraction": ("extract",),
+        "reporting": ("explain", "report"),
+        "batching": ("batch",),
+        "asp": ("export", "doctor"),
+        "serving": ("serve",),
+    }
+
+
 app = command_group(
-    "Plans that turn a refusal into an acceptance, proved to be the cheapest there are."
+    "Plans that turn a refusal into an acceptance, proved to be the cheapest there are.",
+    AllCommands,
 )
-for group in (planning, learning, extraction, reporting, batching, asp, serving):
-    app.add_typer(group)
 
 
 def _show_version(asked: bool) -> None:

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from p2c.engines import ENGINES
 from p2c.errors import EngineError
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import find_plan
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
-    from p2c.engines.protocol import Engine
     from p2c.plan.outcome import Plan
     from p2c.plan.space import Space
 
@@ -32,20 +32,18 @@ MORE_PATIENCE = 10.0
 class AutoEngine:
     """Our own planner, with another engine to hand over to."""
 
-    second: Engine
+    second: str = "clingo"
     install: str = ""
 
     def version(self) -> str | None:
         """Return our own version: the second engine is optional."""
-        from p2c.engines.native import NativeEngine
-
-        return NativeEngine().version()
+        return ENGINES["native"].version()
 
     def plan(
         self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
     ) -> Plan:
         """Return the path of least cost from a state to the goal."""
-        if space.is_small or self.second.version() is None:
+        if space.is_small or ENGINES[self.second].version() is None:
             return find_plan(space, state, time_limit=time_limit)
         begin = time.monotonic()
         patience = MORE_PATIENCE if space.selects else PATIENCE
@@ -56,7 +54,7 @@ class AutoEngine:
             return plan
         left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), 0.0)
         try:
-            return self.second.plan(space, state, time_limit=left)
+            return ENGINES[self.second].plan(space, state, time_limit=left)
         except EngineError:
             # Something that the second engine cannot take: then it is ours after all.
             return find_plan(space, state, time_limit=left)
