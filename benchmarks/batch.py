@@ -6,8 +6,8 @@ The input is Adult with its rows drawn again and again, in files of about a mill
 columns and writes them again, a file at a time and on one thread, which is what one worker has; two processes that share
 the files out show what a second processor of this machine is worth to such work. Every figure is the best of some
 rounds, which all take turns; each run is a process of its own, timed from its start to its end, by the clock and on
-processors, which a busy machine disturbs less; its memory is the largest that it and its workers held at once. How much
-two gain over one is the median over the rounds. Then a batch is killed with signal 9 at random moments and taken up again,
+processors, which a busy machine disturbs less; its memory is the largest that it and its workers held at once, seen in a
+run more. How much two gain over one is the median over the rounds. Then a batch is killed with signal 9 at random moments and taken up again,
 and the hashes of its output are compared.
 """
 
@@ -22,7 +22,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,14 +55,13 @@ PLAN = "from p2c.cli import main; main()"
 
 @dataclass(frozen=True)
 class Run:
-    """How long a command took, by the clock and on processors, and the most memory that it and its children held."""
+    """How long a command took, by the clock and on processors."""
 
     seconds: float
     processor: float
-    megabytes: float
 
     def __str__(self) -> str:
-        return f"{self.seconds:7.2f} s {self.processor:7.2f} s {self.megabytes:6.0f} MB"
+        return f"{self.seconds:7.2f} s {self.processor:7.2f} s"
 
 
 def write_input(folder: Path, rows: int, group: int = FILE_ROWS) -> None:
@@ -109,26 +107,25 @@ def resident(pid: int) -> float:
 
 
 def timed(command: list[str]) -> Run:
-    """Run a command and measure it."""
+    """Run a command and measure its time."""
     begin = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    most = 0.0
-    ended = threading.Event()
-
-    def watch() -> None:
-        nonlocal most
-        while not ended.wait(0.02):
-            most = max(most, resident(process.pid))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
     _, code, used = os.wait4(process.pid, 0)
     seconds = time.monotonic() - begin
     process.returncode = os.waitstatus_to_exitcode(code)
-    ended.set()
-    watcher.join()
     assert process.returncode == 0, command
-    return Run(seconds, used.ru_utime + used.ru_stime, most)
+    return Run(seconds, used.ru_utime + used.ru_stime)
+
+
+def most_memory(command: list[str]) -> str:
+    """Run a command once more, and return the most memory that it and its children held: looking takes time as well."""
+    most = 0.0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            most = max(most, resident(process.pid))
+            time.sleep(0.02)
+    assert process.returncode == 0, command
+    return f"{most:6.0f} MB"
 
 
 def take_turns(commands: dict[str, list[str]], target: Path, rounds: int) -> dict[str, list[Run]]:
@@ -142,12 +139,8 @@ def take_turns(commands: dict[str, list[str]], target: Path, rounds: int) -> dic
 
 
 def best(runs: list[Run]) -> Run:
-    """Return the fastest of some runs, with the memory of the largest."""
-    return Run(
-        min(run.seconds for run in runs),
-        min(run.processor for run in runs),
-        max(run.megabytes for run in runs),
-    )
+    """Return the fastest of some runs."""
+    return Run(min(run.seconds for run in runs), min(run.processor for run in runs))
 
 
 def fastest(command: list[str], target: Path, rounds: int) -> Run:
@@ -237,29 +230,36 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     problem.write_text(datasets.problem_text("adult"), encoding="utf-8")
     copy = [sys.executable, "-c", COPY, str(source), str(target)]
     plan = [sys.executable, "-c", PLAN, "batch", str(problem), str(source), str(target)]
-    runs = take_turns(
-        {
-            "plain": [*copy, "plain", "1", *COLUMNS],
-            "coded": [*copy, "coded", "1", *COLUMNS],
-            "both": [*copy, "coded", "2", *COLUMNS],
-            "one": plan,
-            "two": [*plan, "--workers", "2"],
-        },
-        target,
-        rounds,
-    )
+    commands = {
+        "plain": [*copy, "plain", "1", *COLUMNS],
+        "coded": [*copy, "coded", "1", *COLUMNS],
+        "both": [*copy, "coded", "2", *COLUMNS],
+        "one": plan,
+        "two": [*plan, "--workers", "2"],
+    }
+    runs = take_turns(commands, target, rounds)
     alone, coded, both, one, two = (best(each) for each in runs.values())
+    memory = {}
+    for name, command in commands.items():
+        shutil.rmtree(target)
+        memory[name] = most_memory(command)
     sizes = [
         sum(path.stat().st_size for path in each.iterdir()) / rows for each in (source, target)
     ]
     print(f"{rows:,} rows of Adult, {len(COLUMNS)} columns, {os.cpu_count()} processors")
     print("                                     clock  processor  memory")
-    print(f"pyarrow alone, plain text          {alone}")
-    print(f"pyarrow alone, text as dictionary  {coded}   {_ratio(coded, alone)} plain text")
-    print(f"the same in two processes          {both}   {gain(runs['coded'], runs['both'])}")
-    print(f"p2c batch, one worker              {one}   {_ratio(one, alone)} pyarrow alone")
+    print(f"pyarrow alone, plain text          {alone} {memory['plain']}")
     print(
-        f"p2c batch, two workers             {two}   {_ratio(two, alone)} pyarrow alone, {gain(runs['one'], runs['two'])}"
+        f"pyarrow alone, text as dictionary  {coded} {memory['coded']}   {_ratio(coded, alone)} plain text"
+    )
+    print(
+        f"the same in two processes          {both} {memory['both']}   {gain(runs['coded'], runs['both'])}"
+    )
+    print(
+        f"p2c batch, one worker              {one} {memory['one']}   {_ratio(one, alone)} pyarrow alone"
+    )
+    print(
+        f"p2c batch, two workers             {two} {memory['two']}   {_ratio(two, alone)} pyarrow alone, {gain(runs['one'], runs['two'])}"
     )
     print(
         f"{sizes[0]:.1f} bytes a row in, {sizes[1]:.1f} out; SHA-256 {_hash_rate():.1f} GB/s on a processor"

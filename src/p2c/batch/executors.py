@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
+import platform
 import signal
 import sys
 import threading
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from p2c.batch.record import Record
 
     Outcome = Record | Failure
+
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""What `mallopt` of glibc calls the sizes from which memory is given back, and fetched by itself."""
 
 
 class Execute(Protocol):
@@ -96,9 +102,20 @@ def _start_method() -> Literal["fork", "spawn"]:
 
 def _settle_down() -> None:
     """Make this process a worker, one of several that share a machine."""
-    # The pages of pyarrow's own allocator are huge: clearing them keeps several processes waiting for one another.
-    pa.set_memory_pool(pa.system_memory_pool())
+    _keep_memory()
     _follow_parent()
+
+
+def _keep_memory() -> None:
+    """Keep memory for the next part: fetching it anew from the system is where processes wait for one another.
+
+    pyarrow's own allocator, which is the faster one for a process by itself, gives it back and fetches it in huge pages.
+    """
+    pa.set_memory_pool(pa.system_memory_pool())
+    if platform.libc_ver()[0] == "glibc":
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_THRESHOLD, 32 << 20)
+        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
 
 
 def _follow_parent() -> None:
