@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,19 @@ def test_an_override_that_does_not_fit_is_one_line_that_says_so(
     with pytest.raises(P2CError, match=r"^[^\n]*$") as refused:
         loan.plan(JOHN, **keys)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("limit", ["x", -1, math.nan, True, [1]])
+@pytest.mark.parametrize("name", ["time_limit", "node_limit"])
+def test_a_limit_that_is_none_is_said(loan: Problem, name: str, limit: Any) -> None:
+    with pytest.raises(P2CError, match=rf"^{name}: expected [^\n]*, found [^\n]*$"):
+        loan.plan(JOHN, **{name: limit})
+
+
+def test_a_dict_in_the_place_of_a_path_is_told_where_it_belongs() -> None:
+    document: Any = LOAN
+    with pytest.raises(P2CError, match="expected the path of a file, found a dict; from_dict"):
+        Problem.load(document)
 
 
 def test_a_problem_survives_the_way_through_a_dict() -> None:

@@ -1,3 +1,5 @@
+"""`Recourse`: plans for any model, each confirmed by it."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -14,16 +16,15 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c.errors import P2CError
-from p2c.explain.phrases import ENGLISH, LANGUAGES
 from p2c.learn.causal import learn_causal_rules
 from p2c.learn.domains import domain_from_frame
 from p2c.learn.review import write_review
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
 from p2c.problem import Problem
 from p2c.recourse import Recourse
+from tests.lending import Asked, loans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from p2c.verify.result import VerifiedPlan
@@ -31,32 +32,6 @@ if TYPE_CHECKING:
 CAUSAL = """
 score(X,N) :- debt(X,D), D=<0, N>=620.
 """
-
-
-def loans(count: int = 300, seed: int = 0) -> pd.DataFrame:
-    chance = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "income": chance.integers(10, 100, count),
-            "debt": chance.integers(0, 50, count),
-            "job": chance.choice(["clerk", "cook", "none"], count),
-            "age": chance.integers(18, 80, count),
-        }
-    )
-
-
-class Asked:
-    """A model that counts how it is asked and gives nothing but its decision."""
-
-    def __init__(self, decide: Callable[[pd.DataFrame], Any]) -> None:
-        self.decide = decide
-        self.rows = 0
-        self.calls = 0
-
-    def __call__(self, rows: pd.DataFrame) -> Any:
-        self.rows += len(rows)
-        self.calls += 1
-        return np.asarray(self.decide(rows))
 
 
 def end_of(confirmed: VerifiedPlan) -> dict[str, Any]:
@@ -466,66 +441,3 @@ def test_a_dear_single_change_gives_way_to_a_cheap_pair() -> None:
     recourse = Recourse.fit(Scored(), table, actions={"age": "fixed", "job": "fixed"}, desired=1)
     confirmed = recourse.plan({"income": 45, "debt": 30, "job": "cook", "age": 40})
     assert end_of(confirmed) == {"income": 48, "debt": 24, "job": "cook", "age": 40}
-
-
-def test_a_plan_tells_that_the_model_confirmed_its_end() -> None:
-    table = loans()
-    table["income"] = table["income"] // 20 * 20 + 5
-    recourse = Recourse.fit(lambda rows: rows["income"] >= 58, table, actions={"age": "fixed"})
-    confirmed = recourse.plan({"income": 25, "debt": 9, "job": "cook", "age": 40})
-    told, german = confirmed.explain(), confirmed.plan.explain(language="de")
-    assert "Raise your income from 25 to 58." in told
-    assert ENGLISH.model_confirms in told
-    assert ENGLISH.model_not_proved in told
-    assert ENGLISH.least_effort not in told
-    assert LANGUAGES["de"].model_confirms in german
-    assert ENGLISH.model_refuses in confirmed.guide.explain()
-    assert "58" in confirmed.to_svg()
-
-
-def test_a_report_on_a_confirmed_plan_replays_it_and_names_the_answer_of_the_model() -> None:
-    table = loans(600)
-    table = table[table["income"] != 33]  # so that no rule is learned from it
-
-    def model(rows: pd.DataFrame) -> Any:
-        return (rows["income"] >= 90) | (rows["income"] == 33)
-
-    recourse = Recourse.fit(model, table, actions={"age": "fixed", "job": "fixed"})
-    confirmed = recourse.plan({"income": 34, "debt": 9, "job": "cook", "age": 40})
-    assert not recourse.problem.check(confirmed.plan), "the rules alone would refuse this end"
-    report = recourse.report(confirmed, format="md", audience="expert").decode()
-    assert "| the model's answer at the end | accepted |" in report
-    assert f"| states that the model was asked about | {confirmed.model_calls} |" in report
-    assert "| replayed by code that the planner does not share | the plan is valid |" in report
-    assert ENGLISH.model_unexplained in report
-    page = recourse.report(confirmed, format="md", language="de").decode()
-    assert LANGUAGES["de"].model_confirms in page
-
-
-def test_reasons_are_not_told_where_the_rules_decide_otherwise_than_the_model() -> None:
-    table = loans()
-    table["income"] = table["income"] // 20 * 20 + 5
-    recourse = Recourse.fit(lambda rows: rows["income"] >= 58, table, actions={"age": "fixed"})
-    told = recourse.plan({"income": 57, "debt": 9, "job": "cook", "age": 40}).explain()
-    assert ENGLISH.verdict_no in told
-    assert ENGLISH.model_unexplained in told
-    assert ENGLISH.yes_because not in told
-
-
-def test_plans_from_recorded_decisions_tell_that_nobody_was_asked() -> None:
-    table = loans()
-    decisions = (table["income"] >= 58).to_numpy()
-    recourse = Recourse.fit(decisions, table, actions={"age": "fixed"}, desired=True)
-    told = recourse.plan({"income": 25, "debt": 9, "job": "cook", "age": 40}).explain()
-    assert ENGLISH.model_not_asked in told
-    assert ENGLISH.model_confirms not in told
-
-
-def test_a_search_without_a_plan_tells_how_often_the_model_was_asked() -> None:
-    table = loans()
-    some = table.head(5).assign(income=77, debt=13)
-    model = Asked(lambda rows: (rows["income"] == 77) & (rows["debt"] == 13))
-    recourse = replace(Recourse.fit(model, pd.concat([some, table])), budget=20)
-    told = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30}).explain()
-    assert ENGLISH.stopped_without in told
-    assert ENGLISH.model_asked.format(count=20) in told

@@ -6,7 +6,9 @@ import json
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from numbers import Real
 from operator import index
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +56,9 @@ class Problem:
     @classmethod
     def load(cls, path: str | Path) -> Problem:
         """Read a TOML or JSON file."""
+        if not isinstance(path, str | PathLike):
+            found = type(path).__name__
+            raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
         problem = cls(load_spec(Path(path)), str(path))
         problem.theory  # noqa: B018 - faults are reported here, not at the first use
         return problem
@@ -119,6 +124,8 @@ class Problem:
         **overrides: Any,
     ) -> Plan:
         """Return the path of least cost for a person, with what blocks it where there is none."""
+        _check_limit("time_limit", time_limit, "seconds")
+        _check_limit("node_limit", node_limit, "a number of states")
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         begin = time.monotonic()
@@ -238,6 +245,12 @@ class Problem:
 @lru_cache(maxsize=8)
 def _recalled(text: str) -> Problem:
     return Problem.from_dict(json.loads(text))
+
+
+def _check_limit(name: str, limit: object, expected: str) -> None:
+    if limit is None or (isinstance(limit, Real) and not isinstance(limit, bool) and limit >= 0):
+        return
+    raise P2CError(f"{name}: expected {expected}, from 0 on, found {limit!r}")
 
 
 def _engine(name: str) -> Engine:

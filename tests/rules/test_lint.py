@@ -126,6 +126,11 @@ def test_values_that_no_rule_mentions_are_found() -> None:
     ]
 
 
+def test_the_one_value_that_the_others_leave_is_no_fault() -> None:
+    features = FEATURES | {"job": category("clerk", "nurse", "pilot")}
+    assert messages("", Concern.UNMENTIONED_VALUES, features=features) == []
+
+
 def test_a_feature_that_no_rule_reads_is_found() -> None:
     assert messages("", Concern.UNREAD_FEATURE, features=FEATURES | {"shoe": whole(1, 50)}) == [
         "features.shoe: no rule reads this feature: read it in a rule or leave it out"

@@ -41,7 +41,7 @@ class Speaking:
 
     __slots__ = ()
 
-    def explain(self: _Outcome, *, language: str = "en") -> str:
+    def explain(self: _Outcome, language: str = "en") -> str:
         """Return the plan in plain words for the person: why, what to do, what follows, what it takes."""
         return _voice(self).explain(self, language=language)
 

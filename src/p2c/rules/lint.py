@@ -162,7 +162,7 @@ def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
         if feature.kind.is_number or name in ordered:
             continue
         missing = [value for value in feature.places if value not in constants]
-        if missing:
+        if len(missing) > 1:  # a single one is what the others are not
             shown = ", ".join(render_term(Constant(value)) for value in missing[:8])
             more = ", …" if len(missing) > 8 else ""
             message = f"features.{name}.values: no rule mentions {shown}{more}: check the spelling, or leave them if the rules treat them alike"

@@ -66,7 +66,7 @@ class VerifiedPlan:
             return {}
         return {name: (ruled[name], told[name]) for name in told if ruled[name] != told[name]}
 
-    def explain(self, *, language: str = "en") -> str:
+    def explain(self, language: str = "en") -> str:
         """Return the plan in plain words for the person, and whether the model itself confirmed its end."""
         return self.plan.explain(language=language)
 
