@@ -6,11 +6,10 @@ import json
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from numbers import Real
 from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
@@ -56,8 +55,9 @@ class Problem:
     @classmethod
     def load(cls, path: str | Path) -> Problem:
         """Read a TOML or JSON file."""
-        if not isinstance(path, str | PathLike):
-            found = type(path).__name__
+        given: object = path
+        if not isinstance(given, str | PathLike):
+            found = type(given).__name__
             raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
         problem = cls(load_spec(Path(path)), str(path))
         problem.theory  # noqa: B018 - faults are reported here, not at the first use
@@ -248,9 +248,9 @@ def _recalled(text: str) -> Problem:
 
 
 def _check_limit(name: str, limit: object, expected: str) -> None:
-    if limit is None or (isinstance(limit, Real) and not isinstance(limit, bool) and limit >= 0):
-        return
-    raise P2CError(f"{name}: expected {expected}, from 0 on, found {limit!r}")
+    wrong = isinstance(limit, bool) or not isinstance(limit, SupportsFloat | None)
+    if wrong or (isinstance(limit, SupportsFloat) and not float(limit) >= 0):
+        raise P2CError(f"{name}: expected {expected}, from 0 on, found {limit!r}")
 
 
 def _engine(name: str) -> Engine:
