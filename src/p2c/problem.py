@@ -248,8 +248,9 @@ def _recalled(text: str) -> Problem:
 
 
 def _check_limit(name: str, limit: object, expected: str) -> None:
-    wrong = isinstance(limit, bool) or not isinstance(limit, SupportsFloat | None)
-    if wrong or (isinstance(limit, SupportsFloat) and not float(limit) >= 0):
+    if limit is None:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, SupportsFloat) or not float(limit) >= 0:
         raise P2CError(f"{name}: expected {expected}, from 0 on, found {limit!r}")
 
 
