@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.clock import living
 from benchmarks.record import recorded
 from p2c import datasets
 
@@ -93,17 +94,15 @@ def write_loan(path: Path, rows: int) -> None:
 
 def resident(pid: int) -> float:
     """Return the memory of a process and its children in megabytes, shared pages counted once a process."""
-    waiting, total = [pid], 0.0
-    while waiting:
-        each = waiting.pop()
-        try:
-            pages = int(Path(f"/proc/{each}/statm").read_text().split()[1])
-            for task in Path(f"/proc/{each}/task").iterdir():
-                waiting += map(int, (task / "children").read_text().split())
-        except OSError:
-            continue
-        total += pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-    return total
+    return sum(map(_megabytes, [pid, *living(pid)]))
+
+
+def _megabytes(pid: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except OSError:  # it has ended
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def timed(command: list[str]) -> Run:

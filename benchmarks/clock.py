@@ -31,10 +31,10 @@ def processor_time(work: Callable[[], Result]) -> tuple[Result, float]:
 def _others() -> float:
     """Return the seconds that children have used, ended or not."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return ended.ru_utime + ended.ru_stime + sum(map(_used, _living(os.getpid())))
+    return ended.ru_utime + ended.ru_stime + sum(map(_used, living(os.getpid())))
 
 
-def _living(process: int) -> Iterator[int]:
+def living(process: int) -> Iterator[int]:
     """Return the processes that a process has started, and those that these have."""
     try:
         tasks = list(Path(f"/proc/{process}/task").iterdir())
@@ -43,7 +43,7 @@ def _living(process: int) -> Iterator[int]:
         return
     for child in children:
         yield child
-        yield from _living(child)
+        yield from living(child)
 
 
 def _used(process: int) -> float:
