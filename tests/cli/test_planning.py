@@ -6,16 +6,16 @@ import json
 import subprocess
 import sys
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
 
 from p2c import datasets
-from p2c.cli import main
 from p2c.cli.app import app
 from p2c.domain.toml import problem_to_toml
 from p2c.problem import Problem
+from tests.cli.desk import Desk
 from tests.loan import CREDIT_RULE, JOHN, LOAN, category, whole
 
 if TYPE_CHECKING:
@@ -23,56 +23,6 @@ if TYPE_CHECKING:
 
 STUCK = JOHN | {"debt": 0}
 RICH = {"age": 31, "debt": 0, "bank_balance": 70000, "credit_score": 700}
-
-
-class Shown(NamedTuple):
-    """What a run of the program left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        assert self.err == ""
-        return json.loads(self.out)
-
-
-class Desk:
-    """A folder with the loan and its people, and a way to run the program in this process."""
-
-    def __init__(
-        self, folder: Path, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
-    ) -> None:
-        self.folder = folder
-        self._capsys = capsys
-        self._patch = patch
-        self.loan = self.write("loan.toml", problem_to_toml(LOAN))
-        self.john = self.write("john.json", json.dumps(JOHN))
-
-    def write(self, name: str, content: str | bytes) -> Path:
-        path = self.folder / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    def row(self, values: dict[str, Any]) -> Path:
-        return self.write("row.json", json.dumps(values))
-
-    def run(self, *arguments: object) -> Shown:
-        self._patch.setattr(sys, "argv", ["p2c", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        out, err = self._capsys.readouterr()
-        assert isinstance(left.value.code, int | None)
-        return Shown(left.value.code or 0, out, err)
-
-    def refuses(self, *arguments: object) -> str:
-        """Return the one line with which the program turns bad input down."""
-        shown = self.run(*arguments)
-        assert shown.code == 2, shown
-        assert shown.out == ""
-        assert "Traceback" not in shown.err
-        (line,) = shown.err.splitlines()
-        return line
 
 
 @pytest.fixture
@@ -100,6 +50,17 @@ def test_a_plan_is_told_in_numbered_steps(desk: Desk) -> None:
         "The effort is 0.00502, measured as L1.",
         "No cheaper way exists; this is proved.",
     ]
+
+
+def test_a_rule_that_has_no_say_because_of_a_slip_in_its_head_is_named(desk: Desk) -> None:
+    rules = LOAN["rules"] + "debts(X,0) :- age(X,50)."
+    problem = desk.write("slip.toml", problem_to_toml(LOAN | {"rules": rules}))
+    shown = desk.run("plan", problem, desk.john)
+    assert shown.code == 0
+    assert shown.out == desk.run("plan", desk.loan, desk.john).out
+    (line,) = shown.err.splitlines()
+    assert "nothing uses debts(X,0)" in line
+    assert line.endswith("did you mean 'debt'?")
 
 
 def test_who_is_there_already_is_told_so(desk: Desk) -> None:

@@ -209,7 +209,7 @@ def test_a_decision_that_nothing_uses_is_found() -> None:
 
 
 def test_a_decision_that_nothing_uses_may_be_a_feature_that_is_spelt_wrong() -> None:
-    assert messages("depts(X,'1') :- age(X,3).", Concern.UNUSED_DECISION) == [
+    assert messages("depts(X,'1') :- age(X,3).", Concern.MISSPELT_HEAD) == [
         "line 2: nothing uses depts(X,'1'), neither the goal nor a causal rule nor a constraint:"
         " use it or drop its rules, did you mean 'debt'?"
     ]

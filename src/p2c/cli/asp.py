@@ -16,6 +16,7 @@ from p2c.cli.desk import (
     RowFile,
     RowNumber,
     given,
+    load_problem,
     out,
     print_json,
     read_person,
@@ -25,7 +26,6 @@ from p2c.cli.group import command_group
 from p2c.engines.doctor import examine
 from p2c.errors import P2CError, suggestion
 from p2c.export import EXPORTS
-from p2c.problem import Problem
 from p2c.report.doctor import show_examinations
 
 asp = command_group()
@@ -48,7 +48,7 @@ def export(
     """Write the question of one person in the language of another tool, ready to run there."""
     if to not in EXPORTS:
         raise P2CError(f"--to: no language '{to}'; {suggestion(to, EXPORTS)}")
-    loaded = Problem.load(problem)
+    loaded = load_problem(problem)
     keyed = loaded.with_keys(**given(norm=norm, effects=effects, minimize=minimize))
     files = EXPORTS[to](keyed.compiled, keyed.read_row(read_person(loaded, row, number)))
     if folder is None and len(files) > 1:

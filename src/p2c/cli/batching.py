@@ -22,12 +22,12 @@ from p2c.cli.desk import (
     NormOption,
     ProblemFile,
     given,
+    load_problem,
     out,
     print_json,
 )
 from p2c.cli.group import command_group
 from p2c.errors import BatchError, P2CError
-from p2c.problem import Problem
 
 batching = command_group()
 
@@ -82,7 +82,7 @@ def batch(
         raise P2CError("--scheduler and --cluster: give one of the two")
     from p2c.batch.show import plot_summary, progress, show_summary
 
-    asked = Problem.load(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
+    asked = load_problem(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
     options = Options(tuple(keep or ()), keep_all, alternatives, part_rows)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
     # A scheduler that is lost is said in our one line; Dask would print a traceback before it.

@@ -42,6 +42,17 @@ def given(**keys: Any) -> dict[str, str]:
     }
 
 
+def load_problem(path: Path) -> Problem:
+    """Return a problem; rules that have no say in it because of a slip in a name are named on standard error."""
+    from p2c.problem import Problem
+    from p2c.rules.lint import misspelt_heads
+
+    loaded = Problem.load(path)
+    for finding in misspelt_heads(loaded.theory):
+        typer.echo(f"{path}: {finding}", err=True)
+    return loaded
+
+
 def read_person(problem: Problem, path: Path, number: int) -> dict[str, Any]:
     """Return the person in the numbered row of a file."""
     rows = read_rows(problem.theory.features, path)

@@ -18,6 +18,7 @@ from p2c.cli.desk import (
     RowFile,
     RowNumber,
     given,
+    load_problem,
     out,
     print_json,
     read_document,
@@ -56,7 +57,7 @@ def plan(
     node_limit: Annotated[int | None, typer.Option(min=0, help="States; then give up.")] = None,
 ) -> None:
     """Find the cheapest path to the goal for one person."""
-    loaded = Problem.load(problem)
+    loaded = load_problem(problem)
     person = read_person(loaded, row, number)
     norms = [each.value for each in Norm] if all_norms else [norm]
     plans = [
@@ -98,7 +99,7 @@ def nearest(
     engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
 ) -> None:
     """Find the k cheapest end states, each with its best path."""
-    loaded = Problem.load(problem)
+    loaded = load_problem(problem)
     person = read_person(loaded, row, number)
     keys = given(norm=norm, effects=effects, minimize=minimize)
     plans = loaded.nearest(person, k, distinct=distinct.value, engine=engine, **keys)
@@ -125,7 +126,7 @@ def why(
     ] = Justifier.NATIVE,
 ) -> None:
     """Show why the decision is what it is: in sentences, and as a proof tree."""
-    loaded = Problem.load(problem)
+    loaded = load_problem(problem)
     person = read_person(loaded, row, number)
     proof = loaded.why(person)
     second = JUSTIFIERS[engine](loaded.theory, loaded.read_row(person))
@@ -147,7 +148,7 @@ def check(
     ],
 ) -> None:
     """Replay a plan and list everything that is wrong with it."""
-    loaded = Problem.load(problem)
+    loaded = load_problem(problem)
     verdict = loaded.check(read_document(plan))
     out.print(str(verdict), markup=False)
     raise typer.Exit(0 if verdict.ok else 1)
@@ -167,7 +168,7 @@ def lint(problem: ProblemFile) -> None:
 @planning.command()
 def space(problem: ProblemFile, *, as_json: AsJson = False) -> None:
     """Show how large the search space is, and what is left once rules are all that tell states apart."""
-    report = Problem.load(problem).space()
+    report = load_problem(problem).space()
     if as_json:
         print_json(report.to_dict())
     else:

@@ -19,12 +19,12 @@ from p2c.cli.desk import (
     RowFile,
     RowNumber,
     given,
+    load_problem,
     out,
     read_person,
     write_new,
 )
 from p2c.cli.group import command_group
-from p2c.problem import Problem
 from p2c.report.dossier import ALTERNATIVES, Origin
 
 reporting = command_group()
@@ -52,7 +52,7 @@ def explain(
     minimize: MinimizeOption = None,
 ) -> None:
     """Tell one person's plan in plain words."""
-    loaded = Problem.load(problem)
+    loaded = load_problem(problem)
     keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
     plan = loaded.plan(read_person(loaded, row, number), **keys)
     out.print(plan.explain(language=language), markup=False)
@@ -81,7 +81,7 @@ def report(
     overwrite: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
 ) -> None:
     """Write a report on one person's plan: the applicant's page, or all that an expert needs."""
-    loaded = Problem.load(problem)
+    loaded = load_problem(problem)
     person = read_person(loaded, row, number)
     keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
     options = given(

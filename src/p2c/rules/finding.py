@@ -18,6 +18,7 @@ class Concern(Enum):
     IMPLIED = "implied"
     UNUSED_VARIABLE = "unused_variable"
     UNUSED_DECISION = "unused_decision"
+    MISSPELT_HEAD = "misspelt_head"
     CAUSAL_CYCLE = "causal_cycle"
     UNCHANGEABLE = "unchangeable"
     UNREAD_FEATURE = "unread_feature"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from p2c.rules.syntax import Literal
     from p2c.rules.theory import Condition, Decision, Theory
 
-__all__ = ["Concern", "Finding", "lint"]
+__all__ = ["Concern", "Finding", "lint", "misspelt_heads"]
 
 
 def lint(theory: Theory) -> tuple[Finding, ...]:
@@ -45,6 +45,11 @@ def lint(theory: Theory) -> tuple[Finding, ...]:
         *goal_never_met(theory, formulas),
     ]
     return tuple(sorted(found, key=lambda each: (each.line is None, each.line or 0)))
+
+
+def misspelt_heads(theory: Theory) -> tuple[Finding, ...]:
+    """Return the findings of rules that have no say, and would have one if their heads were spelt as a feature."""
+    return tuple(each for each in _unused_decisions(theory) if each.kind is Concern.MISSPELT_HEAD)
 
 
 def _unused_variables(theory: Theory) -> Iterator[Finding]:
@@ -86,12 +91,13 @@ def _unused_decisions(theory: Theory) -> Iterator[Finding]:
     for decision, clauses in theory.decisions:
         if decision not in used:
             near = suggestion(decision.predicate, theory.feature)
-            meant = f", {near}" if near.startswith("did") else ""
+            kind = Concern.MISSPELT_HEAD if near.startswith("did") else Concern.UNUSED_DECISION
+            meant = f", {near}" if kind is Concern.MISSPELT_HEAD else ""
             message = (
                 f"nothing uses {render_decision(decision)}, neither the goal nor a causal rule nor"
                 f" a constraint: use it or drop its rules{meant}"
             )
-            yield about(Concern.UNUSED_DECISION, clauses[0], message)
+            yield about(kind, clauses[0], message)
 
 
 def _calls(body: Iterable[Condition]) -> list[Decision]:
