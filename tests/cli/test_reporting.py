@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.test_planning import STUCK, Desk
+from tests.cli.desk import Desk
+from tests.cli.test_planning import STUCK
 
 if TYPE_CHECKING:
     from pathlib import Path
