@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -148,15 +149,19 @@ def test_recorded_decisions_stand_in_for_a_model(folder: Path, tmp_path: Path) -
     shown = run("extract", "--data", folder / "loans.csv", *options)
     assert shown.exit_code == 0
     assert p2c.Problem.load(problem).theory.goal_text
+    assert re.search(r"% Learned from answers, .* to \d+\.\d% of the rows", problem.read_text())
 
 
 def test_a_rules_file_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:
     rules = tmp_path / "house.lp"
     rules.write_text("refused(X) :- income(X,N), N<40.\n")
-    shown = run("extract", rules, "--data", folder / "loans.csv", "--ignore", "paid")
+    problem = tmp_path / "house.toml"
+    options = ("--ignore", "paid", "--problem", problem)
+    shown = run("extract", rules, "--data", folder / "loans.csv", *options)
     assert shown.exit_code == 0
     assert "these are the model's own rules" in shown.output
     assert "100.0%" in shown.output
+    assert "% These are the model's own rules." in problem.read_text()
 
 
 def test_what_exists_is_left_before_anything_is_learned(folder: Path, tmp_path: Path) -> None:

@@ -54,6 +54,16 @@ class Extraction:
     disagreements: tuple[int, ...]
     regions: tuple[Region, ...]
 
+    @property
+    def remark(self) -> str:
+        """Return what whoever finds the rules without the model should know of them."""
+        if self.exact:
+            return "These are the model's own rules."
+        return (
+            f"Learned from answers, these rules give the same ones to {self.fidelity:.1%} of the rows they were tried on:\n"
+            "what is proved by them is proved of the rules, not of what gave the answers."
+        )
+
 
 def extract_logic(
     model: Any,

@@ -38,9 +38,10 @@ def outline_problem(
     for column, action in (actions or {}).items():
         described[source.view.feature(column)]["action"] = action
     written = f"{causal.rstrip()}\n" if causal else ""
+    remark = "".join(f"% {line}\n" for line in extraction.remark.splitlines())
     return {
         "name": name,
         "goal": extraction.goal,
-        "rules": f"{written}{extraction.program}\n",
+        "rules": f"{written}{remark}{extraction.program}\n",
         "features": described,
     }
