@@ -51,7 +51,6 @@ for path in paths[number :: int(workers)]:
 if number:
     os.wait()
 """
-PLAN = "from p2c.cli import main; main()"
 
 
 @dataclass(frozen=True)
@@ -189,7 +188,7 @@ def main() -> None:
 def measure_costs(folder: Path, rounds: int, rows: int = 1 << 20) -> None:
     """Print what a part costs besides its rows, and what a row costs whom nobody resembles."""
     target = folder / "out"
-    plan = [sys.executable, "-c", PLAN, "batch"]
+    plan = [sys.executable, "-m", "p2c", "batch"]
     adult = str(folder / "adult.toml")
     runs = []
     for group in (FILE_ROWS, 4096):
@@ -228,7 +227,7 @@ def measure(folder: Path, rows: int, rounds: int, kills: int) -> None:
     write_input(source, rows)
     problem.write_text(datasets.problem_text("adult"), encoding="utf-8")
     copy = [sys.executable, "-c", COPY, str(source), str(target)]
-    plan = [sys.executable, "-c", PLAN, "batch", str(problem), str(source), str(target)]
+    plan = [sys.executable, "-m", "p2c", "batch", str(problem), str(source), str(target)]
     commands = {
         "plain": [*copy, "plain", "1", *COLUMNS],
         "coded": [*copy, "coded", "1", *COLUMNS],

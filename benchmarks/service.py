@@ -212,7 +212,7 @@ async def measure(port: int, seconds: float) -> None:
 
 def started(port: int, *arguments: str) -> Iterator[None]:
     """Run a server while the caller measures."""
-    command = [sys.executable, "-c", "from p2c.cli import main; main()", "serve", *arguments]
+    command = [sys.executable, "-m", "p2c", "serve", *arguments]
     server = subprocess.Popen(
         [*command, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -246,3 +248,11 @@ def test_the_size_of_the_space_is_counted_feature_by_feature(loan: Problem) -> N
     ]
     assert report.features[1].rules == ("credit_score(X,N) :- debt(X,D), D=<0, N>=620.",)
     assert json.loads(json.dumps(report.to_dict())) == report.to_dict()
+
+
+def test_the_parts_of_the_package_are_there_without_importing_them_one_by_one() -> None:
+    asked = (
+        "import p2c; print(p2c.errors.RuleError.__name__, p2c.plan.__name__, hasattr(p2c, 'plans'))"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "RuleError p2c.plan False\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,12 +18,16 @@ HOMES = {"P2CError": "p2c.errors", "Problem": "p2c.problem", "Recourse": "p2c.re
 
 def __getattr__(name: str) -> object:
     if name not in HOMES:
-        raise AttributeError(f"module 'p2c' has no attribute '{name}'")
+        if name.startswith("_") or find_spec(f"p2c.{name}") is None:
+            raise AttributeError(f"module 'p2c' has no attribute '{name}'")
+        return import_module(f"p2c.{name}")
     try:
         home = import_module(HOMES[name])
     except ModuleNotFoundError as error:
         from p2c.errors import MissingExtra
 
+        if name != "Recourse":
+            raise
         raise MissingExtra(error.name or "pandas", extra="learn") from error
     return globals().setdefault(name, getattr(home, name))
 

@@ -1,6 +1,24 @@
-"""`python -m p2c` is the command `p2c`."""
+"""The program `p2c`, which `python -m p2c` is too: the command line in a process of its own."""
 
-from p2c.cli import main
+from __future__ import annotations
+
+import gc
+import sys
+
+
+def program() -> None:
+    """Run the command that the program was called with, and end with its exit code."""
+    # Most of what a command makes lasts until its end: rubbish is rare, and looking for it often is dear.
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        from p2c.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        sys.exit(1)
+    finally:
+        gc.freeze()  # nor need all be looked through at the end
+
 
 if __name__ == "__main__":
-    main()
+    program()

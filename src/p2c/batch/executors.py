@@ -112,7 +112,7 @@ def _keep_memory() -> None:
     pyarrow's own allocator, which is the faster one for a process by itself, gives it back and fetches it in huge pages.
     """
     pa.set_memory_pool(pa.system_memory_pool())
-    if platform.libc_ver()[0] == "glibc":
+    if sys.platform == "linux" and platform.libc_ver()[0] == "glibc":
         library = ctypes.CDLL(None)
         library.mallopt(M_MMAP_THRESHOLD, 32 << 20)
         library.mallopt(M_TRIM_THRESHOLD, 1 << 30)

@@ -38,6 +38,8 @@ def tell_apart(table: pa.Table, names: Sequence[str]) -> Persons:
         codes, low, count = _codes(_whole_column(table, name))
         if span * count >= WIDEST:
             key, span = _ranked(key)
+        if span * count >= WIDEST:
+            (codes, count), low = _ranked(codes.astype(np.int64)), 0
         # In place: fresh memory for a million numbers takes longer than counting with them.
         key *= count
         key += codes
