@@ -15,7 +15,7 @@ def program() -> None:
 
         main()
     except KeyboardInterrupt:
-        sys.exit(1)
+        sys.exit(130)  # as of a command that is interrupted later
     finally:
         gc.freeze()  # nor need all be looked through at the end
 

@@ -89,6 +89,8 @@ def test_the_summary_may_be_json(
         ("batch loan.toml in out --cluster local --scheduler x", "give one of the two"),
         ("batch loan.toml in out --workers 0", "--workers"),
         ("batch none.toml in out", "none.toml: cannot be read"),
+        ("batch loan.toml in out --plot sum.xyz", "sum.xyz: expected the ending of a picture"),
+        ("batch loan.toml in out --plot no/sum.svg", "no/sum.svg: there is no folder 'no'"),
     ],
 )
 def test_what_is_wrong_is_one_line(
@@ -98,6 +100,7 @@ def test_what_is_wrong_is_one_line(
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert complaint in err
+    assert not (desk / "out").exists()
 
 
 def test_progress_shows_rows_where_somebody_looks() -> None:

@@ -149,7 +149,9 @@ def test_recorded_decisions_stand_in_for_a_model(folder: Path, tmp_path: Path) -
     shown = run("extract", "--data", folder / "loans.csv", *options)
     assert shown.exit_code == 0
     assert p2c.Problem.load(problem).theory.goal_text
-    assert re.search(r"% Learned from answers, .* to \d+\.\d% of the rows", problem.read_text())
+    assert re.search(
+        r"% Learned from .* Tried on \d+ rows, they answer \d+\.\d% of", problem.read_text()
+    )
 
 
 def test_a_rules_file_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:

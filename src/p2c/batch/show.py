@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -87,13 +87,26 @@ def _print_counts(
     console.print(table)
 
 
-def plot_summary(summary: Summary, path: Path) -> None:
-    """Draw statuses and costs into an image file; its ending says which kind."""
+def check_figure(path: Path) -> None:
+    """Raise where a figure could not be written into a file, before any work is put into what it would show."""
+    if not path.parent.is_dir():
+        raise P2CError(f"{path}: there is no folder '{path.parent}' for the figure")
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in _figure().canvas.get_supported_filetypes():
+        raise P2CError(f"{path}: expected the ending of a picture, such as .svg, .png or .pdf")
+
+
+def _figure() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("matplotlib", extra="plots") from error
-    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    return Figure(figsize=(9, 3.5), layout="constrained")
+
+
+def plot_summary(summary: Summary, path: Path) -> None:
+    """Draw statuses and costs into an image file; its ending says which kind."""
+    figure = _figure()
     left, right = figure.subplots(1, 2)
     left.barh(list(summary.statuses), list(summary.statuses.values()))
     left.set_xlabel("rows")

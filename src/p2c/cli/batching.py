@@ -80,7 +80,10 @@ def batch(
     """Plan for everybody in a file or folder; killed at any moment, the same command goes on."""
     if scheduler is not None and cluster is not None:
         raise P2CError("--scheduler and --cluster: give one of the two")
-    from p2c.batch.show import plot_summary, progress, show_summary
+    from p2c.batch.show import check_figure, plot_summary, progress, show_summary
+
+    if plot is not None:
+        check_figure(plot)
 
     asked = load_problem(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
     options = Options(tuple(keep or ()), keep_all, alternatives, part_rows)

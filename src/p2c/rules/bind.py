@@ -28,7 +28,7 @@ def build_theory(spec: ProblemSpec, *, source: str = "") -> Theory:
     program = _parsed(text, faults)
     features = _features(spec, program, faults)
     faulty = spec.features.keys() - features.keys()
-    binder = Binder(features, program or Program(()), text)
+    binder = Binder(features, program or Program(()), text, names=spec.features)
     clauses = [
         binder.clause(rule) for rule in binder.program.rules if not _rule_names(rule, faulty)
     ]

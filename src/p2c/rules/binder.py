@@ -36,8 +36,17 @@ def render_decision(decision: Decision) -> str:
 class Binder:
     """Looks up what rules name; a fault is kept and binding goes on, so that all are found at once."""
 
-    def __init__(self, features: Mapping[str, Feature], program: Program, text: str) -> None:
+    def __init__(
+        self,
+        features: Mapping[str, Feature],
+        program: Program,
+        text: str,
+        *,
+        names: Iterable[str] = (),
+    ) -> None:
         self.features = features
+        # The features that may have been meant, also those in which something else is wrong.
+        self.names = {*features, *names}
         self.program = program
         self.text = text
         self.errors: list[RuleError] = []
@@ -225,7 +234,7 @@ class Binder:
         if any(isinstance(term, Variable) for term in head.arguments[1:]):
             self.fail(
                 f"{quote(head.predicate)} is no feature, so its further arguments are constants;"
-                f" {suggestion(head.predicate, self.features)}",
+                f" {suggestion(head.predicate, self.names)}",
                 head,
             )
 
