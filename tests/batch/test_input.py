@@ -41,6 +41,13 @@ def refusal(source: Path, target: Path, **options: Any) -> str:
     return str(refused.value)
 
 
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_a_table_without_commas_is_told_so_once(tmp_path: Path, sign: str) -> None:
+    (tmp_path / "a.csv").write_text(sign.join(JOHN) + "\n" + sign.join(map(str, JOHN.values())))
+    message = refusal(tmp_path / "a.csv", tmp_path / "out")
+    assert message == f"expected commas between the names of the features, found {sign!r} (a.csv)"
+
+
 def test_a_csv_file_gets_the_answers_of_the_same_parquet_file(tmp_path: Path) -> None:
     people = [*PEOPLE, *loan_people(200)]
     answer(loan(), write_parquet(tmp_path / "a.parquet", people), tmp_path / "one")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
@@ -24,10 +23,12 @@ import p2c
 from p2c.cli.app import app
 from p2c.errors import P2CError
 from p2c.rules import parse
+from tests import lending
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
     from typer.testing import Result
 
 TREE = "sklearn.tree._tree.Tree"
@@ -43,14 +44,7 @@ def run(*arguments: object) -> Result:
 
 
 def loans() -> pd.DataFrame:
-    chance = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {
-            "income": chance.integers(10, 100, 400),
-            "debt": chance.integers(0, 50, 400),
-            "job": chance.choice(["clerk", "cook", "none"], 400),
-        }
-    )
+    table = lending.loans(400).drop(columns="age")
     good = table["income"] - table["debt"] + 20 * (table["job"] == "clerk") > 45
     return table.assign(paid=np.where(good, "yes", "no"))
 

@@ -484,3 +484,8 @@ def test_the_version_is_printed_without_a_command() -> None:
     shown = process("--version")
     assert (shown.returncode, shown.stderr) == (0, b"")
     assert shown.stdout.decode() == f"p2c {metadata.version('p2c')}\n"
+
+
+def test_a_norm_that_is_none_is_told_which_there_are(desk: Desk) -> None:
+    line = desk.refuses("plan", desk.loan, desk.john, "--norm", "L1")
+    assert line == "p2c plan: Invalid value for '--norm': 'L1' is not one of 'l0', 'l1', 'l2'."

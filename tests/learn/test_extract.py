@@ -23,17 +23,11 @@ from p2c.learn.view import as_frame, feature_names, view_of
 from p2c.learn.written import read_written
 from p2c.problem import Problem
 from p2c.rules.parse import parse
+from tests import lending
 
 
 def loans(count: int = 400, seed: int = 0) -> pd.DataFrame:
-    chance = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "income": chance.integers(10, 100, count),
-            "debt": chance.integers(0, 50, count),
-            "job": chance.choice(["clerk", "cook", "none"], count),
-        }
-    )
+    return lending.loans(count, seed).drop(columns="age")
 
 
 def accepts(rows: pd.DataFrame) -> Any:

@@ -90,7 +90,8 @@ def _usage_code(error: Exception) -> int:
         raise error
     context = getattr(error, "ctx", None)
     start = "" if _is_help(error) else f"{context.command_path if context else 'p2c'}: "
-    _complain(f"{start}{error.format_message()}")
+    # What typer's checks of values say comes through pydantic, which says so.
+    _complain(f"{start}{error.format_message()}".replace("Value error, ", ""))
     return 2
 
 

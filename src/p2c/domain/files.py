@@ -15,13 +15,19 @@ from p2c.domain.spec import unreadable
 from p2c.errors import Fault, P2CError, RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from p2c.domain.feature import Feature
 
 
 SEPARATORS = (";", "\t", "|")
 """What some tables have in the place of commas."""
+
+
+def foreign_separator(names: Sequence[str]) -> str:
+    """Say what stands between the names of a table's features in the place of commas; nothing where these do."""
+    found = [sign for sign in SEPARATORS if len(names) == 1 and sign in names[0]]
+    return f"expected commas between the names of the features, found {found[0]!r}" if found else ""
 
 
 def read_rows(features: Iterable[Feature], path: str | Path) -> list[State]:
@@ -126,10 +132,9 @@ def _header(lines: Iterator[list[str]]) -> list[str]:
     names = [name.strip() for name in next(_records(lines), [])]
     if not names:
         raise RowError([Fault("", "expected a line with the names of the features, found nothing")])
-    if len(names) == 1 and any(sign in names[0] for sign in SEPARATORS):
-        found = next(sign for sign in SEPARATORS if sign in names[0])
-        message = f"expected commas between the names of the features, found {found!r}"
-        raise RowError([Fault("", message)])
+    wrong = foreign_separator(names)
+    if wrong:
+        raise RowError([Fault("", wrong)])
     _refuse_repeats(names)
     return names
 
