@@ -3,19 +3,27 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo check test slow bench bench-quick format clean screenshots
+NEW = import sys; sys.version_info >= (3, 11) or sys.exit("p2c needs Python 3.11 or newer, and this is %d.%d: \
+	name another with make PYTHON=python3.12" % sys.version_info[:2])
+EMPTY = { test ! -e $(VENV) || test -e $(VENV)/pyvenv.cfg || \
+	{ echo "$(VENV) is there and is no environment of Python: remove it, or name another with make VENV=…" >&2; false; }; }
 
-$(BIN)/p2c: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+.PHONY: environment demo check test slow bench bench-quick format clean screenshots
+
+environment:  ## what works is kept; what an older Python or an interrupt has left behind is made anew
+	@$(BIN)/python -c '$(NEW)' 2>/dev/null && $(BIN)/python -m pip --version >/dev/null 2>&1 || \
+	{ $(PYTHON) -c '$(NEW)' && $(EMPTY) && $(PYTHON) -m venv --clear $(VENV); }
+
+$(BIN)/.p2c: pyproject.toml | environment
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(BIN)/.dev: pyproject.toml $(BIN)/p2c
+$(BIN)/.dev: pyproject.toml $(BIN)/.p2c
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-demo: $(BIN)/p2c  ## install, and plan for the embedded loan applicant
+demo: $(BIN)/.p2c  ## install, and plan for the embedded loan applicant
 	$(BIN)/p2c example loan --to build/loan
 	$(BIN)/p2c why build/loan/loan.toml build/loan/loan-john.json
 	$(BIN)/p2c plan build/loan/loan.toml build/loan/loan-john.json
@@ -40,7 +48,7 @@ format: $(BIN)/.dev
 screenshots: $(BIN)/.dev  ## take the README's pictures of the workbench anew; needs chromium
 	$(BIN)/python -m benchmarks.screenshots docs/images
 
-$(BIN)/.bench: pyproject.toml $(BIN)/p2c
+$(BIN)/.bench: pyproject.toml $(BIN)/.p2c
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 

@@ -256,3 +256,15 @@ def test_the_parts_of_the_package_are_there_without_importing_them_one_by_one() 
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout == "RuleError p2c.plan False\n"
+
+
+@pytest.mark.parametrize("absent", [["pandas"], ["sklearn"], ["pandas", "sklearn"], []])
+def test_help_and_a_look_at_all_members_work_without_any_extra(absent: list[str]) -> None:
+    asked = (
+        f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
+        "import inspect, p2c; help(p2c)\n"
+        "print('Recourse' in dict(inspect.getmembers(p2c)))"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert "a plan from a refused application" in done.stdout
+    assert done.stdout.endswith(f"{not absent}\n")

@@ -33,4 +33,6 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES})
+    """Name what can be asked for here, so that `help(p2c)` works without any extra too."""
+    learns = find_spec("pandas") is not None and find_spec("sklearn") is not None
+    return sorted({*globals(), *HOMES} - (set() if learns else {"Recourse"}))
