@@ -365,6 +365,71 @@ def test_new_candidates_join_a_review_in_use(review: Review, path: Path) -> None
     assert path.read_bytes() == unchanged
 
 
+ANSWER = {
+    "record": "answer",
+    "rule": "high",
+    "verdict": "approved",
+    "law": "iff",
+    "direction": "debt -> score",
+    "text": HIGH,
+    "by": "Expert",
+    "at": "2024-01-01T00:00:00+00:00",
+    "why": "seen",
+}
+COUNTS = {"rows": 9, "support": 4, "heads": 4, "hits": 3, "covered": 4, "explained": 3}
+CANDIDATE = {
+    "record": "candidate",
+    "id": "new",
+    "feature": "score",
+    "rule": HIGH,
+    "causes": ["debt"],
+    "law": None,
+    "evidence": {**COUNTS, "examples": []},
+}
+
+
+@pytest.mark.parametrize(
+    ("crafted", "key"),
+    [
+        ({**ANSWER, "rule": "nobody"}, "there is no rule 'nobody'"),
+        ({**ANSWER, "rule": ["high"]}, "'rule'"),
+        ({**ANSWER, "rule": None}, "'rule'"),
+        ({**ANSWER, "law": None}, "None"),
+        ({**ANSWER, "law": ["iff"]}, "iff"),
+        ({**ANSWER, "text": 5}, "'text'"),
+        ({**ANSWER, "by": {"a": 1}}, "'by'"),
+        ({**ANSWER, "at": 5}, "'at'"),
+        ({**ANSWER, "why": None}, "'why'"),
+        ({**ANSWER, "evidence": [1]}, "'evidence'"),
+        ({**ANSWER, "verdict": {}}, "Verdict"),
+        ({"record": "answer", "verdict": "approved"}, "'rule'"),
+        ({**CANDIDATE, "id": 7}, "'id'"),
+        ({**CANDIDATE, "rule": None}, "'rule'"),
+        ({**CANDIDATE, "causes": "debt"}, "'causes'"),
+        ({**CANDIDATE, "causes": [1]}, "'causes'"),
+        ({**CANDIDATE, "evidence": {**COUNTS, "examples": [3]}}, "'examples'"),
+        ({**CANDIDATE, "evidence": {**COUNTS, "examples": [], "rows": "9"}}, "'rows'"),
+        ({**CANDIDATE, "evidence": {**COUNTS, "examples": [], "rows": True}}, "'rows'"),
+        ({**CANDIDATE, "evidence": {**COUNTS, "examples": [], "hits": -1}}, "'hits'"),
+        ({**CANDIDATE, "evidence": {**COUNTS, "examples": [], "hits": 5}}, "cannot be those"),
+        ({**CANDIDATE, "evidence": {**COUNTS, "examples": [], "rows": 10**400}}, "cannot be those"),
+        ({"record": "feature", "name": ["a"], "keys": {}}, "'name'"),
+        ({"record": "feature", "name": "a", "keys": 5}, "'keys'"),
+        ({"record": "else"}, "the kind 'else'"),
+        ({"record": ["answer"]}, "kind"),
+        ({}, "'record'"),
+    ],
+)
+def test_a_crafted_line_is_one_line_that_names_the_record_and_the_key(
+    review: Review, path: Path, crafted: dict[str, Any], key: str
+) -> None:
+    review.journal.append([crafted])
+    with pytest.raises(ReviewError, match=f"record {len(review.journal.records)} ") as refused:
+        read_review(path)
+    assert key in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize("content", ["", "not json\n", '{"record": "answer"}\n', "[1]\n"])
 def test_another_file_is_no_review(path: Path, content: str) -> None:
     path.write_text(content, encoding="utf-8")

@@ -132,9 +132,20 @@ def test_many_answers_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
 def test_an_unknown_review_or_rule_is_said(reviewer: TestClient) -> None:
     assert reviewer.get("/review?file=2").status_code == 404
     assert reviewer.get("/review?file=x").status_code == 404
+    for number in ("0000000019", "01", "1" * 5000, "\u0661"):
+        assert reviewer.get("/review", params={"file": number}).status_code == 404
     page = reviewer.post("/review", data=form("nothing"))
     assert page.status_code == 409
     assert "no rule" in page.text
+
+
+def test_a_crafted_last_line_is_said_in_one_line(reviewer: TestClient, path: Path) -> None:
+    crafted = {"record": "answer", "rule": ["score-1"], "verdict": "approved", "law": "iff"}
+    read_review(path).journal.append([crafted])
+    page = reviewer.get("/review")
+    assert page.status_code == 422
+    assert "lacks or misuses &#39;rule&#39;" in page.text
+    assert reviewer.post("/review", data=form("score-1")).status_code == 422
 
 
 def test_a_server_without_a_review_says_how_to_get_one(client: TestClient) -> None:

@@ -139,3 +139,5 @@ class Phrases:
     """The words of the causal graph: who may change a feature, its legend, and how it is told."""
     expert: Mapping[str, str]
     """The words of the report for an expert."""
+    rules: Mapping[str, str]
+    """The words of a rule and of the three laws: comparisons under their signs, and what holds of somebody's effect."""

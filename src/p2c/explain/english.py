@@ -211,4 +211,33 @@ ENGLISH = Phrases(
             "row_hash": "SHA-256 of the row as sorted JSON",
         }
     ),
+    rules=MappingProxyType(
+        {
+            "rule": "if {body}, then {head}",
+            "fact": "in every case, {head}",
+            "is": "{label} is {what}",
+            "=": "{constant}",
+            "\\=": "not {constant}",
+            "<": "below {constant}",
+            "=<": "at most {constant}",
+            ">": "above {constant}",
+            ">=": "at least {constant}",
+            "unknown": "not known",
+            "or_unknown": "{what} (or not known)",
+            "and": " and ",
+            "or": ", or ",
+            "either": "({ways})",
+            "unless": "{conditions} (unless {exceptions})",
+            "not_so": "it is not so that {exceptions}",
+            "anything": "anything holds",
+            "decides": "{decision} applies",
+            "iff": "{head} exactly where {body}, or where another rule for {label} says so",
+            "if": "where {body}, {head}; elsewhere {label} may be anything",
+            "only_if": "{head} only where {body}, or where another rule for {label} says so; it need not be so there",
+            "follows": "example: where {body} but {label} is {outside}, {label} changes by itself until {head}",
+            "rests": "example: where {body} but {label} is {outside}, that stays as it is",
+            "leaves": "example: where no rule for {label} applies but {label} is {inside}, {label} changes by itself to what no rule names",
+            "remains": "example: where no rule for {label} applies but {label} is {inside}, that stays as it is",
+        }
+    ),
 )

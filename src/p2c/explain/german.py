@@ -211,4 +211,33 @@ GERMAN = Phrases(
             "row_hash": "SHA-256 der Zeile als sortiertes JSON",
         }
     ),
+    rules=MappingProxyType(
+        {
+            "rule": "wenn gilt: {body}, dann gilt: {head}",
+            "fact": "in jedem Fall gilt: {head}",
+            "is": "„{label}“ ist {what}",
+            "=": "{constant}",
+            "\\=": "nicht {constant}",
+            "<": "kleiner als {constant}",
+            "=<": "höchstens {constant}",
+            ">": "größer als {constant}",
+            ">=": "mindestens {constant}",
+            "unknown": "nicht bekannt",
+            "or_unknown": "{what} (oder nicht bekannt)",
+            "and": " und ",
+            "or": ", oder ",
+            "either": "({ways})",
+            "unless": "{conditions} (es sei denn: {exceptions})",
+            "not_so": "es ist nicht so: {exceptions}",
+            "anything": "gleich, was sonst ist",
+            "decides": "{decision} trifft zu",
+            "iff": "{head}, und zwar genau dann, wenn gilt: {body}, oder wenn eine andere Regel für „{label}“ es sagt",
+            "if": "wenn gilt: {body}, dann gilt: {head}; sonst ist „{label}“ beliebig",
+            "only_if": "{head}, und zwar nur, wenn gilt: {body}, oder wenn eine andere Regel für „{label}“ es sagt; nötig ist es dann nicht",
+            "follows": "Beispiel: gilt {body}, aber „{label}“ ist {outside}, so ändert sich „{label}“ von selbst, bis gilt: {head}",
+            "rests": "Beispiel: gilt {body}, aber „{label}“ ist {outside}, so bleibt das, wie es ist",
+            "leaves": "Beispiel: trifft keine Regel für „{label}“ zu, aber „{label}“ ist {inside}, so ändert sich „{label}“ von selbst zu dem, was keine Regel nennt",
+            "remains": "Beispiel: trifft keine Regel für „{label}“ zu, aber „{label}“ ist {inside}, so bleibt das, wie es ist",
+        }
+    ),
 )

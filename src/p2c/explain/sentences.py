@@ -113,8 +113,13 @@ class _Speaker:
                 return self.clauses(plain.children)
 
     def sentence(self, clause: str) -> str:
-        plain = clean(clause)
-        return f"{plain[:1].upper()}{plain[1:]}{self.phrases.full_stop}"
+        return as_sentence(clause, self.phrases)
+
+
+def as_sentence(clause: str, phrases: Phrases = ENGLISH) -> str:
+    """Return a clause with a capital at its start and a full stop at its end, safe to show."""
+    plain = clean(clause)
+    return f"{plain[:1].upper()}{plain[1:]}{phrases.full_stop}"
 
 
 def _rules(nodes: Iterable[ProofNode]) -> list[ProofNode]:

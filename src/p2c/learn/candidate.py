@@ -66,6 +66,19 @@ class Evidence:
         """Return how many rows have the body without the head."""
         return self.support - self.hits
 
+    def exceptions(self, law: Law) -> int:
+        """Return how many rows break the law where this rule is the only one for its head.
+
+        `if` and `iff` are broken by the body without the head, `only_if` and `iff` by the head without the body.
+        """
+        missed, unexplained = self.counterexamples, self.heads - self.hits
+        return {Law.IF: missed, Law.ONLY_IF: unexplained, Law.IFF: missed + unexplained}[law]
+
+    def exceptions_together(self, law: Law) -> int:
+        """Return how many rows break the law where every candidate for the same head is a rule too."""
+        missed, unexplained = self.covered - self.explained, self.heads - self.explained
+        return {Law.IF: missed, Law.ONLY_IF: unexplained, Law.IFF: missed + unexplained}[law]
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Law
     from p2c.rules.theory import Theory
 
-DOMAIN_KEYS = ("type", "values", "min", "max", "step")
+DOMAIN_KEYS = ("type", "values", "min", "max", "step", "label", "unit", "names")
+"""What a rule is read against: the domain of a feature, and the words that its sentence takes from it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,14 @@ from p2c.errors import ReviewError, suggestion
 from p2c.learn.contradictions import refuse_contradictions
 from p2c.learn.journal import create_journal, read_journal
 from p2c.learn.proposal import Proposal, read_proposal
-from p2c.learn.records import answer_record, candidate_record, read_answer, read_candidate
+from p2c.learn.records import (
+    answer_record,
+    candidate_record,
+    read_answer,
+    read_candidate,
+    read_table,
+    read_text,
+)
 from p2c.learn.verdict import (
     Answer,
     Verdict,
@@ -177,8 +184,8 @@ def read_review(path: str | Path) -> Review:
         try:
             _take(review, record)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            message = f"{path}: record {number} lacks or misuses {error}"
-            raise ReviewError(message) from None
+            message = f"{path}: record {number} lacks or misuses {str(error)[:200]}"
+            raise ReviewError(f"{message}: bring back the version that was written") from None
     return review
 
 
@@ -187,12 +194,15 @@ def _take(review: Review, record: Mapping[str, Any]) -> None:
         case "header":
             return
         case "feature":
-            review.features[record["name"]] = record["keys"]
+            review.features[read_text(record, "name")] = read_table(record, "keys")
         case "candidate":
             candidate = read_candidate(record)
             review.candidates[candidate.id] = candidate
         case "answer":
-            review.answers.append(read_answer(record))
+            answer = read_answer(record)
+            if answer.rule not in review.candidates:
+                raise ValueError(f"'rule': there is no rule '{answer.rule[:60]}'")
+            review.answers.append(answer)
         case other:
             raise ValueError(f"the kind '{other}'")
 

@@ -59,9 +59,10 @@ async def answer(request: Request) -> Response:
 
 
 def _path(settings: Settings, number: str) -> str:
-    if not number.isdecimal() or not 1 <= int(number[:9]) <= len(settings.reviews):
+    known = {str(place): path for place, path in enumerate(settings.reviews, start=1)}
+    if number not in known:
         raise HTTPException(404, "no such review: start the server with --review FILE")
-    return settings.reviews[int(number) - 1]
+    return known[number]
 
 
 def _decide(settings: Settings, path: str, form: dict[str, str]) -> str:

@@ -1,0 +1,163 @@
+"""A rule in words for somebody who knows the matter and not the rule language, and what each law would make of it.
+
+    marital_status(X,'Married-civ-spouse') :- relationship(X,'Husband').
+    If relationship is Husband, then marital status is Married-civ-spouse.
+
+Exceptions and other decisions that a rule calls are told in its place, in brackets, down to `DEEPEST` levels; below that
+they are only named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Law
+from p2c.explain.phrases import ENGLISH
+from p2c.explain.sentences import (
+    COMPLEMENTS,
+    as_sentence,
+    decision_words,
+    filled,
+    label_words,
+    value_words,
+)
+from p2c.rules.binder import decision_of
+from p2c.rules.evaluate import in_head
+from p2c.rules.meaning import landmarks
+from p2c.rules.syntax import Comparator
+from p2c.rules.theory import Test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.explain.phrases import Phrases
+    from p2c.rules.theory import Call, Clause, Condition, Theory
+
+DEEPEST = 4
+FOLLOWING = (Law.IFF, Law.IF)
+"""The laws under which a rule that applies decides the value."""
+LEAVING = (Law.IFF, Law.ONLY_IF)
+"""The laws under which a value that rules name needs a rule that applies."""
+
+
+@dataclass(frozen=True, slots=True)
+class LawWords:
+    """What a law says of one rule, and for its effect an example of somebody whom it changes or leaves alone."""
+
+    law: Law
+    text: str
+    examples: tuple[str, ...]
+
+
+def rule_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> str:
+    """Return a rule as one sentence; a rule that is no causal one says what decision it leads to."""
+    told = _Words(theory, phrases)
+    frame = phrases.rules["rule" if clause.body else "fact"]
+    return as_sentence(filled(frame, body=told.body(clause.body), head=told.head(clause)), phrases)
+
+
+def law_words(theory: Theory, clause: Clause, law: Law, phrases: Phrases = ENGLISH) -> LawWords:
+    """Return what a law makes of a causal rule: a sentence, and an example on each side of it."""
+    told = _Words(theory, phrases)
+    feature = theory.feature[clause.head[0].feature]
+    known = [value for value in landmarks(theory, feature) if value is not None]
+    inside = [value for value in known if in_head(theory, clause, value)]
+    outside = [value for value in known if value not in inside]
+    words = {
+        "label": label_words(feature),
+        "body": told.body(clause.body) if clause.body else phrases.rules["anything"],
+        "head": told.head(clause),
+        "inside": value_words(feature, inside[0], phrases) if inside else "",
+        "outside": value_words(feature, outside[0], phrases) if outside else "",
+    }
+    frames = [
+        (outside, "follows" if law in FOLLOWING else "rests"),
+        (inside, "leaves" if law in LEAVING else "remains"),
+    ]
+    examples = [filled(phrases.rules[frame], **words) for values, frame in frames if values]
+    return LawWords(
+        law,
+        as_sentence(filled(phrases.rules[law.value], **words), phrases),
+        tuple(as_sentence(each, phrases) for each in examples),
+    )
+
+
+class _Words:
+    """Puts the conditions of rules into one language."""
+
+    def __init__(self, theory: Theory, phrases: Phrases) -> None:
+        self.theory = theory
+        self.phrases = phrases
+        self.frames = phrases.rules
+
+    def head(self, clause: Clause) -> str:
+        if clause.head:
+            return self.tests(clause.head, known=True)
+        assert clause.rule.head is not None
+        return filled(
+            self.frames["decides"],
+            decision=decision_words(decision_of(clause.rule.head), self.phrases),
+        )
+
+    def body(self, body: Sequence[Condition], depth: int = 0) -> str:
+        """Return the conditions of a body, tests of one feature side by side and exceptions in brackets."""
+        parts: list[str] = []
+        exceptions: list[str] = []
+        for name, group in groupby(
+            body, lambda each: each.feature if isinstance(each, Test) else ""
+        ):
+            if name:
+                parts.append(self.tests([each for each in group if isinstance(each, Test)]))
+                continue
+            for call in group:
+                assert not isinstance(call, Test)
+                told = self.call(call, depth)
+                (exceptions if call.negated else parts).append(told)
+        conditions = self.frames["and"].join(parts)
+        if not exceptions:
+            return conditions or self.frames["anything"]
+        frame = self.frames["unless" if conditions else "not_so"]
+        without = self.frames["or"].join(exceptions)
+        return filled(frame, conditions=conditions, exceptions=without)
+
+    def call(self, call: Call, depth: int) -> str:
+        clauses = self.theory.rules_for.get(call.decision, ())
+        if depth >= DEEPEST or not clauses:
+            return filled(
+                self.frames["decides"], decision=decision_words(call.decision, self.phrases)
+            )
+        ways = [self.body(clause.body, depth + 1) for clause in clauses]
+        several = len(ways) > 1 and not call.negated
+        told = self.frames["or"].join(ways)
+        return filled(self.frames["either"], ways=told) if several else told
+
+    def tests(self, tests: Sequence[Test], *, known: bool = False) -> str:
+        """Return what some tests ask of one feature; a value that is not known passes where all are negated."""
+        feature = self.theory.feature[tests[0].feature]
+        if _asks_for_nothing(tests):
+            what = self.frames["unknown"]
+        else:
+            told = [self.asked(each) for each in sorted(tests, key=_is_named, reverse=True)]
+            what = self.frames["and"].join(dict.fromkeys(told))
+            plain = known or not all(each.negated for each in tests)
+            if not plain and any(each.comparator is not Comparator.EQ for each in tests):
+                what = filled(self.frames["or_unknown"], what=what)
+        return filled(self.frames["is"], label=label_words(feature), what=what)
+
+    def asked(self, test: Test) -> str:
+        comparator = COMPLEMENTS[test.comparator] if test.negated else test.comparator
+        constant = value_words(self.theory.feature[test.feature], test.constant, self.phrases)
+        return filled(self.frames[comparator.value], constant=constant)
+
+
+def _is_named(test: Test) -> bool:
+    """Tell whether a test names the value, which is said before what it is not."""
+    return test.comparator is (Comparator.NE if test.negated else Comparator.EQ)
+
+
+def _asks_for_nothing(tests: Sequence[Test]) -> bool:
+    """Tell whether a comparison has to fail and the contrary one too, which only a missing value does."""
+    failing = {(each.comparator, each.constant) for each in tests if each.negated}
+    return any((COMPLEMENTS[comparator], constant) in failing for comparator, constant in failing)
