@@ -19,6 +19,7 @@ from p2c.plan.blockers import find_blockers
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
+from p2c.plan.restriction import restrict
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.row import State
     from p2c.engines.protocol import Engine
+    from p2c.plan.restriction import Restriction
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
     from p2c.report.dossier import Origin
@@ -51,6 +53,8 @@ class Problem:
 
     spec: ProblemSpec
     source: str = ""
+    restrictions: tuple[tuple[str, Restriction], ...] = ()
+    """What one person adds, by feature."""
 
     @classmethod
     def load(cls, path: str | Path) -> Problem:
@@ -72,7 +76,7 @@ class Problem:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Travels between processes as text, and is compiled once where it arrives.
-        return _recalled, (json.dumps(self.to_dict()),)
+        return _recalled, (json.dumps(self.to_dict()), self.restrictions)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
@@ -81,7 +85,8 @@ class Problem:
     @cached_property
     def theory(self) -> Theory:
         """Return the rules bound to the features."""
-        return build_theory(self.spec, source=self.source)
+        theory = build_theory(self.spec, source=self.source)
+        return restrict(theory, dict(self.restrictions)) if self.restrictions else theory
 
     @cached_property
     def compiled(self) -> Space:
@@ -107,8 +112,17 @@ class Problem:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
-            known = self._variants[marks] = Problem.from_dict({**self.to_dict(), **overrides})
+            fresh = Problem.from_dict({**self.to_dict(), **overrides})
+            known = self._variants[marks] = fresh.restricted(dict(self.restrictions))
         return known
+
+    def restricted(self, restrictions: Mapping[str, Restriction]) -> Problem:
+        """Return the problem as one person restricts it: what they cannot change, own limits, how hard something is."""
+        if not restrictions:
+            return self
+        problem = replace(self, restrictions=tuple(restrictions.items()))
+        problem.theory  # noqa: B018 - faults are reported here, not at the first use
+        return problem
 
     def read_row(self, row: Mapping[str, Any]) -> State:
         """Return a person's state from a mapping or a pandas Series."""
@@ -243,8 +257,8 @@ class Problem:
 
 
 @lru_cache(maxsize=8)
-def _recalled(text: str) -> Problem:
-    return Problem.from_dict(json.loads(text))
+def _recalled(text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Problem:
+    return Problem.from_dict(json.loads(text)).restricted(dict(restrictions))
 
 
 def _check_limit(name: str, limit: object, expected: str) -> None:

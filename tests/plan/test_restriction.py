@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
 from p2c.domain.feature import Action
 from p2c.errors import ProblemError
-from p2c.plan.restriction import Restriction, restricted_keys
+from p2c.plan.restriction import Restriction
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
 
@@ -20,8 +21,7 @@ PETS = {
 
 
 def restricted(data: dict[str, Any], **restrictions: Restriction) -> Problem:
-    problem = Problem.from_dict(data)
-    return Problem.from_dict(restricted_keys(problem.compiled, problem.to_dict(), restrictions))
+    return Problem.from_dict(data).restricted(restrictions)
 
 
 def test_what_a_person_cannot_change_stays() -> None:
@@ -104,3 +104,53 @@ def test_names_take_no_limits_and_only_their_own_values() -> None:
         restricted(PETS, pet=Restriction(least=1))
     with pytest.raises(ProblemError, match="did you mean 'cat'"):
         restricted(PETS, pet=Restriction(only=("cats",)))
+
+
+def test_own_limits_may_exclude_the_value_of_today() -> None:
+    """Limits bound what a change may end in, not who asks."""
+    data = {"goal": "f(X,N), N>=4", "rules": "", "features": {"f": whole(0, 30)}}
+    plan = restricted(data, f=Restriction(least=9)).plan({"f": 2})
+    assert plan.counterfactual == {"f": 9}
+    assert plan.cost == pytest.approx(7 / 30)
+    above = {**data, "goal": "f(X,N), N=<4"}
+    assert restricted(above, f=Restriction(most=3)).plan({"f": 20}).counterfactual == {"f": 3}
+    assert restricted(above, f=Restriction(least=9)).plan({"f": 2}).status == "already"
+
+
+def test_own_limits_may_exclude_a_value_that_a_rule_names() -> None:
+    data = {"goal": "not bad(X)", "rules": "bad(X) :- f(X,5).", "features": {"f": whole(0, 9)}}
+    assert restricted(data, f=Restriction(least=7)).plan({"f": 5}).counterfactual == {"f": 7}
+
+
+def test_limits_that_exclude_today_mean_the_same_as_a_constraint_on_targets() -> None:
+    """An exception frees the start of a constraint, and nothing else; so may a value of today lie outside limits."""
+    rng = random.Random(14)
+    for _ in range(60):
+        names = ("a", "b", "c")
+        row = {name: rng.randint(0, 9) for name in names}
+        bounds = {name: sorted((rng.randint(0, 9), rng.randint(0, 9))) for name in names[:2]}
+        rules = [
+            f"bad(X) :- {one}(X,N), N{rng.choice('<>')}{rng.randint(1, 8)},"
+            f" {two}(X,M), M{rng.choice('<>')}{rng.randint(1, 8)}."
+            for one, two in (("a", "b"), ("b", "c"), ("c", "a"))
+        ]
+        data = {
+            "goal": "not bad(X)",
+            "rules": "\n".join(rules),
+            "norm": rng.choice(["l0", "l1", "l2"]),
+        }
+        features = {name: whole(0, 9) for name in names}
+        limits = [
+            f":- {name}(X,N), N<{low}.\n:- {name}(X,N), N>{high}."
+            for name, (low, high) in bounds.items()
+        ]
+        plain = Problem.from_dict(
+            {**data, "features": features, "rules": "\n".join(rules + limits)}
+        )
+        own = {name: Restriction(least=low, most=high) for name, (low, high) in bounds.items()}
+        mine, expected = (
+            restricted({**data, "features": features}, **own).plan(row),
+            plain.plan(row),
+        )
+        assert mine.status == expected.status
+        assert mine.cost == expected.cost

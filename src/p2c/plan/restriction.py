@@ -1,23 +1,25 @@
 """What one person adds to a problem: "I cannot change this", own limits, how hard something is, or a restriction lifted.
 
 A restriction never changes what a distance is worth: the divisor and the grid stay those of the problem, however narrow
-the limits become.
+the limits become. Limits bound what a change may end in, not who asks: a value of today may lie outside them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import Grid, Points, exact
+from p2c.domain.feature import Action, Grid, Points, exact
 from p2c.errors import Fault, ProblemError, suggestion
 from p2c.plan.blockers import widened
+from p2c.plan.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p2c.domain.feature import Action, Feature, Number
-    from p2c.plan.space import Space
+    from p2c.domain.feature import Domain, Feature, Number
+    from p2c.rules.theory import Theory
 
 LIFTABLE = ("moves", "limits")
 """The restrictions that are lifted as such; the others are actions and are lifted by another action."""
@@ -38,54 +40,69 @@ class Restriction:
     lifted: tuple[str, ...] = ()
 
 
-def restricted_keys(
-    space: Space, keys: Mapping[str, Any], restrictions: Mapping[str, Restriction]
-) -> dict[str, Any]:
-    """Return the keys of a problem with a person's restrictions in them, for `Problem.from_dict` to read."""
-    known = space.theory.feature
-    tables = {name: dict(table) for name, table in keys["features"].items()}
+def restrict(theory: Theory, restrictions: Mapping[str, Restriction]) -> Theory:
+    """Return a theory with a person's restrictions in its features; the rules stay bound as they are."""
+    known = theory.feature
+    changed: dict[str, Feature] = {}
     faults: list[Fault] = []
     for name, restriction in restrictions.items():
         if name not in known:
             faults.append(Fault(name, f"no such feature; {suggestion(name, known)}"))
             continue
         try:
-            tables[name] |= _keys(space, known[name], restriction)
+            changed[name] = _restricted(theory, known[name], restriction)
         except ValueError as error:
             faults.append(Fault(name, str(error)))
     if faults:
         raise ProblemError(faults)
-    tables = {
-        name: {key: value for key, value in table.items() if value is not None}
-        for name, table in tables.items()
-    }
-    return {key: value for key, value in keys.items() if key != "rules_file"} | {"features": tables}
+    return replace(theory, features=tuple(changed.get(each.name, each) for each in theory.features))
 
 
-def _keys(space: Space, feature: Feature, restriction: Restriction) -> dict[str, Any]:
-    """Return the keys of a feature that a restriction replaces; None takes one away."""
+def _restricted(theory: Theory, feature: Feature, restriction: Restriction) -> Feature:
+    _check(feature, restriction)
     found: dict[str, Any] = {}
-    for name in restriction.lifted:
-        if name not in LIFTABLE:
-            raise ValueError(f"'{name}' cannot be lifted; {suggestion(name, LIFTABLE)}")
     if restriction.action is not None:
-        found["action"] = restriction.action.value
+        found["action"] = restriction.action
     if restriction.weight is not None:
         found["weight"] = restriction.weight
-    wide = widened(space, feature.name) if "limits" in restriction.lifted else None
+    wide = widened(Space(theory), feature.name) if "limits" in restriction.lifted else None
     if restriction.least is not None or restriction.most is not None or wide is not None:
-        if not feature.kind.is_number:
-            raise ValueError("limits need a number; use 'only' to choose among names")
         found |= _limits(wide or feature, feature, restriction)
     if restriction.only is not None:
         found["moves"] = _moves(feature, restriction.only)
     elif "moves" in restriction.lifted:
         found["moves"] = None
-    return found
+    return replace(feature, **found)
+
+
+def _check(feature: Feature, restriction: Restriction) -> None:
+    """Raise a ValueError where a feature cannot be restricted like this."""
+    for name in restriction.lifted:
+        if name not in LIFTABLE:
+            raise ValueError(f"'{name}' cannot be lifted; {suggestion(name, LIFTABLE)}")
+    if restriction.action is Action.EFFECT and not feature.governed:
+        raise ValueError("'effect' needs a causal rule with this feature as its head")
+    if restriction.action in (Action.UP, Action.DOWN) and not feature.has_order:
+        raise ValueError(f"'{restriction.action.value}' needs an order, which names have not")
+    numbers = (restriction.least, restriction.most, restriction.weight)
+    if not all(each is None or _is_finite(each) for each in numbers):
+        raise ValueError("expected a number within the range of a float")
+    if restriction.weight is not None and restriction.weight < 0:
+        raise ValueError(f"weight: expected a number, 0 or more, found {restriction.weight}")
+    limited = restriction.least is not None or restriction.most is not None
+    if limited and not feature.kind.is_number:
+        raise ValueError("limits need a number; use 'only' to choose among names")
+
+
+def _is_finite(number: Number) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _limits(wide: Feature, feature: Feature, restriction: Restriction) -> dict[str, Any]:
-    """Return the values from the least to the most admissible one, on the grid that the feature has."""
+    """Return the targets from the least to the most admissible one, on the grid that the feature has."""
     domain = wide.domain
     low, high = restriction.least, restriction.most
     first = 0 if low is None else domain.first_place_from(exact(low))
@@ -96,17 +113,26 @@ def _limits(wide: Feature, feature: Feature, restriction: Restriction) -> dict[s
         )
         raise ValueError(f"no admissible value lies within your limits, {shown}")
     divisor = feature.divisor
-    scale = int(divisor) if divisor.denominator == 1 else float(divisor)
+    return {
+        "domain": _part(domain, first, past),
+        "minimum": wide.minimum,
+        "maximum": wide.maximum,
+        "scale": int(divisor) if divisor.denominator == 1 else float(divisor),
+    }
+
+
+def _part(domain: Domain, first: int, past: int) -> Domain:
     match domain:
         case Points(values):
-            return {"values": list(values[first:past]), "scale": scale}
-        case Grid(_, stop, step):
-            # A row may lie off the grid, up to the end of the range.
-            end = stop if past == domain.size else domain.value(past - 1)
-            return {"min": domain.value(first), "max": end, "step": step, "scale": scale}
+            return Points(values[first:past])
+        case Grid(_, _, step):
+            last = domain.value(past - 1)
+            return Grid(domain.value(first), last, step)
 
 
-def _moves(feature: Feature, only: tuple[str | int | float, ...]) -> dict[str, list[Any]]:
+def _moves(
+    feature: Feature, only: tuple[str | int | float, ...]
+) -> tuple[tuple[str | int | float, tuple[str | int | float, ...]], ...]:
     if feature.kind.is_number:
         raise ValueError("'only' needs names; use limits for a number")
     for value in only:
@@ -114,11 +140,14 @@ def _moves(feature: Feature, only: tuple[str | int | float, ...]) -> dict[str, l
             hint = suggestion(str(value), map(str, feature.places))
             raise ValueError(f"'{value}' is not one of its values; {hint}")
     moves = feature.moves_from
-    return {
-        str(start): [
-            end
-            for end in (only if moves is None else moves.get(start, ()))
-            if end in only and end != start
-        ]
+    return tuple(
+        (
+            start,
+            tuple(
+                end
+                for end in (only if moves is None else moves.get(start, ()))
+                if end in only and end != start
+            ),
+        )
         for start in feature.places
-    }
+    )

@@ -96,7 +96,7 @@ def _reach(problem: Problem, row: Mapping[str, Any], end: Mapping[str, Any], lim
     """Return the cheapest path to exactly this end state, in words, or that there is none."""
     keys = {**problem.to_dict(), "goal": state_goal(problem.theory, end)}
     try:
-        there = Problem.from_dict(keys)
+        there = Problem.from_dict(keys).restricted(dict(problem.restrictions))
         plan = there.plan(row, time_limit=limit)
     except P2CError as error:
         return {"status": "unknown", "message": str(error)}

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Action
 from p2c.explain.sentences import explain_proof
-from p2c.plan.restriction import Restriction, restricted_keys
-from p2c.problem import Problem
+from p2c.plan.restriction import Restriction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from p2c.problem import Problem
 
     Arguments = Mapping[str, Any]
 
@@ -21,7 +22,7 @@ KEYS = ("norm", "effects", "minimize", "exceptions", "causal")
 def restricted(problem: Problem, restrictions: Mapping[str, Mapping[str, Any]]) -> Problem:
     """Return the problem with a person's restrictions in it."""
     read = {name: _restriction(table) for name, table in restrictions.items()}
-    return Problem.from_dict(restricted_keys(problem.compiled, problem.to_dict(), read))
+    return problem.restricted(read)
 
 
 def _restriction(table: Mapping[str, Any]) -> Restriction:
