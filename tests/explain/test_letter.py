@@ -62,16 +62,46 @@ def test_a_plan_is_told_from_the_refusal_to_the_proof() -> None:
             "- The rules behind the answer stay as they are.",
             "",
             "What it takes",
-            "The effort comes to 0.00502 in all.",
+            "It takes 2 steps of your own. The hardest is step 1.",
+            "- Step 1: 5,000 dollars less (debt).",
+            "- Step 2: 20,000 dollars more (bank balance).",
             "- No other way takes less effort. This is proved.",
         ]
     )
 
 
+def test_what_a_plan_takes_is_said_in_steps_and_never_as_a_bare_number() -> None:
+    """A person knows what 5,000 dollars are, not what an effort of 0.00502 is."""
+    for name in ("loan", "cars", "adult", "german"):
+        for row in datasets.rows(name).values():
+            plan = embedded(name).plan(row)
+            if plan.status != "found":
+                continue
+            for language in ("en", "de"):
+                letter = write_letter(embedded(name).theory, plan, language=language)
+                parts = {each.kind: each for each in letter.sections}
+                told = " ".join([parts["effort"].lead, *(i.text for i in parts["effort"].items)])
+                count = len(plan.direct_actions)
+                assert count == 1 or str(count) in parts["effort"].lead
+                fraction = f"{plan.cost:.3g}".partition(".")[2]
+                assert not fraction or not re.search(rf"[.,]{fraction}\b", told)
+
+
+def test_steps_of_the_same_effort_are_said_to_be_equally_hard() -> None:
+    data = {
+        "goal": "a(X,'y'), b(X,'y')",
+        "rules": "",
+        "features": {name: category("x", "y") for name in "ab"},
+    }
+    text = Problem.from_dict(data).plan({"a": "x", "b": "x"}).explain()
+    assert "It takes 2 steps of your own. Each is as hard as the others." in text
+    assert "- Step 2: a change of your b." in text
+
+
 def test_a_plan_is_told_in_german_with_the_problems_german_words() -> None:
     text = embedded("loan").plan(datasets.rows("loan")["john"]).explain(language="de")
     assert "1. Senken Sie „Schulden“: jetzt 5.000 Dollar, dann 0 Dollar." in text.splitlines()
-    assert "Der Aufwand beträgt insgesamt 0,00502." in text.splitlines()
+    assert "- Schritt 1: 5.000 Dollar weniger (Schulden)." in text.splitlines()
     assert not re.search(r"\b(your|the|dollars|debt)\b", text)
 
 

@@ -110,7 +110,16 @@ class Phrases:
     without_step: str
     """What is said of a plan without one of its steps; the reason that stays comes after it."""
     without_step_stuck: str
-    total_effort: str
+    one_own_step: str
+    """How many things a plan asks for, and which of them is the hardest."""
+    own_steps: str
+    hardest: str
+    equally_hard: str
+    takes_more: str
+    """What one step takes: more or less of a number, another value where values go by names, or any where none is known."""
+    takes_less: str
+    takes_change: str
+    takes_value: str
     least_effort: str
     fewest_steps: str
     least_to_here: str

@@ -121,12 +121,12 @@ class _Writer:
             yield self._section("assumed", "", items)
 
     def _effort(self, plan: Found) -> Section:
-        effort = self.teller.effort(plan.cost)
+        effort, taken = self.teller.effort(plan)
         told = plan.question.testimony
         # What the rules prove is nothing to somebody whom the model refuses.
         refused = told is not None and told.accepted is False
         proofs = () if refused else self.teller.proofs(plan, cheapest=self.cheapest)
-        return self._section("effort", effort, (*proofs, *self.teller.confirmed(plan)))
+        return self._section("effort", effort, (*taken, *proofs, *self.teller.confirmed(plan)))
 
     def _blocked(self, plan: Infeasible) -> Iterator[Section]:
         if not plan.blockers or plan.opened is None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from p2c.domain.feature import exact
 from p2c.domain.spec import Minimize
 from p2c.explain.facts import circumstances, facts
 from p2c.explain.narrate import rounded
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Clause, Theory
 
 MOST_REASONS = 20
+SAME = 1e-9
+"""How near, relatively, two costs are that count as the same (contract §2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +148,7 @@ class Teller:
         actions = plan.direct_actions
         if len(actions) < 2:
             return ()
-        waited = not isinstance(plan.steps[0].actions[0], DirectAction)
-        numbered = enumerate(actions, start=2 if waited else 1)
+        numbered = enumerate(actions, start=self._first_number(plan))
         return tuple(
             Item(text) for number, each in numbered for text in self._without(plan, each, number)
         )
@@ -191,9 +194,40 @@ class Teller:
         if effects:
             yield self.phrases.effects_follow
 
-    def effort(self, cost: float) -> str:
-        """Say what a plan takes."""
-        return filled(self.phrases.total_effort, cost=self.number(cost, digits=3))
+    def effort(self, plan: Found) -> tuple[str, tuple[Item, ...]]:
+        """Say how many things a plan asks for, which is the hardest, and what each of them takes."""
+        actions = plan.direct_actions
+        if not actions:
+            return self.sentence(self.phrases.wait), ()
+        if len(actions) == 1:
+            return self.phrases.one_own_step, ()
+        costs = [each.cost for each in actions]
+        told = filled(self.phrases.own_steps, count=self.number(len(actions)))
+        if math.isclose(min(costs), max(costs), rel_tol=SAME):
+            hardest = self.phrases.equally_hard
+        else:
+            first = costs.index(max(costs)) + self._first_number(plan)
+            hardest = filled(self.phrases.hardest, number=str(first))
+        numbered = enumerate(actions, start=self._first_number(plan))
+        return f"{told} {hardest}", tuple(Item(self._takes(n, each)) for n, each in numbered)
+
+    def _takes(self, number: int, action: DirectAction) -> str:
+        feature = self.theory.feature[action.feature]
+        phrases = self.phrases
+        words = {"number": str(number), "label": self.label(action.feature)}
+        if action.start is None or action.end is None:
+            return clean(filled(phrases.takes_value, **words))
+        if _is_named(feature) or isinstance(action.start, str) or isinstance(action.end, str):
+            return clean(filled(phrases.takes_change, **words))
+        far = exact(action.end) - exact(action.start)
+        size = abs(int(far) if far.denominator == 1 else rounded(float(far)))
+        frame = phrases.takes_more if far > 0 else phrases.takes_less
+        amount = value_words(replace(feature, names=()), size, phrases)
+        return clean(filled(frame, amount=amount, **words))
+
+    def _first_number(self, plan: Found) -> int:
+        """Return the number of the first thing to do: the second where something has to happen by itself before it."""
+        return 1 if isinstance(plan.steps[0].actions[0], DirectAction) else 2
 
     def bound(self, bound: float) -> str:
         """Say how far a search went."""
