@@ -106,7 +106,7 @@ def test_an_override_that_does_not_fit_is_one_line_that_says_so(
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize("limit", ["x", -1, math.nan, True, [1]])
+@pytest.mark.parametrize("limit", ["x", -1, math.nan, math.inf, 10**400, True, [1]])
 @pytest.mark.parametrize("name", ["time_limit", "node_limit"])
 def test_a_limit_that_is_none_is_said(loan: Problem, name: str, limit: Any) -> None:
     with pytest.raises(P2CError, match=rf"^{name}: expected [^\n]*, found [^\n]*$"):

@@ -40,7 +40,10 @@ def test_a_report_on_a_confirmed_plan_replays_it_and_names_the_answer_of_the_mod
     report = recourse.report(confirmed, format="md", audience="expert").decode()
     assert "| the model's answer at the end | accepted |" in report
     assert f"| states that the model was asked about | {confirmed.model_calls} |" in report
-    assert "| replayed by code that the planner does not share | the plan is valid |" in report
+    assert (
+        "| replayed by code that the planner does not share | the path is valid: every step, the cost and the end |"
+        in report
+    )
     assert ENGLISH.model_unexplained in report
     page = recourse.report(confirmed, format="md", language="de").decode()
     assert LANGUAGES["de"].model_confirms in page

@@ -9,8 +9,9 @@ from functools import cached_property, lru_cache, partial
 from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any
 
+from p2c.domain.limits import check_count, check_seconds
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
 from p2c.engines import ENGINES
@@ -22,7 +23,7 @@ from p2c.plan.planner import find_plan
 from p2c.plan.restriction import restrict
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
-from p2c.plan.validate import check_plan
+from p2c.plan.validate import check_plan, prove_claims
 from p2c.report.voice import give_voice
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
@@ -138,8 +139,8 @@ class Problem:
         **overrides: Any,
     ) -> Plan:
         """Return the path of least cost for a person, with what blocks it where there is none."""
-        _check_limit("time_limit", time_limit, "seconds")
-        _check_limit("node_limit", node_limit, "a number of states")
+        check_seconds("time_limit", time_limit)
+        check_count("node_limit", node_limit)
         problem = self.with_keys(**overrides)
         state = problem.read_row(row)
         begin = time.monotonic()
@@ -231,10 +232,26 @@ class Problem:
         origin = replace(origin or Origin(), problem=problem.to_dict())
         return render(expert_document(problem.compiled, plan, origin, language=language))
 
-    def check(self, plan: Plan | Mapping[str, Any]) -> Verdict:
-        """Replay a plan by the contract, with code that the planner does not share."""
+    def check(
+        self,
+        plan: Plan | Mapping[str, Any],
+        *,
+        prove: bool = False,
+        engine: str = "native",
+        time_limit: float | None = None,
+    ) -> Verdict:
+        """Replay a plan by the contract, with code that the planner does not share.
+
+        A replay cannot tell that nothing is cheaper, or that no path exists; the verdict names what it left
+        `unchecked`. With `prove`, the engine plans again within the time limit, and a false claim is a fault.
+        """
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
-        return check_plan(self.theory, document)
+        verdict = check_plan(self.theory, document)
+        if not prove or not verdict.unchecked:
+            return verdict
+        norm = {"norm": document["norm"]} if document.get("norm") else {}
+        answer = self.plan(document["initial"], engine=engine, time_limit=time_limit, **norm)
+        return prove_claims(self.theory, document, verdict, answer)
 
     def lint(self) -> tuple[Finding, ...]:
         """Return what looks wrong with the problem although it can be read."""
@@ -259,13 +276,6 @@ class Problem:
 @lru_cache(maxsize=8)
 def _recalled(text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Problem:
     return Problem.from_dict(json.loads(text)).restricted(dict(restrictions))
-
-
-def _check_limit(name: str, limit: object, expected: str) -> None:
-    if limit is None:
-        return
-    if isinstance(limit, bool) or not isinstance(limit, SupportsFloat) or not float(limit) >= 0:
-        raise P2CError(f"{name}: expected {expected}, from 0 on, found {limit!r}")
 
 
 def _engine(name: str) -> Engine:

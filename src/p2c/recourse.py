@@ -18,7 +18,6 @@ from p2c.learn.source import read_source
 from p2c.learn.view import as_frame
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
-from p2c.plan.validate import Verdict
 from p2c.problem import Problem
 from p2c.report.voice import give_voice
 from p2c.rules.render import render_atom, render_literal
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from p2c.learn.proxy import Proxy
     from p2c.learn.source import Source
     from p2c.plan.outcome import Plan
+    from p2c.plan.validate import Verdict
     from p2c.verify.ladder import Ladder
     from p2c.verify.oracle import Ask
 
@@ -181,7 +181,8 @@ class Recourse:
         accepted, _ = self._ask(plan.question.initial)([plan.counterfactual])[0]
         if accepted:
             return verdict
-        return Verdict((*verdict.faults, Fault("counterfactual", "the model refuses this state")))
+        refused = Fault("counterfactual", "the model refuses this state")
+        return replace(verdict, faults=(*verdict.faults, refused))
 
     def report(
         self,

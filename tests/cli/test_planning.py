@@ -120,12 +120,36 @@ def test_why_speaks_in_sentences_and_shows_the_tree(desk: Desk) -> None:
 def test_a_plan_of_the_program_passes_its_own_check(desk: Desk) -> None:
     found = desk.run("plan", desk.loan, desk.john, "--json")
     plan = desk.write("plan.json", found.out)
-    assert desk.run("check", desk.loan, plan) == (0, "the plan is valid\n", "")
+    shown = desk.run("check", desk.loan, plan)
+    assert shown.code == 0
+    assert shown.out.splitlines() == [
+        "the path is valid: every step, the cost and the end",
+        "not checked: that no cheaper path exists",
+    ]
+    assert "proved by a second search" in desk.run("check", desk.loan, plan, "--prove").out
     wrong = found.json()
     wrong["cost"] = 1
     shown = desk.run("check", desk.loan, desk.write("wrong.json", json.dumps(wrong)))
     assert shown.code == 1
     assert shown.out == "cost: the path costs 0.00502 in l1, found 1\n"
+
+
+def test_a_proof_that_was_asked_for_is_given_or_refused(desk: Desk) -> None:
+    plan = desk.run("plan", desk.loan, desk.john, "--json").json()
+    forged = plan | {"status": "infeasible", "cost": None, "counterfactual": None, "steps": []}
+    path = desk.write("forged.json", json.dumps(forged))
+    assert desk.run("check", desk.loan, path).code == 0
+    shown = desk.run("check", desk.loan, path, "--prove")
+    assert (shown.code, shown.out) == (1, "status: a path exists: it costs 0.00502\n")
+    assert desk.run("check", desk.loan, path, "--prove", "--engine", "clingo").code == 1
+    assert "no engine 'x'" in desk.refuses("check", desk.loan, path, "--prove", "--engine", "x")
+    stuck = desk.run("plan", desk.loan, desk.row(STUCK), "--json")
+    assert stuck.code == 1
+    known = desk.write("stuck.json", stuck.out)
+    assert desk.run("check", desk.loan, known, "--prove").code == 0
+    slow = ("check", desk.loan, known, "--prove", "--engine", "clingo", "--time-limit", 0)
+    left = desk.run(*slow)
+    assert (left.code, "not checked: that no path exists" in left.out) == (1, True)
 
 
 def test_a_plan_saved_with_a_byte_order_mark_is_read(desk: Desk) -> None:

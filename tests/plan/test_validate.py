@@ -101,7 +101,10 @@ def test_the_plan_of_the_contract_is_valid() -> None:
     found = verdict(loan_plan())
     assert found.ok
     assert found
-    assert str(found) == "the plan is valid"
+    assert str(found) == (
+        "the path is valid: every step, the cost and the end\n"
+        "not checked: that no cheaper path exists"
+    )
 
 
 def test_example_2_of_the_paper_is_valid_as_printed() -> None:

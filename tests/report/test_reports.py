@@ -72,7 +72,8 @@ def test_the_experts_report_has_all_that_repeats_it() -> None:
     assert digest(problem.to_dict()) in page
     assert digest(dict(problem.read_row(row))) in page
     assert "| SHA-256 german.toml | ab12 |" in page
-    assert "the plan is valid" in page
+    assert "the path is valid: every step, the cost and the end" in page
+    assert "| not checked by the replay; p2c check --prove does it | that no cheaper path" in page
     assert "exception at the start" in page
     assert "## Alternatives that differ in kind, cheapest first" in page
     assert f"| 1 | {problem.plan(row).cost:.10g} |" in page

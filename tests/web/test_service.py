@@ -80,6 +80,8 @@ def test_a_plan_of_ours_passes_the_check_and_a_forged_one_does_not(client: TestC
     assert client.post("/check", json={"problem": "loan", "plan": plan}).json() == {
         "valid": True,
         "faults": [],
+        "checked": "the path is valid: every step, the cost and the end",
+        "unchecked": "that no cheaper path exists",
     }
     plan["steps"][0]["actions"][0]["to"] = 7
     forged = client.post("/check", json={"problem": "loan", "plan": plan}).json()
@@ -106,6 +108,8 @@ def test_restrictions_of_a_person_change_the_answer(client: TestClient) -> None:
         ("/plan", {"problem": "loan", "row": JOHN, "norm": "l3"}, 422, "norm"),
         ("/plan", {"problem": "loan", "row": JOHN, "gaol": "x"}, 422, "gaol"),
         ("/plan", {"problem": "loan", "row": JOHN, "time_limit": 0}, 422, "time_limit"),
+        ("/plan", {"problem": "loan", "row": JOHN, "time_limit": 10**400}, 422, "time_limit"),
+        ("/plan", {"problem": "loan", "row": JOHN, "time_limit": 1e300}, 422, "time_limit"),
         (
             "/plan",
             {"problem": "loan", "row": JOHN, "restrictions": {"dept": {}}},

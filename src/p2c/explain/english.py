@@ -204,6 +204,7 @@ ENGLISH = Phrases(
             "status": "status",
             "cost": "cost",
             "replayed": "replayed by code that the planner does not share",
+            "unchecked": "not checked by the replay; p2c check --prove does it",
             "model": "the model's answer at the end",
             "asked": "states that the model was asked about",
             "accepted": "accepted",

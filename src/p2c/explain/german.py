@@ -204,6 +204,7 @@ GERMAN = Phrases(
             "status": "Status",
             "cost": "Kosten",
             "replayed": "nachgespielt mit Code, den der Planer nicht nutzt",
+            "unchecked": "vom Nachspielen nicht geprüft; das tut p2c check --prove",
             "model": "Antwort des Modells am Ende",
             "asked": "Zustände, nach denen das Modell gefragt wurde",
             "accepted": "angenommen",

@@ -78,6 +78,8 @@ class Document:
     counterfactual: Record | None
     exceptions: tuple[ExceptionRecord, ...] | None
     steps: tuple[StepRecord, ...]
+    bound: Number | None = None
+    blockers: tuple[tuple[str, str], ...] | None = None
 
 
 def read_document(raw: object, features: Iterable[str]) -> Document:
@@ -98,6 +100,8 @@ def read_document(raw: object, features: Iterable[str]) -> Document:
         counterfactual=_optional(data, "counterfactual", lambda at, raw: _record(at, raw, names)),
         exceptions=_optional(data, "exceptions", _exceptions),
         steps=_optional(data, "steps", lambda at, raw: _steps(at, raw, names)) or (),
+        bound=_optional(data, "bound", _number),
+        blockers=_optional(data, "blockers", _blockers),
     )
 
 
@@ -149,6 +153,17 @@ def _exceptions(place: str, raw: object) -> tuple[ExceptionRecord, ...]:
         name = _text(f"{at}: feature", _required(at, data, "feature"))
         rules = _texts(f"{at}: rules", _required(at, data, "rules"))
         found.append(ExceptionRecord(name, rules))
+    return tuple(found)
+
+
+def _blockers(place: str, raw: object) -> tuple[tuple[str, str], ...]:
+    found = []
+    for number, each in enumerate(_list(place, raw), start=1):
+        at = f"blocker {number}"
+        data = _table(at, each)
+        feature = _text(f"{at}: feature", _required(at, data, "feature"))
+        restriction = _text(f"{at}: restriction", _required(at, data, "restriction"))
+        found.append((feature, restriction))
     return tuple(found)
 
 

@@ -1,18 +1,19 @@
 """Checks a plan against the contract by replaying it, with code that no planner shares.
 
 The verdict lists every fault with its place: `step 2, action 1: credit_score is an effect of its causal rules and is
-never set directly`. That no cheaper path exists is the one thing that a replay cannot tell.
+never set directly`. It also says what a replay cannot tell: that no cheaper path exists, or none at all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import exact
 from p2c.domain.row import read_row
 from p2c.domain.spec import Exceptions, Norm
 from p2c.errors import Fault, PlanError, RowError, RuleError
+from p2c.plan.claims import above, claim, refute, settled
 from p2c.plan.document import Status, read_document
 from p2c.plan.replay import TOLERANCE, Replay, decimal, rules_differ, same_number
 from p2c.rules.evaluate import in_head
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from p2c.plan.document import Document, ExceptionRecord
+    from p2c.plan.outcome import Plan
     from p2c.rules.meaning import AbducedException
     from p2c.rules.syntax import Rule
     from p2c.rules.theory import Theory
@@ -32,9 +34,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is wrong with a plan; it is true where nothing is."""
+    """What is wrong with a plan, and what was looked at; it is true where nothing is wrong.
+
+    `unchecked` is what the plan claims and a replay cannot tell, such as that nothing cheaper exists; `proved` is what
+    a second search said of it.
+    """
 
     faults: tuple[Fault, ...] = ()
+    checked: str = ""
+    unchecked: str = ""
+    proved: str = ""
 
     @property
     def ok(self) -> bool:
@@ -45,7 +54,12 @@ class Verdict:
         return self.ok
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.faults)) if self.faults else "the plan is valid"
+        if self.faults:
+            return "\n".join(map(str, self.faults))
+        lines = [self.checked or "nothing is wrong with it"]
+        lines += [f"proved by a second search: {self.proved}"] if self.proved else []
+        lines += [f"not checked: {self.unchecked}"] if self.unchecked else []
+        return "\n".join(lines)
 
 
 def check_plan(theory: Theory, document: Mapping[str, Any]) -> Verdict:
@@ -76,7 +90,27 @@ def check_plan(theory: Theory, document: Mapping[str, Any]) -> Verdict:
         *replay.faults,
         *_cost_faults(plan, replay),
     ]
-    return Verdict(tuple(faults))
+    return Verdict(tuple(faults), _checked(plan), claim(theory, plan))
+
+
+def _checked(plan: Document) -> str:
+    """Say what the replay of a plan without faults tells."""
+    if plan.steps:
+        return "the path is valid: every step, the cost and the end"
+    if plan.status is Status.ALREADY:
+        return "the answer is valid: the goal holds at the start"
+    return "there is no path to replay: only that the goal does not hold at the start"
+
+
+def prove_claims(
+    theory: Theory, document: Mapping[str, Any], verdict: Verdict, answer: Plan
+) -> Verdict:
+    """Return a verdict that also says what a second answer to the same question makes of the plan's claims."""
+    plan = read_document(document, theory.feature)
+    faults = (*verdict.faults, *refute(theory, plan, answer))
+    if faults or not verdict.unchecked or not settled(plan, answer):
+        return replace(verdict, faults=faults)
+    return replace(verdict, unchecked="", proved=verdict.unchecked)
 
 
 def _question_faults(theory: Theory, plan: Document) -> Iterator[Fault]:
@@ -84,6 +118,8 @@ def _question_faults(theory: Theory, plan: Document) -> Iterator[Fault]:
         yield Fault("problem", f"expected '{theory.name}', found '{plan.problem}'")
     if plan.optimal and plan.status is Status.GAVE_UP:
         yield Fault("optimal", "expected false, for the search gave up")
+    if plan.cost is not None and above(plan.bound, plan.cost):
+        yield Fault("bound", f"expected at most its own cost of {plan.cost}, found {plan.bound}")
 
 
 def _status_faults(plan: Document, *, met: bool) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -142,7 +142,7 @@ class _Expert:
         facts = [
             (self.words["status"], self.plan.status),
             (self.words["cost"], f"{cost} ({self.plan.question.norm})"),
-            (self.words["replayed"], self._replayed()),
+            *self._replayed(),
             *self._testimony(),
             *((self.words["exception"], _json(each)) for each in self.plan.question.exceptions),
             *(
@@ -152,10 +152,15 @@ class _Expert:
         ]
         yield Grid((self.words["key"], self.words["value"]), tuple(facts))
 
-    def _replayed(self) -> str:
+    def _replayed(self) -> Iterator[tuple[str, str]]:
+        """Yield what a replay tells of the path, and what it cannot tell."""
         told = self.plan.question.testimony
         replayed = told.replayed if told is not None else ""
-        return replayed or str(check_plan(self.theory, self.plan.to_dict()))
+        verdict = check_plan(self.theory, self.plan.to_dict())
+        plain = replace(verdict, unchecked="")
+        yield self.words["replayed"], replayed or str(plain)
+        if verdict.unchecked and not replayed:
+            yield self.words["unchecked"], verdict.unchecked
 
     def _testimony(self) -> Iterator[tuple[str, str]]:
         told = self.plan.question.testimony

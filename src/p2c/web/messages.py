@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
+from p2c.domain.limits import LONGEST
+
 Value = StrictStr | StrictInt | StrictFloat | None
 Number = StrictInt | StrictFloat
 Row = dict[str, Value]
@@ -46,7 +48,10 @@ class PlanRequest(WhyRequest):
     causal: Literal["iff", "if", "only_if"] | None = None
     restrictions: dict[str, Restriction] = Field(default_factory=dict)
     time_limit: Number | None = Field(
-        None, gt=0, description="Seconds; a longer limit than the server's is the server's."
+        None,
+        gt=0,
+        le=LONGEST,
+        description="Seconds; a longer limit than the server's is the server's.",
     )
 
 
@@ -147,10 +152,12 @@ class FaultAnswer(Answer):
 
 
 class CheckAnswer(Answer):
-    """Whether a plan keeps the rules, and what is wrong with it."""
+    """Whether a plan keeps the rules, what is wrong with it, and what a replay tells and cannot tell."""
 
     valid: bool
     faults: list[FaultAnswer]
+    checked: str
+    unchecked: str
 
 
 class ProblemAnswer(Answer):

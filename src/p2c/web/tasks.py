@@ -81,4 +81,9 @@ def check(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     """Return what is wrong with a plan."""
     verdict = problem.check(arguments["plan"])
     faults = [{"place": each.place, "message": each.message} for each in verdict.faults]
-    return {"valid": verdict.ok, "faults": faults}
+    return {
+        "valid": verdict.ok,
+        "faults": faults,
+        "checked": verdict.checked,
+        "unchecked": verdict.unchecked,
+    }

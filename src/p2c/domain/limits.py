@@ -1,0 +1,46 @@
+"""Limits that a caller sets on a search: checked once, so that an absurd one is one line behind every door."""
+
+from __future__ import annotations
+
+import math
+from typing import SupportsFloat
+
+from p2c.errors import P2CError
+
+LONGEST = 1_000_000_000
+"""The most seconds that a search may be given, some thirty years; clocks and waits count no further."""
+
+
+def check_seconds(name: str, limit: object) -> None:
+    """Refuse what is no time limit; None is none.
+
+    >>> check_seconds("time_limit", float("nan"))
+    Traceback (most recent call last):
+    p2c.errors.P2CError: time_limit: expected seconds, from 0 to 1,000,000,000, found nan
+    """
+    if limit is not None and not 0 <= _number(limit) <= LONGEST:
+        raise P2CError(f"{name}: expected seconds, from 0 to {LONGEST:,}, found {_shown(limit)}")
+
+
+def check_count(name: str, limit: object) -> None:
+    """Refuse what is no limit of states; None is none."""
+    if limit is not None and not 0 <= _number(limit) < math.inf:
+        raise P2CError(f"{name}: expected a number of states, from 0 on, found {_shown(limit)}")
+
+
+def _number(limit: object) -> float:
+    """Return a limit as a number; what is none is not a number."""
+    if isinstance(limit, bool) or not isinstance(limit, SupportsFloat):
+        return math.nan
+    try:
+        return float(limit)
+    except OverflowError:
+        return math.inf
+
+
+def _shown(limit: object) -> str:
+    try:
+        text = repr(limit)
+    except ValueError:  # Python does not write whole numbers of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 40 else f"{text[:40]}…"

@@ -1,0 +1,43 @@
+"""Limits that no search can keep are one line."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from p2c.domain.limits import check_count, check_seconds
+from p2c.errors import P2CError
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        10**400,
+        pytest.param(10**5000, id="unwritable"),
+        math.inf,
+        -math.inf,
+        math.nan,
+        -1,
+        1e300,
+        "x",
+        True,
+        [1],
+    ],
+)
+def test_an_absurd_time_limit_is_one_short_line(limit: Any) -> None:
+    with pytest.raises(P2CError, match=r"^time_limit: expected seconds, [^\n]*$") as refused:
+        check_seconds("time_limit", limit)
+    assert len(str(refused.value)) < 120
+
+
+@pytest.mark.parametrize("limit", [None, 0, 0.5, 10**9])
+def test_a_sensible_time_limit_passes(limit: Any) -> None:
+    check_seconds("time_limit", limit)
+
+
+@pytest.mark.parametrize("limit", [10**400, math.inf, math.nan, -1])
+def test_an_absurd_number_of_states_is_one_line(limit: Any) -> None:
+    with pytest.raises(P2CError, match=r"^node_limit: expected a number of states[^\n]*$"):
+        check_count("node_limit", limit)
