@@ -16,6 +16,7 @@ with a caret as a note, so tracebacks and notebooks show it below.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -98,9 +99,8 @@ class BatchError(P2CError):
 
     def __init__(self, reason: str, *, parts: Sequence[int]) -> None:
         self.parts = tuple(parts)
-        count = f"{len(self.parts)} part{'s' if len(self.parts) > 1 else ''}"
         super().__init__(
-            f"{count} missing ({_ranges(self.parts)}): {reason}; the same command goes on from here"
+            f"{counted(len(self.parts), 'part')} missing ({_ranges(self.parts)}): {reason}; the same command goes on from here"
         )
 
 
@@ -124,6 +124,41 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append([number])
     return ", ".join("-".join(map(str, run)) for run in runs)
+
+
+LARGEST = "numbers go up to about 1.8e308"
+"""What would be right in the place of a number that is too large."""
+
+HUGE = re.compile(r"[0-9][0-9_]{4299,}")
+"""What Python refuses to read as a whole number."""
+
+
+def misread(error: Exception, text: str) -> str:
+    r"""Say why JSON or TOML cannot be read, in our own words where Python's are about itself.
+
+    >>> misread(ValueError("Exceeds the limit (4300 digits) …"), "a = 1\nb = " + "9" * 5000)
+    'line 2: a number of 5,000 digits; numbers go up to about 1.8e308'
+    """
+    huge = HUGE.search(text) if str(error).startswith("Exceeds the limit") else None
+    if huge is None:
+        return str(error)
+    line = text.count("\n", 0, huge.start()) + 1
+    return f"line {line}: a number of {len(huge[0].replace('_', '')):,} digits; {LARGEST}"
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """Return text that fits on one line of a message, its line breaks and the like escaped."""
+    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in cut)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural unless it is one.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

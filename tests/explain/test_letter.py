@@ -188,6 +188,36 @@ def test_a_name_for_a_value_that_there_is_not_is_a_fault() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("language", "steps", "reasons"),
+    [
+        ("en", "Raise your wait from 1 month to 5 months.", "There is one more point like these."),
+        ("de", "Erhöhen Sie „Warten“: jetzt 1 Monat, dann 5 Monate.", "Es gibt noch einen Punkt dieser Art."),
+    ],
+)  # fmt: skip
+def test_one_of_a_thing_is_told_in_the_singular(language: str, steps: str, reasons: str) -> None:
+    words = {"unit": "months", "languages": {"de": {"label": "Warten", "unit": "Monate"}}}
+    many = {f"f{number}": whole(0, 9) for number in range(20)}
+    rules = ["bad(X) :- wait(X,N), N<5."]
+    rules += [f"bad(X) :- {name}(X,N), N<5." for name in many]
+    problem = Problem.from_dict(
+        {"goal": "not bad(X)", "rules": "\n".join(rules), "features": {"wait": whole(0, 9, **words), **many}}
+    )  # fmt: skip
+    letter = letter_of(problem, {"wait": 1, **dict.fromkeys(many, 1)}, language)
+    assert {steps, reasons} <= set(told(letter))
+
+
+def test_the_number_one_has_the_unit_that_the_problem_gives_it() -> None:
+    kilo = whole(0, 9, unit="sacks of rice", unit_one="sack of rice")
+    hours = whole(0, 9, unit="hours per week")
+    problem = Problem.from_dict(
+        {"goal": "n(X,N), N>1, h(X,M), M>1", "rules": "", "features": {"n": kilo, "h": hours}}
+    )
+    text = problem.plan({"n": 1, "h": 1}).explain()
+    assert "from 1 sack of rice to 2 sacks of rice." in text
+    assert "from 1 hour per week to 2 hours per week." in text
+
+
 def places(frame: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(frame) if name}
 
@@ -196,6 +226,8 @@ def frames(phrases: Phrases) -> dict[str, set[str]]:
     """Return the places of every phrase of a catalogue, by where it stands."""
     found: dict[str, set[str]] = {}
     for field in fields(phrases):
+        if field.name == "units_of_one":  # its words are each language's own
+            continue
         value = getattr(phrases, field.name)
         entries = value.items() if isinstance(value, Mapping) else [("", value)]
         for key, frame in entries:

@@ -36,7 +36,8 @@ ATTRIBUTES = {
 
 def problem_with(text: str) -> Problem:
     """Return a problem whose every word is hostile, and that has a plan with an effect."""
-    words = {"label": text, "unit": text, "phrase": text, "advice": text}
+    clause = text.replace("}", "")  # what stands in braces is refused there
+    words = {"label": text, "unit": text, "phrase": clause, "advice": clause}
     return Problem.from_dict(
         {
             "name": text,

@@ -8,6 +8,7 @@ import pytest
 
 from p2c import Problem
 from p2c.errors import ProblemError
+from p2c.rules.evaluate import goal_holds
 from tests.loan import LOAN, small, theory_of, whole
 
 FEATURES: dict[str, Any] = {
@@ -44,7 +45,7 @@ WRONG_RULES = [
     ('ok(X) :- not age(X,N), N<5.', ['rules: line 1, column 10: the variable N is unsafe under not: write age(X,N), not(N>=1)']),
     ('ok(X) :- age(X,N), debt(X,N), N<5.', ['rules: line 1, column 20: the variable N already stands for age: features are compared with constants, not with each other']),
     ('ok(X) :- age(X,N), debt(X,M), N<M.', ['rules: line 1, column 31: expected a variable compared with a constant, found N<M']),
-    ('ok(X) :- age(X,N), 5<6.', ['rules: line 1, column 20: expected a variable compared with a constant, found 5<6']),
+    ('ok(X) :- age(X,N), N>1, 5<6.', ['rules: line 1, column 25: expected a variable compared with a constant, found 5<6']),
     ('ok(X) :- age(Y,5).', ['rules: line 1, column 10: one rule speaks of one person: expected X, found Y']),
     ('ok(X) :- age(joe,5).', ["rules: line 1, column 10: the first argument is the person, a variable such as X, found 'joe'"]),
     ('ok(joe) :- age(X,5).', ["rules: line 1, column 1: the first argument is the person, a variable such as X, found 'joe'"]),
@@ -54,11 +55,11 @@ WRONG_RULES = [
     ('ok(X) :- ok(X).', ['rules: line 1, column 1: a decision may not depend on itself: ok(X) -> ok(X)']),
     ('ok(X) :- b(X).\nb(X) :- c(X).\nc(X) :- not ok(X).', ['rules: line 1, column 1: a decision may not depend on itself: ok(X) -> b(X) -> c(X) -> ok(X)']),
     ("ok(X) :- lab(X,'a').\nlab(X,'b') :- age(X,5).", ["rules: line 1, column 10: no rule defines lab(X,'a'); defined: lab(X,'b')"]),
-    ("ok(X) :- lab(X,N), N<5.\nlab(X,'b') :- age(X,5).", ['rules: line 1, column 10: a decision takes constants only, found lab(X,N)']),
+    ("ok(X) :- lab(X,N), N<5.\nlab(X,'b') :- age(X,5).", ["rules: line 1, column 10: a decision takes constants only, found lab(X,N); defined: lab(X,'b')"]),
     ('ok(X,N) :- age(X,N), N<5.', ["rules: line 1, column 1: 'ok' is no feature, so its further arguments are constants; known: 'age', 'debt', 'grade', 'job', 'rate', 'rooms'"]),
     ('agee(X,N) :- debt(X,5), N>=5.', ["rules: line 1, column 1: 'agee' is no feature, so its further arguments are constants; did you mean 'age'?"]),
     ('age(X,N) :- debt(X,5).', ['rules: line 1, column 1: the head variable N is not restricted: compare it with constants, as in N>=1']),
-    ('job(X,V) :- debt(X,5).', ["rules: line 1, column 1: the head variable V is not restricted: compare it with constants, as in V = 'clerk'"]),
+    ('job(X,V) :- debt(X,5).', ["rules: line 1, column 1: the head variable V is not restricted: write job(X,'V') for one value, or compare it with constants, as in V = 'clerk'"]),
     ('age(X,N) :- debt(X,N).', ['rules: line 1, column 1: the head variable N may only be compared with constants, not read from another feature']),
     ('age(X,N) :- debt(X,N), N<5.', ['rules: line 1, column 1: the head variable N may only be compared with constants, not read from another feature']),
     ('age(X,N) :- debt(X,M), N<M.', ['rules: line 1, column 24: expected a variable compared with a constant, found N<M']),
@@ -67,10 +68,23 @@ WRONG_RULES = [
     ('age(X,5) :- age(X,N), N<3.', ["rules: line 1, column 1: a causal rule of 'age' may not read 'age' itself"]),
     ('age(X,5) :- old(X).\nold(X) :- age(X,N), N>60.', ["rules: line 1, column 1: a causal rule of 'age' may not read 'age' itself"]),
     ('age(X,500) :- debt(X,5).', ['rules: line 1, column 1: 500 is outside the range of age, 1 to 99']),
+    ("ok(X) :- job(X,Nurse).", ["rules: line 1, column 10: the variable Nurse is used nowhere else, so it stands for any value: write job(X,'nurse') for that one value, or write job(X,_) for any value"]),
+    ("ok(X) :- age(X,5),\n  job(X,Berlin).", ["rules: line 2, column 3: the variable Berlin is used nowhere else, so it stands for any value: write job(X,'Berlin') for that one value, or write job(X,_) for any value"]),
+    ("ok(X) :- not job(X,Nurse).", ["rules: line 1, column 10: the variable Nurse is used nowhere else, so it stands for any value: write not job(X,'nurse') for that one value"]),
+    ("ok(X) :- not job(X,_), rooms(X,_).", ["rules: line 1, column 10: '_' is any value, and not job(X,_) never holds; for one value, write not job(X,'clerk')"]),
+    (":- rooms(X,Many).", ["rules: line 1, column 4: the variable Many is used nowhere else, so it stands for any value: write rooms(X,'many') for that one value, or write rooms(X,_) for any value"]),
+    ("age(X,5) :- job(X,Nurse).", ["rules: line 1, column 13: the variable Nurse is used nowhere else, so it stands for any value: write job(X,'nurse') for that one value, or write job(X,_) for any value"]),
+    ("job(X,Nurse) :- age(X,5).", ["rules: line 1, column 1: the head variable Nurse is not restricted: write job(X,'nurse') for one value, or compare it with constants, as in Nurse = 'clerk'"]),
+    ("ok(X) :- age(X,N).", ["rules: line 1, column 10: the variable N is used nowhere else, so it stands for any value: compare it, as in N>=1, or write age(X,_) for any value"]),
+    ("ok(X) :- not age(X,N).", ["rules: line 1, column 10: the variable N is used nowhere else, so it stands for any value: write age(X,N), not(N>=1)"]),
+    ("ok(X) :- age(X,_), _>5.", ["rules: line 1, column 20: '_' is any value and cannot be compared: give it a name such as N"]),
+    ("ok(X) :- job(X,J), J \\= Nurse.", ["rules: line 1, column 20: expected a variable compared with a constant, found J \\= Nurse; write J \\= 'nurse'"]),
+    ("ok(X) :- lab(X,Good).\nlab(X,good) :- age(X,5).", ["rules: line 1, column 10: a decision takes constants only, found lab(X,Good); write lab(X,'good')"]),
     (':- age(X,N), N<M.', ['rules: line 1, column 14: expected a variable compared with a constant, found N<M']),
     ("ok(X) :- job(X,'clark'), dbt(X,5).\nok(X) :- N<5.", ["rules: line 1, column 10: 'clark' is not a value of job; did you mean 'clerk'?", "rules: line 1, column 26: unknown feature or decision 'dbt'; did you mean 'debt'?", 'rules: line 2, column 10: the variable N is unsafe: no feature in this rule gives it a value, as age(X,N) would']),
 ]
 WRONG_GOALS = [
+    ('job(X,Nurse)', ["goal: line 1, column 1: the variable Nurse is used nowhere else, so it stands for any value: write job(X,'nurse') for that one value, or write job(X,_) for any value"]),
     ('not agee(X,5)', ["goal: line 1, column 1: unknown feature or decision 'agee'; did you mean 'age'?"]),
     ('age(X,N), N<M', ['goal: line 1, column 11: expected a variable compared with a constant, found N<M']),
     ('job(X,clark)', ["goal: line 1, column 1: 'clark' is not a value of job; did you mean 'clerk'?"]),
@@ -122,6 +136,15 @@ def test_rules_that_cannot_be_read_do_not_make_an_effect_feature_faulty() -> Non
     assert faults(features=wrong, rules="age(X,5) :- debt(X 5).", goal="ok(X)") == [
         "rules: line 1, column 20: expected ')' or ',', found '5'"
     ]
+
+
+def test_any_value_passes_where_a_rule_says_so_a_missing_one_too() -> None:
+    theory = small(
+        "good(X) :- age(X,_), age(X,_), n(X,5).", {"age": whole(1, 99), "n": whole(1, 9)}
+    )
+    for age in (1, 99, None):
+        assert goal_holds(theory, {"age": age, "n": 5})
+        assert not goal_holds(theory, {"age": age, "n": 6})
 
 
 def test_constants_of_comparisons_may_lie_outside_the_range() -> None:

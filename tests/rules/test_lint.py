@@ -191,9 +191,11 @@ def test_a_goal_that_only_breaks_rules_is_found(rules: str, exceptions: str, res
 
 
 def test_a_variable_that_is_never_compared_is_found() -> None:
-    rules = "bad(X) :- age(X,N), debt(X,M), M<3."
-    assert messages(rules, Concern.UNUSED_VARIABLE, goal="good(X), age(X,A)") == [
+    rules = "bad(X) :- age(X,N), age(X,N), age(X,_), debt(X,M), M<3."
+    assert messages(rules, Concern.UNUSED_VARIABLE, goal="good(X), age(X,A), age(X,A)") == [
         "line 2: age(X,N) tests nothing, for its variable is never compared: compare it or drop age(X,N)",
+        "line 2: age(X,N) tests nothing, for its variable is never compared: compare it or drop age(X,N)",
+        "goal: age(X,A) tests nothing, for its variable is never compared: compare it or drop age(X,A)",
         "goal: age(X,A) tests nothing, for its variable is never compared: compare it or drop age(X,A)",
     ]
 

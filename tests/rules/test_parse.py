@@ -63,7 +63,11 @@ WRONG_RULES = [
     ('a(X) :- b(X,f(Y)).', 1, 13, "expected a term such as X, 5 or 'name', found 'f(Y)'"),
     ('a(X) :- b(X,[1]).', 1, 13, "found '[', which has no place in a rule"),
     ("a(X) :- b(X,'\\q').", 1, 9, "unknown escape '\\q' in a quoted name; known: \\\\ \\' \\n \\r \\t"),
-    ('a(X) :- b(X,1e999).', 1, 9, "the number '1e999' is too large"),
+    ('a(X) :- b(X,1e999).', 1, 9, "the number '1e999' is too large; numbers go up to about 1.8e308"),
+    (f'a(X) :- b(X,{"9" * 5000}).', 1, 9, f"the number '{'9' * 39}…' is too large; numbers go up to about 1.8e308"),
+    ('a(X) :- b(X,N), N<2400,50.', 1, 26, "expected a comparison sign such as =<, found '.' (write decimals with a point, 2400.50)"),
+    ('a(X) :- b(X,N), N<2400,50, c(X).', 1, 26, "expected a comparison sign such as =<, found ',' (write decimals with a point, 2400.50)"),
+    ('a(X) :- b(X,N), not(N<2400,50).', 1, 27, "expected ')', found ',' (write decimals with a point, 2400.50)"),
     ('a(X) :- b(X,.5).', 1, 13, "expected a term such as X, 5 or 'name', found '.'"),
     ('a(X) :- b(X,5.).', 1, 14, "expected ')' or ',', found '.'"),
     ('a(X) :- b(X,N), N<5\n  and c(X).', 2, 3, "expected ',' or '.', found 'and'"),
@@ -73,6 +77,7 @@ WRONG_RULES = [
 ]
 WRONG_GOALS = [
     ('', 1, 1, 'expected a literal such as age(X,N) or N=<5, found the end of the text'),
+    ('not refuse', 1, 11, "expected a comparison sign such as =<, found the end of the text (an atom names the person, as in refuse(X))"),
     ('not', 1, 4, "expected an atom or a comparison or '(', found the end of the text"),
     ('a(X) :- b(X).', 1, 6, "found ':-', but a goal is the body of a rule, without a head"),
     ('a(X), ', 1, 6, 'expected a literal such as age(X,N) or N=<5, found the end of the text'),

@@ -124,7 +124,7 @@ def problem_with(text: str) -> dict[str, Any]:
                 "max": 9,
                 "label": text,
                 "unit": text,
-                "phrase": f"{text} {{value}}",
+                "phrase": f"{text.replace('}', '')} {{value}}",
             },
             text: {"type": "category", "values": [text, "other"], "label": text},
         },

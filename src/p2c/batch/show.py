@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
-from p2c.errors import MissingExtra, P2CError
+from p2c.errors import MissingExtra, P2CError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -64,8 +64,8 @@ def progress(console: Console) -> Iterator[Watch]:
 def show_summary(console: Console, summary: Summary) -> None:
     """Print a summary."""
     made = f"{summary.made} made now" if summary.made < summary.parts else "all made now"
-    parts = f"{summary.parts:,} part{'' if summary.parts == 1 else 's'}"
-    console.print(f"{summary.rows:,} rows in {parts}, {made}", markup=False)
+    rows, parts = counted(summary.rows, "row"), counted(summary.parts, "part")
+    console.print(f"{rows} in {parts}, {made}", markup=False)
     _print_counts(console, "status", summary.statuses, summary.rows)
     _print_counts(console, "no way because of", summary.blockers, summary.rows)
     if summary.quantiles:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from p2c.domain.files import read_rows
 from p2c.domain.spec import Effects, Minimize, Norm, unreadable
-from p2c.errors import P2CError
+from p2c.errors import P2CError, misread
 
 if TYPE_CHECKING:
     from p2c.problem import Problem
@@ -76,7 +76,7 @@ def read_document(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise P2CError(f"{path}: not JSON: {error}") from None
+        raise P2CError(f"{path}: not JSON: {misread(error, text)}") from None
     if not isinstance(document, dict):
         raise P2CError(f"{path}: expected a plan, which is a JSON object")
     return document

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction  # noqa: TC003 - a doctest uses it
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action, Feature, Grid, Kind, Points, Words, exact
-from p2c.errors import Fault, suggestion
+from p2c.errors import Fault, shorten, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,7 @@ def build_feature(
         moves=_moves(spec),
         label=spec.label,
         unit=spec.unit,
+        unit_one=spec.unit_one,
         phrase=spec.phrase,
         advice=spec.advice,
         names=tuple(spec.names.items()),
@@ -52,7 +54,14 @@ def build_feature(
 
 
 def _words(spec: WordsSpec) -> Words:
-    return Words(spec.label, spec.unit, spec.phrase, spec.advice, tuple(spec.names.items()))
+    return Words(
+        spec.label,
+        spec.unit,
+        spec.unit_one,
+        spec.phrase,
+        spec.advice,
+        tuple(spec.names.items()),
+    )
 
 
 def _domain(spec: FeatureSpec) -> Grid | Points:
@@ -122,6 +131,7 @@ def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
     if spec.causal is not None and not governed:
         yield "causal", "no causal rule has this feature as its head, so no law applies"
     yield from _name_faults(spec)
+    yield from _place_faults(spec)
 
 
 def _name_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
@@ -135,6 +145,22 @@ def _name_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
         for value in names:
             if value not in known:
                 yield place, f"'{value}' is not one of the values; {suggestion(value, known)}"
+
+
+PLACES = {"phrase": ("{label}", "{value}"), "advice": ("{label}", "{start}", "{end}")}
+"""What is filled in, in each clause that a feature has of its own."""
+
+
+def _place_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
+    """Yield the braces of clauses that nothing fills: a person would read them as they stand."""
+    worded: dict[str, FeatureSpec | WordsSpec] = {"": spec}
+    worded |= {f"languages.{language}.": words for language, words in spec.languages.items()}
+    for start, words in worded.items():
+        for key, places in PLACES.items():
+            for found in re.findall(r"\{[^{}]*\}", getattr(words, key)):
+                if found not in places:
+                    right = f"{', '.join(places[:-1])} and {places[-1]}"
+                    yield f"{start}{key}", f"nothing fills in {shorten(found)}; there are {right}"
 
 
 def _number_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:

@@ -138,6 +138,7 @@ class Words:
 
     label: str = ""
     unit: str = ""
+    unit_one: str = ""
     phrase: str = ""
     advice: str = ""
     names: tuple[tuple[str, str], ...] = ()
@@ -159,6 +160,7 @@ class Feature:
     moves: tuple[tuple[str | int | float, tuple[str | int | float, ...]], ...] | None = None
     label: str = ""
     unit: str = ""
+    unit_one: str = ""
     phrase: str = ""
     advice: str = ""
     names: tuple[tuple[str, str], ...] = ()
@@ -248,6 +250,7 @@ def in_language(feature: Feature, language: str) -> Feature:
         feature,
         label=words.label or feature.label,
         unit=words.unit or feature.unit,
+        unit_one=words.unit_one if words.unit else feature.unit_one,
         phrase=words.phrase,
         advice=words.advice,
         names=tuple((feature.named | dict(words.names)).items()),

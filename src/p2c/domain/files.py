@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import State, read_row, read_text_row
 from p2c.domain.spec import unreadable
-from p2c.errors import Fault, P2CError, RowError
+from p2c.errors import Fault, P2CError, RowError, counted, misread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -83,7 +83,9 @@ def _csv(features: tuple[Feature, ...], text: str) -> Iterator[State]:
     for number, cells in enumerate(_records(lines), start=1):
         with _placed(f"row {number}, line {lines.line_num}"):
             if len(cells) != len(header):
-                message = f"expected {len(header)} cells as in the header, found {len(cells)}"
+                message = (
+                    f"expected {counted(len(header), 'cell')} as in the header, found {len(cells)}"
+                )
                 raise RowError([Fault("", message)])
             yield read_text_row(features, dict(zip(header, cells, strict=True)))
 
@@ -100,7 +102,7 @@ def _decoded(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
-        raise RowError([Fault("", f"not JSON: {error}")]) from None
+        raise RowError([Fault("", f"not JSON: {misread(error, text)}")]) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

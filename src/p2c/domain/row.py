@@ -18,6 +18,9 @@ State = dict[str, Value]
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?P<fraction>\.[0-9]*)?|\.[0-9]+)(?P<power>[eE][+-]?[0-9]+)?")
 
 
+BEYOND = 10**400
+"""What stands for a number in a cell that no float can hold: it is outside every range."""
+
 SEVERAL = 3
 """How many features that are missing from a row are spoken of one by one."""
 
@@ -137,5 +140,8 @@ def _parsed(text: str) -> str | int | float:
     match = NUMBER.fullmatch(text)
     if match is None:
         return math.nan if text.lower() == "nan" else text
-    whole = match["fraction"] is None and match["power"] is None and len(text) < 4_000
-    return int(text) if whole and "." not in text else float(text)
+    whole = match["fraction"] is None and match["power"] is None and "." not in text
+    if whole and len(text) < 4_000:
+        return int(text)
+    number = float(text)
+    return number if math.isfinite(number) else int(math.copysign(1, number)) * BEYOND

@@ -21,7 +21,7 @@ from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     SpecValue,
     Weight,
 )
-from p2c.errors import Fault, P2CError, ProblemError, suggestion
+from p2c.errors import Fault, P2CError, ProblemError, misread, suggestion
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -63,6 +63,7 @@ class WordsSpec(BaseModel):
 
     label: StrictStr = ""
     unit: StrictStr = ""
+    unit_one: StrictStr = ""
     phrase: StrictStr = ""
     advice: StrictStr = ""
     names: dict[StrictStr, StrictStr] = Field(default_factory=dict)
@@ -85,6 +86,7 @@ class FeatureSpec(BaseModel):
     moves: dict[MoveStart, list[SpecValue]] | None = None
     label: StrictStr = ""
     unit: StrictStr = ""
+    unit_one: StrictStr = ""
     phrase: StrictStr = ""
     advice: StrictStr = ""
     names: dict[StrictStr, StrictStr] = Field(default_factory=dict)
@@ -147,7 +149,7 @@ def load_spec(path: Path) -> ProblemSpec:
         data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         kind = "JSON" if path.suffix == ".json" else "TOML"
-        raise P2CError(f"{path}: not {kind}: {error}") from None
+        raise P2CError(f"{path}: not {kind}: {misread(error, text)}") from None
     return read_spec(data, folder=path.parent, source=str(path))
 
 

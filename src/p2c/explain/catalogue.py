@@ -42,6 +42,8 @@ class Phrases:
     conjunction: str
     full_stop: str
     with_unit: str
+    units_of_one: Mapping[str, str]
+    """The units that are common, each as it follows the number 1."""
     thousands: str
     decimal: str
     unknown: str
@@ -74,6 +76,7 @@ class Phrases:
     further: str
     """What a sentence begins with that belongs to the one before it."""
     more_facts: str
+    one_more_fact: str
     title: str
     """The heading of a person's own page."""
     headings: Mapping[str, str]
@@ -137,6 +140,7 @@ class Phrases:
     model_refuses: str
     model_not_asked: str
     model_asked: str
+    model_asked_once: str
     model_not_proved: str
     model_reasons: str
     """What reasons are worth that come from rules in the place of a model."""

@@ -42,6 +42,28 @@ ENGLISH = Phrases(
     conjunction=", and ",
     full_stop=".",
     with_unit="{value} {unit}",
+    units_of_one=MappingProxyType(
+        {
+            "cents": "cent",
+            "children": "child",
+            "days": "day",
+            "dollars": "dollar",
+            "euros": "euro",
+            "hours": "hour",
+            "kilometres": "kilometre",
+            "metres": "metre",
+            "miles": "mile",
+            "minutes": "minute",
+            "months": "month",
+            "people": "person",
+            "persons": "person",
+            "points": "point",
+            "pounds": "pound",
+            "rooms": "room",
+            "weeks": "week",
+            "years": "year",
+        }
+    ),
     thousands=",",
     decimal=".",
     unknown="unknown",
@@ -75,6 +97,7 @@ ENGLISH = Phrases(
     disjunction=" or ",
     further="and {clause}",
     more_facts="there are {count} more points like these",
+    one_more_fact="there is one more point like these",
     title="Your way to a yes",
     headings=MappingProxyType(
         {
@@ -141,6 +164,7 @@ ENGLISH = Phrases(
     model_refuses="The model itself was asked about the end of this way. It says no.",
     model_not_asked="The model itself was not asked. The rules that stand for it say yes.",
     model_asked="The model was asked {count} times in all.",
+    model_asked_once="The model was asked once in all.",
     model_not_proved="No way with less effort was found. It is not proved that there is none.",
     model_reasons="These reasons come from rules that stand for the model. They need not be all.",
     model_unexplained="This is what the model says. The rules that stand for it do not show why.",
@@ -214,7 +238,7 @@ ENGLISH = Phrases(
             "blocker": "blocker",
             "number": "no.",
             "end": "what differs at the end",
-            "sizes": "{raw} states, of which the rules tell {cells} apart.",
+            "sizes": "The rules tell {cells} of {raw} states apart.",
             "problem_hash": "SHA-256 of the problem as sorted JSON",
             "row_hash": "SHA-256 of the row as sorted JSON",
         }

@@ -53,6 +53,11 @@ def circumstances(theory: Theory, nodes: Iterable[ProofNode], phrases: Phrases) 
     return told.distinct(told.statement(each) for each in found if each is not None)
 
 
+def more_words(count: int, phrases: Phrases) -> str:
+    """Return the clause that counts what is left out."""
+    return phrases.one_more_fact if count == 1 else filled(phrases.more_facts, count=str(count))
+
+
 def _leaf(node: ProofNode) -> Leaf | None:
     return Leaf(node.claim, node.holds) if isinstance(node.claim, Compared) else None
 
@@ -67,8 +72,7 @@ class _Facts:
     def distinct(self, clauses: Iterable[str]) -> tuple[str, ...]:
         told = list(dict.fromkeys(clauses))
         if len(told) > MOST_FACTS:
-            left = str(len(told) - MOST_FACTS)
-            told = [*told[:MOST_FACTS], filled(self.phrases.more_facts, count=left)]
+            told = [*told[:MOST_FACTS], more_words(len(told) - MOST_FACTS, self.phrases)]
         return tuple(told) or (self.phrases.always,)
 
     def statement(self, leaf: Leaf) -> str:

@@ -42,6 +42,20 @@ GERMAN = Phrases(
     conjunction=", und ",
     full_stop=".",
     with_unit="{value} {unit}",
+    units_of_one=MappingProxyType(
+        {
+            "Jahre": "Jahr",
+            "Kinder": "Kind",
+            "Meilen": "Meile",
+            "Minuten": "Minute",
+            "Monate": "Monat",
+            "Personen": "Person",
+            "Punkte": "Punkt",
+            "Stunden": "Stunde",
+            "Tage": "Tag",
+            "Wochen": "Woche",
+        }
+    ),
     thousands=".",
     decimal=",",
     unknown="unbekannt",
@@ -75,6 +89,7 @@ GERMAN = Phrases(
     disjunction=" oder ",
     further="und {clause}",
     more_facts="es gibt {count} weitere Punkte dieser Art",
+    one_more_fact="es gibt noch einen Punkt dieser Art",
     title="Ihr Weg zum Ja",
     headings=MappingProxyType(
         {
@@ -141,6 +156,7 @@ GERMAN = Phrases(
     model_refuses="Das Modell selbst wurde nach dem Ende dieses Weges gefragt. Es sagt Nein.",
     model_not_asked="Das Modell selbst wurde nicht gefragt. Die Regeln, die für es stehen, sagen Ja.",
     model_asked="Insgesamt wurde das Modell {count}-mal gefragt.",
+    model_asked_once="Insgesamt wurde das Modell einmal gefragt.",
     model_not_proved="Ein Weg mit weniger Aufwand fand sich nicht. Bewiesen ist nicht, dass es keinen gibt.",
     model_reasons="Diese Gründe stammen aus Regeln, die für das Modell stehen. Es müssen nicht alle sein.",
     model_unexplained="So entscheidet das Modell. Die Regeln, die für es stehen, zeigen nicht, warum.",
@@ -214,7 +230,7 @@ GERMAN = Phrases(
             "blocker": "Hindernis",
             "number": "Nr.",
             "end": "was am Ende anders ist",
-            "sizes": "{raw} Zustände, von denen die Regeln {cells} unterscheiden.",
+            "sizes": "Die Regeln unterscheiden {cells} von {raw} Zuständen.",
             "problem_hash": "SHA-256 des Problems als sortiertes JSON",
             "row_hash": "SHA-256 der Zeile als sortiertes JSON",
         }

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import in_language
 from p2c.explain.phrases import phrases_of
-from p2c.explain.sentences import filled
 from p2c.explain.teller import Item, Teller
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
 
@@ -145,5 +144,5 @@ class _Writer:
         items = self.teller.stopped(found=plan.best is not None)
         told = plan.question.testimony
         if told is not None:
-            items += (Item(filled(self.phrases.model_asked, count=self.teller.number(told.asked))),)
+            items += (self.teller.asked(told.asked),)
         yield self._section("search", self.teller.bound(plan.bound), items)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import exact
 from p2c.domain.spec import Minimize
-from p2c.explain.facts import circumstances, facts
+from p2c.explain.facts import circumstances, facts, more_words
 from p2c.explain.narrate import rounded
 from p2c.explain.sentences import filled, label_words, number_words, value_words
 from p2c.markup import clean
@@ -74,8 +74,8 @@ class Teller:
         items = [Item(self.sentences(facts(self.theory, each, self.phrases))) for each in points]
         shown = tuple(dict.fromkeys(items))
         if len(shown) > MOST_REASONS:
-            more = filled(self.phrases.more_facts, count=str(len(shown) - MOST_REASONS))
-            shown = (*shown[:MOST_REASONS], Item(self.sentence(more)))
+            more = self.sentence(more_words(len(shown) - MOST_REASONS, self.phrases))
+            shown = (*shown[:MOST_REASONS], Item(more))
         if root.holds:
             return self.phrases.yes_because, shown
         return self._lead(nodes, len(shown)), shown
@@ -254,9 +254,14 @@ class Teller:
         if told.accepted is None:
             return (Item(phrases.model_not_asked),)
         answer = phrases.model_confirms if told.accepted else phrases.model_refuses
-        asked = filled(phrases.model_asked, count=self.number(told.asked))
         proof = () if plan.optimal else (Item(phrases.model_not_proved),)
-        return (Item(answer), *proof, Item(asked))
+        return (Item(answer), *proof, self.asked(told.asked))
+
+    def asked(self, count: int) -> Item:
+        """Say how often a model was asked."""
+        if count == 1:
+            return Item(self.phrases.model_asked_once)
+        return Item(filled(self.phrases.model_asked, count=self.number(count)))
 
     def blockers(self, blockers: tuple[Blocker, ...]) -> tuple[Item, ...]:
         """Say what stands in the way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import read_spec
-from p2c.errors import Fault, ProblemError, ReviewError
+from p2c.errors import Fault, ProblemError, ReviewError, counted
 from p2c.learn.contradictions import (
     refuse_contradictions,
     refuse_deadlocks,
@@ -29,7 +29,7 @@ def approved_rules(review: Review) -> Approved:
     pending = [each.id for each in review.pending()]
     if pending:
         shown = ", ".join(pending[:5]) + (", …" if len(pending) > 5 else "")
-        count = "1 rule is" if len(pending) == 1 else f"{len(pending)} rules are"
+        count = f"{counted(len(pending), 'rule')} {'is' if len(pending) == 1 else 'are'}"
         message = f"{review.path}: {count} not reviewed: {shown}: answer with p2c review"
         raise ReviewError(message, rules=pending)
     approved = review.approved()

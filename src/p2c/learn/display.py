@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from p2c.errors import counted
 from p2c.markup import element
 
 if TYPE_CHECKING:
@@ -28,5 +29,5 @@ def model_html(model: FoldSE) -> str:
     program = [line for line in model.program_.splitlines() if line]
     default = element("p", None, f"otherwise: {model.default_}")
     lines = element("ol", None, *(element("li", None, element("code", None, x)) for x in program))
-    title = element("strong", None, f"FoldSE, {len(model.rules_)} rules")
+    title = element("strong", None, f"FoldSE, {counted(len(model.rules_), 'rule')}")
     return str(element("div", None, title, element("table", None, head, *rows), default, lines))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import precision_recall_fscore_support
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, counted
 from p2c.learn.ask import equals
 from p2c.learn.source import read_source
 from p2c.learn.surrogate import learn_ruleset
@@ -61,7 +61,7 @@ class Extraction:
             return "These are the model's own rules."
         rows = sum(region.rows for region in self.regions)
         return (
-            f"Learned from the answers of a model or of people. Tried on {rows:,} rows, they answer {self.fidelity:.1%} of them alike.\n"
+            f"Learned from the answers of a model or of people. Tried on {counted(rows, 'row')}, they answer {self.fidelity:.1%} of them alike.\n"
             "What is proved of a plan is proved of these rules. It ends at the edge of one, where they may be wrong:\n"
             "have the end of a plan confirmed, as p2c.Recourse does."
         )

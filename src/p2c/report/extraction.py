@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from p2c.errors import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -28,6 +30,6 @@ def show_extraction(console: Console, found: Extraction, *, truth: str) -> None:
     for region in sorted(wrong, key=lambda each: -each.wrong):
         place = Text(region.rule or "no rule holds", style="cyan")
         console.print(
-            f"the model differs on {region.wrong:,} of {region.rows:,} rows where", end=" "
+            f"the model differs on {region.wrong:,} of {counted(region.rows, 'row')} where", end=" "
         )
         console.print(place)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Column, Table
 from rich.text import Text
 
+from p2c.errors import counted
 from p2c.explain.narrate import narrate, rounded
 from p2c.explain.sentences import number_words, value_words
 from p2c.markup import clean
@@ -92,7 +93,9 @@ def show_space(console: Console, report: SpaceReport) -> None:
         cells = ", ".join(each.cells) if len(each.cells) <= 8 else f"{len(each.cells)} cells"
         table.add_row(Text(each.feature), f"{each.values:,}", str(len(each.cells)), Text(cells))
     console.print(table)
-    console.print(f"{report.raw:,} states, of which the rules can tell {report.cells:,} apart")
+    console.print(
+        f"{counted(report.raw, 'state')}, of which the rules can tell {report.cells:,} apart"
+    )
 
 
 def show_justification(console: Console, found: Justification) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Feature, Kind
@@ -9,6 +10,15 @@ from p2c.errors import RuleError, suggestion
 from p2c.rules.render import quote, render_atom, render_literal, render_term
 from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Rule, Variable
 from p2c.rules.theory import Call, Clause, Condition, Decision, Test
+from p2c.rules.variables import (
+    ANY,
+    compared_name,
+    example,
+    lone_variable,
+    named_decision,
+    unrestricted,
+    variables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,28 +102,27 @@ class Binder:
                 rule,
             )
         elif not restricting:
-            self.fail(
-                f"the head variable {variable.name} is not restricted: compare it with constants,"
-                f" as in {_example(feature, variable)}",
-                rule,
-            )
+            self.fail(unrestricted(rule.head, feature), rule)
         tests = [self._comparison(each, {variable.name: feature}) for each in restricting]
         head = tuple(test for test in tests if test is not None)
-        return Clause(rule, self.body(rest, head=rule.head), head)
+        return Clause(rule, self.body(rest, head=rule.head, beside=restricting), head)
 
-    def body(self, literals: Iterable[Literal], *, head: Atom | None) -> tuple[Condition, ...]:
-        """Bind the literals of a body or a query."""
+    def body(
+        self, literals: Iterable[Literal], *, head: Atom | None, beside: Iterable[Literal] = ()
+    ) -> tuple[Condition, ...]:
+        """Bind the literals of a body or a query; those beside them are of the same rule and bound already."""
         literals = tuple(literals)
         person = head.arguments[0] if head else None
         # Whatever is wrong with a head is reported there; its variables need no second fault.
         own = head.arguments[1:] if head else ()
         owners: Owners = {term.name: None for term in own if isinstance(term, Variable)}
+        times = Counter(variables([*literals, *beside, *([head] if head else [])]))
         for literal in literals:
             atom = literal.inner if isinstance(literal, Not) else literal
             if isinstance(atom, Atom):
                 person = person or atom.arguments[0]
                 self._check_person(atom, person, literal)
-                self._bind_variables(atom, literal, owners)
+                self._bind_variables(atom, literal, owners, times)
         found = [self._condition(literal, owners) for literal in literals]
         return tuple(condition for condition in found if condition is not None)
 
@@ -131,7 +140,9 @@ class Binder:
                 literal,
             )
 
-    def _bind_variables(self, atom: Atom, literal: Literal, owners: Owners) -> None:
+    def _bind_variables(
+        self, atom: Atom, literal: Literal, owners: Owners, times: Counter[str]
+    ) -> None:
         feature = self.features.get(atom.predicate)
         if feature is None or len(atom.arguments) != 2:
             # A fault that `_condition` reports; its variables need no second one.
@@ -141,17 +152,21 @@ class Binder:
         if not isinstance(term, Variable):
             return
         name = term.name
-        if isinstance(literal, Not):
+        negated = isinstance(literal, Not)
+        if (negated and name == ANY) or (times[name] == 1 and name != ANY):
+            self.fail(lone_variable(atom, feature, negated=negated), literal)
+            owners[name] = None
+        elif negated:
             self.fail(
                 f"the variable {name} is unsafe under not:"
-                f" write {render_atom(atom)}, not({_example(feature, term)})",
+                f" write {render_atom(atom)}, not({example(feature, name)})",
                 literal,
             )
             owners.setdefault(name, None)
         elif term == atom.arguments[0]:
             self.fail(f"the variable {name} is the person, not a value", literal)
             owners[name] = None
-        elif name != "_" and (other := owners.setdefault(name, feature)) not in (feature, None):
+        elif name != ANY and (other := owners.setdefault(name, feature)) not in (feature, None):
             assert other is not None
             self.fail(
                 f"the variable {name} already stands for {other.name}:"
@@ -183,12 +198,15 @@ class Binder:
         if decision.predicate not in self.predicates:
             hint = suggestion(atom.predicate, {*self.features, *self.predicates})
             self.fail(f"unknown feature or decision {quote(atom.predicate)}; {hint}", literal)
-        elif not constants:
-            self.fail(f"a decision takes constants only, found {render_atom(atom)}", literal)
         else:
-            same = (each for each in self.known if each.predicate == decision.predicate)
-            shown = ", ".join(sorted(render_decision(each) for each in same))
-            self.fail(f"no rule defines {render_atom(atom)}; defined: {shown}", literal)
+            same = {each for each in self.known if each.predicate == decision.predicate}
+            defined = f"defined: {', '.join(sorted(map(render_decision, same)))}"
+            if constants:
+                self.fail(f"no rule defines {render_atom(atom)}; {defined}", literal)
+            else:
+                hint = named_decision(atom, (each.arguments for each in same)) or defined
+                shown = render_atom(atom)
+                self.fail(f"a decision takes constants only, found {shown}; {hint}", literal)
         return None
 
     def _comparison(self, literal: Literal, owners: Mapping[str, Feature | None]) -> Test | None:
@@ -200,9 +218,12 @@ class Binder:
             left, comparator, right = right, comparator.mirrored, left
         if not (isinstance(left, Variable) and isinstance(right, Constant)):
             shown = render_literal(comparison)
-            self.fail(f"expected a variable compared with a constant, found {shown}", literal)
+            hint = compared_name(comparison, owners)
+            self.fail(f"expected a variable compared with a constant, found {shown}{hint}", literal)
             return None
-        if left.name not in owners:
+        if left.name == ANY:
+            self.fail("'_' is any value and cannot be compared: give it a name such as N", literal)
+        elif left.name not in owners:
             self.fail(
                 f"the variable {left.name} is unsafe: no feature in this rule gives it a value,"
                 f" as {next(iter(self.features), 'age')}(X,{left.name}) would",
@@ -237,12 +258,6 @@ class Binder:
                 f" {suggestion(head.predicate, self.names)}",
                 head,
             )
-
-
-def _example(feature: Feature, variable: Variable) -> str:
-    """Return a comparison that the feature admits."""
-    value = render_term(Constant(feature.domain.value(0)))
-    return f"{variable.name}>={value}" if feature.has_order else f"{variable.name} = {value}"
 
 
 def _variables_compared(literal: Literal) -> set[str]:

@@ -19,6 +19,7 @@ from p2c.rules.render import render_atom, render_term
 from p2c.rules.satisfy import Formulas
 from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Variable
 from p2c.rules.theory import Call
+from p2c.rules.variables import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,7 +75,7 @@ def _uncompared(body: tuple[Literal, ...]) -> Iterator[Atom]:
     for atom in inner:
         if isinstance(atom, Atom) and len(atom.arguments) == 2:
             term = atom.arguments[1]
-            if isinstance(term, Variable) and term not in compared:
+            if isinstance(term, Variable) and term.name != ANY and term not in compared:
                 yield atom
 
 

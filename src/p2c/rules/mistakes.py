@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from p2c.errors import RuleError
+from p2c.errors import RuleError, shorten
 
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
@@ -46,6 +46,8 @@ CAPITAL_PREDICATE = re.compile(r"[A-Z_]\w*\s*\(")
 NAME = re.compile(r"(?!not\b)([^\W\dA-Z_]\w*)(?![\w(])")
 LAST_NAME = re.compile(r"(?<!\w)([^\W\dA-Z_]\w*)\s*$")
 
+DECIMAL_COMMA = re.compile(r"(?<![\w.])([+-]?[0-9]+),([0-9]+)(?![\w.]*[(\w])")
+
 GROUPS = (
     (frozenset({"ATOM", "IF", "$END", "COMMA", "DOT"}), "',' or '.'"),
     (frozenset({"ATOM", "TERM", "NOT"}), "a literal such as age(X,N) or N=<5"),
@@ -64,10 +66,12 @@ def unexpected_token(error: UnexpectedToken, text: str, *, goal: bool) -> RuleEr
         return RuleError(problem, line=token.line or 1, column=token.column or 1, source=text)
     if token.type == "$END":
         lines = text.rstrip().split("\n")
-        problem = f"expected {expected}, found the end of the text"
+        end = len(text.rstrip())
+        hint = _comma_hint(text, end) or _name_hint(text, end, terminals)
+        problem = f"expected {expected}, found the end of the text{hint}"
         return RuleError(problem, line=len(lines), column=len(lines[-1]) + 1, source=text)
     start = token.start_pos or 0
-    hint = _mistake(text, start) or _name_hint(text, start, terminals)
+    hint = _mistake(text, start) or _comma_hint(text, start) or _name_hint(text, start, terminals)
     problem = f"expected {expected}, found '{shorten(token.strip())}'{hint}"
     return RuleError(problem, line=token.line or 1, column=token.column or 1, source=text)
 
@@ -84,12 +88,6 @@ def unexpected_characters(error: UnexpectedCharacters, text: str) -> RuleError:
         hint = _mistake(text, offset)
         problem = f"found {found!r}, which has no place in a rule{hint}"
     return RuleError(problem, line=error.line, column=error.column, source=text)
-
-
-def shorten(text: str, limit: int = 40) -> str:
-    """Return text that fits on one line of a message, its line breaks and the like escaped."""
-    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in cut)
 
 
 def _expected(terminals: set[str]) -> str:
@@ -112,6 +110,18 @@ def _mistake(text: str, offset: int) -> str:
         if text.startswith(wrong, start)
     ]
     return f" ({MISTAKES[max(slips, key=len)]})" if slips else ""
+
+
+def _comma_hint(text: str, offset: int) -> str:
+    """Return what is wrong with a number that has a comma and at whose comma or end a character stands."""
+    line = text.rfind("\n", 0, offset) + 1
+    found = [each for each in DECIMAL_COMMA.finditer(text, line) if each.start() < offset]
+    if not found or found[-1].end() < len(text[:offset].rstrip()):
+        return ""
+    whole, rest = found[-1].groups()
+    if len(whole) > 20 or len(rest) > 20:
+        return ""
+    return f" (write decimals with a point, {whole}.{rest})"
 
 
 def _name_hint(text: str, offset: int, terminals: set[str]) -> str:

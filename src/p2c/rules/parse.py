@@ -17,8 +17,8 @@ from typing import NamedTuple
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from p2c.errors import RuleError
-from p2c.rules.mistakes import shorten, unexpected_characters, unexpected_token
+from p2c.errors import LARGEST, RuleError, shorten
+from p2c.rules.mistakes import unexpected_characters, unexpected_token
 from p2c.rules.render import render_atom
 from p2c.rules.syntax import (
     NOWHERE,
@@ -254,5 +254,5 @@ def _number(text: str) -> int | float:
     except (ValueError, OverflowError):
         finite = False
     if not finite:
-        raise _BadToken(f"the number '{shorten(text)}' is too large")
+        raise _BadToken(f"the number '{shorten(text)}' is too large; {LARGEST}")
     return number

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import read_row, read_text_row
-from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.errors import Fault, P2CError, RowError, counted, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,9 @@ def _csv_row(text: str) -> dict[str, str]:
         raise P2CError(f"expected a line of names and one line of values, found {len(lines)} lines")
     names = [name.strip() for name in lines[0]]
     if len(names) != len(lines[1]):
-        raise P2CError(f"expected {len(names)} cells as in the header, found {len(lines[1])}")
+        raise P2CError(
+            f"expected {counted(len(names), 'cell')} as in the header, found {len(lines[1])}"
+        )
     if len(set(names)) != len(names):
         raise P2CError("a name stands twice in the line of names")
     return dict(zip(names, lines[1], strict=True))
