@@ -81,7 +81,7 @@ def theory_of(proposals: Iterable[Proposal], features: Mapping[str, Mapping[str,
         | ({"causal": laws[name]} if name in laws else {})
         for name, keys in features.items()
     }
-    anything = Atom(next(iter(domains)), (Variable("X"), Variable("V")))
+    anything = Atom(next(iter(domains)), (Variable("X"), Variable("_")))
     text = "\n".join(each.text for each in proposals)
     return build_theory(
         read_spec({"goal": render_atom(anything), "rules": text, "features": domains})
