@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from p2c.batch import csv_reader
+from p2c.batch import csv_cuts
 from p2c.batch.columns import check_columns
 from p2c.batch.options import Options
 from p2c.batch.part import tables
 from p2c.batch.parts import cut
 from p2c.batch.source import find_files
+from p2c.domain.files import read_rows
 from p2c.errors import P2CError
 from tests.batch.people import PEOPLE, answer, loan, loan_people, read, write_parquet
 from tests.loan import JOHN
@@ -45,7 +46,8 @@ def refusal(source: Path, target: Path, **options: Any) -> str:
 def test_a_table_without_commas_is_told_so_once(tmp_path: Path, sign: str) -> None:
     (tmp_path / "a.csv").write_text(sign.join(JOHN) + "\n" + sign.join(map(str, JOHN.values())))
     message = refusal(tmp_path / "a.csv", tmp_path / "out")
-    assert message == f"expected commas between the names of the features, found {sign!r} (a.csv)"
+    said = f"expected commas between the names of the columns, found {sign!r}"
+    assert message == f"{tmp_path / 'a.csv'}: {said}"
 
 
 def test_a_csv_file_gets_the_answers_of_the_same_parquet_file(tmp_path: Path) -> None:
@@ -60,7 +62,7 @@ def test_a_csv_file_gets_the_answers_of_the_same_parquet_file(tmp_path: Path) ->
 def test_a_csv_file_is_cut_between_records_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
 ) -> None:
-    monkeypatch.setattr(csv_reader, "BLOCK", block)
+    monkeypatch.setattr(csv_cuts, "BLOCK", block)
     rows = [
         row | {"note": note}
         for row, note in zip(
@@ -71,7 +73,7 @@ def test_a_csv_file_is_cut_between_records_only(
     ]
     path = write_csv(tmp_path / "a.csv", rows, lineterminator=ending)
     parts = cut(find_files(path), rows=3)
-    monkeypatch.setattr(csv_reader, "BLOCK", 10_000)
+    monkeypatch.setattr(csv_cuts, "BLOCK", 10_000)
     columns = check_columns(find_files(path), loan().theory.features, Options(("note",)), taken=[])
     assert len(parts) > 1 or block == 10_000
     notes = [
@@ -94,7 +96,7 @@ def test_a_csv_file_may_begin_with_a_mark_and_end_without_a_line_end(tmp_path: P
     ("content", "complaint"),
     [
         (b"", "expected a line with the names of the columns, found nothing"),
-        (b"age,age\n1,2\n", "the column 'age' stands there 2 times"),
+        (b"age,age\n1,2\n", "the name 'age' stands there 2 times"),
         (b"age,d\xff\n", "not UTF-8"),
     ],
 )
@@ -113,14 +115,56 @@ def test_a_csv_file_that_is_not_utf_8_is_refused_before_anything_is_written(tmp_
     assert not (tmp_path / "out").exists()
 
 
-def test_a_csv_row_with_too_few_cells_stops_the_batch_and_names_the_file(tmp_path: Path) -> None:
+def test_a_csv_row_with_too_few_cells_is_refused_with_its_row_and_none_of_its_values(
+    tmp_path: Path,
+) -> None:
     path = write_csv(tmp_path / "a.csv", [JOHN])
     with path.open("a") as file:
-        file.write("1,2\n")
-    with pytest.raises(
-        P2CError, match=r"1 part missing \(0\).*a\.csv: .*Expected 4 columns, got 2"
-    ):
-        answer(loan(), path, tmp_path / "out")
+        file.write("51,Jürgen\n")
+    message = refusal(path, tmp_path / "out")
+    assert message == f"{path}: row 2, line 3: expected 4 cells as in the header, found 2"
+
+
+def test_a_quote_left_open_is_refused_with_its_line_as_when_one_person_is_planned_for(
+    tmp_path: Path,
+) -> None:
+    path = write_csv(tmp_path / "a.csv", [JOHN] * 3000)
+    lines = path.read_text().splitlines()
+    lines[10] = lines[10].replace(",", ',"', 1)
+    path.write_text("\n".join(lines))
+    message = refusal(path, tmp_path / "out")
+    assert message == f"{path}: line 11: a quote is opened here and never closed"
+    with pytest.raises(P2CError, match=r"line 11: a quote is opened here and never closed"):
+        read_rows(loan().theory.features, path)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r", "\r\n"])
+def test_nobody_is_lost_and_nobody_invented_whatever_ends_a_line(
+    tmp_path: Path, ending: str
+) -> None:
+    people = [
+        row | {"note": note}
+        for row, note in zip(
+            loan_people(600), ['5" pipe', f"two{ending}lines", "plain"] * 200, strict=True
+        )
+    ]
+    path = tmp_path / "a.csv"
+    cells = [f'"{row["note"]}"' if ending in row["note"] else row["note"] for row in people]
+    lines = [
+        ",".join([*["" if each is None else str(each) for each in row.values()][:-1], cell])
+        for row, cell in zip(people, cells, strict=True)
+    ]
+    path.write_text(ending.join([",".join(people[0]), *lines]), newline="")
+    summary = answer(loan(), path, tmp_path / "out", part_rows=7, keep=("note",))
+    assert (summary.rows, summary.parts) == (600, 86)
+    assert [row["note"] for row in read(tmp_path / "out")] == [row["note"] for row in people]
+
+
+def test_a_csv_file_has_parts_as_large_as_asked_for(tmp_path: Path) -> None:
+    write_csv(tmp_path / "in" / "a.csv", loan_people(250))
+    write_csv(tmp_path / "in" / "b.csv", loan_people(30))
+    parts = cut(find_files(tmp_path / "in"), rows=100)
+    assert [part.rows for part in parts] == [100, 100, 80]
 
 
 def test_a_folder_of_folders_is_read_with_the_columns_that_its_folders_name(tmp_path: Path) -> None:

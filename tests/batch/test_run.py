@@ -217,6 +217,7 @@ def test_an_input_that_changes_meanwhile_stops_the_batch(source: Path, tmp_path:
     with pytest.raises(BatchError, match="has changed since the batch began") as stopped:
         plan_files(loan(), source, tmp_path / "out", options, watch=watch)
     assert stopped.value.parts == (2, 3)
+    answer(loan(), source, tmp_path / "out", part_rows=500)  # what the error says
 
 
 def test_a_folder_that_is_not_ours_is_left_alone(source: Path, tmp_path: Path) -> None:
@@ -327,18 +328,57 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     assert hashes(tmp_path / "out") == expected
 
 
-def test_a_part_that_cannot_be_read_does_not_keep_the_others_from_being_made(
-    tmp_path: Path,
+@pytest.fixture
+def damaged(source: Path, expected: dict[str, str]) -> Path:
+    """Return an input that was once whole and has lost the bytes of the rows 451 to 500."""
+    path = source / "a.parquet"
+    group = pq.read_metadata(path).row_group(9)
+    begin = group.column(0).dictionary_page_offset
+    content = bytearray(path.read_bytes())
+    content[begin : begin + 60] = b"?" * 60
+    path.write_bytes(content)
+    return source
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_damaged_input_is_bad_input_that_can_be_mended_and_gone_on_with(
+    damaged: Path, tmp_path: Path, expected: dict[str, str], workers: int
 ) -> None:
-    header = ",".join(JOHN) + "\n"
-    line = ",".join(map(str, JOHN.values())) + "\n"
-    for name, rest in (("a", line), ("b", "1,2\n"), ("c", line)):
-        (tmp_path / "in").mkdir(exist_ok=True)
-        (tmp_path / "in" / f"{name}.csv").write_text(header + rest)
-    with pytest.raises(BatchError, match=r"1 part missing \(1\).*b\.csv") as stopped:
-        answer(loan(), tmp_path / "in", tmp_path / "out", part_rows=1)
-    assert stopped.value.parts == (1,)
-    assert len(list((tmp_path / "out").glob("*.parquet"))) == 2
+    line = command(damaged, tmp_path / "out", "--workers", workers)
+    for _ in range(2):
+        failed = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert failed.returncode == 2
+        assert failed.stderr.count("\n") == 1
+        assert "a.parquet, rows 451 to 500: cannot be read as Parquet" in failed.stderr
+        assert "mend the input, and the same command goes on" in failed.stderr
+    made = {path.name for path in (tmp_path / "out").glob("*.parquet")}
+    assert len(made) == PARTS - 1
+    before = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in made}
+    write_parquet(damaged / "a.parquet", loan_people(PARTS // 2 * 50), row_group_size=50)
+    go_on(line)
+    assert hashes(tmp_path / "out") == expected
+    kept = {name for name in made if (tmp_path / "out" / name).stat().st_mtime_ns == before[name]}
+    assert len(kept) == PARTS // 2  # those of the other file
+
+
+def test_a_mended_input_with_fewer_rows_leaves_no_part_of_before(
+    damaged: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(P2CError, match="cannot be read as Parquet"):
+        answer(loan(), damaged, tmp_path / "out", part_rows=50)
+    write_parquet(damaged / "a.parquet", loan_people(60), row_group_size=50)
+    answer(loan(), damaged, tmp_path / "out", part_rows=50)
+    answer(loan(), damaged, tmp_path / "fresh", part_rows=50)
+    assert hashes(tmp_path / "out") == hashes(tmp_path / "fresh")
+
+
+def test_the_lock_follows_no_link(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "_p2c").mkdir(parents=True)
+    (tmp_path / "thesis.txt").write_text("years of work")
+    (tmp_path / "out" / "_p2c" / "lock").symlink_to(tmp_path / "thesis.txt")
+    with pytest.raises(P2CError, match="cannot be written"):
+        answer(loan(), source, tmp_path / "out")
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
 def test_no_such_executor_is_said(source: Path, tmp_path: Path) -> None:

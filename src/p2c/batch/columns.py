@@ -10,7 +10,6 @@ import pyarrow as pa
 from pyarrow import types
 
 from p2c.batch.persons import TEXT
-from p2c.domain.files import foreign_separator
 from p2c.errors import P2CError, suggestion
 
 if TYPE_CHECKING:
@@ -73,10 +72,6 @@ def _schema(file: InputFile) -> pa.Schema:
 
 
 def _faults(file: InputFile, schema: pa.Schema, features: Sequence[Feature]) -> Iterator[str]:
-    wrong = file.reader.is_text and foreign_separator(file.reader.schema(file.path).names)
-    if wrong:
-        yield wrong
-        return
     spare = set(schema.names) - {feature.name for feature in features}
     for feature in features:
         times = schema.names.count(feature.name)

@@ -54,9 +54,13 @@ def locked(path: Path) -> Iterator[None]:
     except ImportError:  # not on Windows
         yield
         return
-    with path.open("w") as file:
+    # No link is followed: whoever may write into the folder could point one at a file of ours.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise P2CError(f"{path.parent.parent}: another batch is writing there") from None
         yield
+    finally:
+        os.close(handle)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest.json"
 SUMMARY = "_summary.json"
+SETTINGS = ("problem", "options", "versions")
+"""What has to be the same for a job to go on."""
 PACKAGES = ("p2c", "pyarrow", "numpy")
 """What decides about bytes besides the input, the problem and the options."""
 
@@ -50,7 +52,11 @@ class Job:
         for part in parts:
             data = listed.get(part.number) or _read(record_path(self.target, part))
             path = self.target / part.name
-            if data and _size(path) == data["bytes"] and digest(path) == data["sha256"]:
+            if (
+                _is_of(data, part)
+                and _size(path) == data["bytes"]
+                and digest(path) == data["sha256"]
+            ):
                 found[part.number] = Record.from_dict(data)
         return found
 
@@ -77,17 +83,23 @@ def describe_job(
 
 
 @contextmanager
-def opened(target: Path, document: dict[str, Any]) -> Iterator[Job]:
-    """Begin a job in a new or empty folder, or go on with the same one; hold the folder meanwhile."""
+def opened(target: Path, document: dict[str, Any], parts: Sequence[Part]) -> Iterator[Job]:
+    """Begin a job in a new or empty folder, or go on with the same one; hold the folder meanwhile.
+
+    Of a job that is not finished the input may have changed, as when it had to be mended: parts that it changes are made again.
+    """
     workshop = target / WORKSHOP
     note = workshop / "job.json"
     try:
         _refuse_if_foreign(target)
-        known = _read(target / MANIFEST) or _read(note)
-        if known:
-            _refuse_if_other(target, known, document)
+        if _read(target / MANIFEST):
+            _refuse_if_other(target, _read(target / MANIFEST), document, (*SETTINGS, "input"))
         workshop.mkdir(parents=True, exist_ok=True)
         with locked(workshop / "lock"):
+            begun = _read(note)
+            if begun:
+                _refuse_if_other(target, begun, document, SETTINGS)
+                _drop_stale(target, begun["input"], document["input"], parts)
             put_text(note, _text(document), aside=workshop)
             _clear(workshop)
             yield Job(target, document)
@@ -107,17 +119,41 @@ def _refuse_if_foreign(target: Path) -> None:
         )
 
 
-def _refuse_if_other(target: Path, known: dict[str, Any], document: dict[str, Any]) -> None:
+def _refuse_if_other(
+    target: Path, known: dict[str, Any], document: dict[str, Any], keys: Sequence[str]
+) -> None:
     """Raise if a folder holds the output of another job, and say what differs."""
     different = [
         f"the {key} ({_difference(known.get(key), document[key])})"
-        for key in ("problem", "options", "input", "versions")
+        for key in keys
         if json.loads(_text(document[key])) != known.get(key)
     ]
     if different:
         raise P2CError(
             f"{target}: begun with other settings; changed: {', '.join(different)}; go on as it was begun or choose another folder"
         )
+
+
+def _is_of(data: dict[str, Any], part: Part) -> bool:
+    """Tell whether a record is of a part: of these stretches of these files."""
+    return data.get("pieces") == [list(piece.place) for piece in part.pieces]
+
+
+def _drop_stale(
+    target: Path,
+    before: list[dict[str, Any]],
+    now: list[dict[str, Any]],
+    parts: Sequence[Part],
+) -> None:
+    """Remove the parts that an input which has changed since would make otherwise."""
+    same = {each["name"] for each in now if each in before}
+    kept = {part.name for part in parts if all(piece.file.name in same for piece in part.pieces)}
+    cut = {part.name: part for part in parts}
+    for path in target.glob("part-*.parquet"):
+        record = target / WORKSHOP / f"{path.name}.json"
+        if path.name not in kept or not _is_of(_read(record), cut[path.name]):
+            record.unlink(missing_ok=True)
+            path.unlink()
 
 
 def _difference(before: Any, now: Any) -> str:

@@ -29,8 +29,8 @@ class ParquetReader:
         with _opened(path) as file:
             return file.schema_arrow
 
-    def spans(self, path: Path) -> Iterator[tuple[int, int, int]]:
-        """Yield a file's row groups."""
+    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
+        """Yield a file's row groups, however many rows they have."""
         with _opened(path) as file:
             footer = file.metadata
         for number in range(footer.num_row_groups):
@@ -41,16 +41,31 @@ class ParquetReader:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of some row groups."""
         with _opened(path, coded) as file:
-            yield from file.iter_batches(
-                BATCH, row_groups=list(range(*span)), columns=list(columns), use_threads=False
-            )
+            for group in range(*span):
+                with _refusals(_place(path, file.metadata, group)):
+                    for batch in file.iter_batches(
+                        BATCH, row_groups=[group], columns=list(columns), use_threads=False
+                    ):
+                        batch.validate(full=True)  # damage may look like numbers out of bounds
+                        yield batch
+
+
+def _place(path: Path, footer: pq.FileMetaData, group: int) -> str:
+    """Say where the rows of a row group stand."""
+    before = sum(footer.row_group(each).num_rows for each in range(group))
+    return f"{path}, rows {before + 1} to {before + footer.row_group(group).num_rows}"
 
 
 @contextmanager
 def _opened(path: Path, coded: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
+    with _refusals(str(path)), pq.ParquetFile(path, read_dictionary=list(coded)) as file:
+        yield file
+
+
+@contextmanager
+def _refusals(place: str) -> Iterator[None]:
     try:
-        with pq.ParquetFile(path, read_dictionary=list(coded)) as file:
-            yield file
-    except (OSError, pa.ArrowException) as error:
+        yield
+    except (OSError, ValueError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())
-        raise P2CError(f"{path}: cannot be read as Parquet: {reason}") from None
+        raise P2CError(f"{place}: cannot be read as Parquet: {reason}") from None

@@ -52,11 +52,15 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A part that could not be made, and why; `fatal` where the others cannot be made either."""
+    """A part that could not be made, and why; `fatal` where the others cannot be made either.
+
+    It is `wrong` where its input is, so that trying again would be in vain.
+    """
 
     number: int
     message: str
     fatal: bool = False
+    wrong: bool = False
 
 
 def run_part(work: Work, part: Part) -> Record | Failure:
@@ -64,11 +68,20 @@ def run_part(work: Work, part: Part) -> Record | Failure:
     try:
         return _make(work, part)
     except P2CError as error:
-        return Failure(part.number, " ".join(str(error).splitlines()))
+        message = " ".join(str(error).splitlines())
+        return Failure(part.number, message, wrong=not _changed(part))
     except (OSError, pa.ArrowException) as error:
         reason = unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
         message = f"{work.target / part.name}: cannot be written: {reason}"
         return Failure(part.number, message, fatal=True)
+
+
+def _changed(part: Part) -> bool:
+    """Tell whether some file of the input has changed, or gone, while it was read."""
+    try:
+        return any(piece.file.has_changed for piece in part.pieces)
+    except P2CError:
+        return True
 
 
 def prepare(work: Work) -> None:
@@ -108,7 +121,7 @@ def _make(work: Work, part: Part) -> Record:
     workshop = work.target / WORKSHOP
     final = work.target / part.name
     put(final, write, aside=workshop)
-    record = tally.record(part.number, os.path.getsize(final), digest(final))
+    record = tally.record(part, os.path.getsize(final), digest(final))
     put_text(record_path(work.target, part), json.dumps(record.to_dict()), aside=workshop)
     return record
 

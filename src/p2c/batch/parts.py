@@ -21,6 +21,11 @@ class Piece:
     end: int
     rows: int
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Say where the stretch lies."""
+        return self.file.name, self.begin, self.end
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -31,7 +36,7 @@ class Part:
 
     @property
     def rows(self) -> int:
-        """Return about how many rows there are; exactly so many where the format counts them."""
+        """Return how many rows there are."""
         return sum(piece.rows for piece in self.pieces)
 
     @property
@@ -52,7 +57,7 @@ def _groups(files: Sequence[InputFile], rows: int) -> Iterator[list[Piece]]:
     """Yield runs of pieces with no more than so many rows together, or a single piece that has more."""
     group: list[Piece] = []
     count = 0
-    for piece in _pieces(files):
+    for piece in _pieces(files, rows):
         if group and count + piece.rows > rows:
             yield group
             group, count = [], 0
@@ -62,11 +67,11 @@ def _groups(files: Sequence[InputFile], rows: int) -> Iterator[list[Piece]]:
         yield group
 
 
-def _pieces(files: Sequence[InputFile]) -> Iterator[Piece]:
+def _pieces(files: Sequence[InputFile], rows: int) -> Iterator[Piece]:
     for file in files:
-        for begin, end, rows in file.reader.spans(file.path):
-            if rows:
-                yield Piece(file, begin, end, rows)
+        for begin, end, count in file.reader.spans(file.path, rows):
+            if count:
+                yield Piece(file, begin, end, count)
 
 
 def _merged(pieces: list[Piece]) -> Iterator[Piece]:

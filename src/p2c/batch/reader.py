@@ -26,8 +26,8 @@ class Reader(Protocol):
         """Return the columns of a file."""
         ...
 
-    def spans(self, path: Path) -> Iterator[tuple[int, int, int]]:
-        """Yield the smallest stretches that a file may be cut into: begin, end, and about how many rows."""
+    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the stretches that a file is cut into: begin, end, and how many rows, so many as far as it can be."""
         ...
 
     def batches(

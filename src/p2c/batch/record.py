@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from p2c.batch.answers import Answers
+    from p2c.batch.parts import Part
     from p2c.domain.row import State
 
 CLASSES = 200
@@ -31,6 +32,8 @@ class Record:
     rows: int
     size: int
     sha256: str
+    pieces: tuple[tuple[str, int, int], ...]
+    """Which stretches of which files it is the answer to."""
     statuses: dict[str, int]
     costs: dict[float, int]
     stuck: tuple[Stuck, ...]
@@ -42,6 +45,7 @@ class Record:
             "rows": self.rows,
             "bytes": self.size,
             "sha256": self.sha256,
+            "pieces": [list(each) for each in self.pieces],
             "statuses": dict(sorted(self.statuses.items())),
             "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
             "stuck": [[each.name, each.state, each.count] for each in self.stuck],
@@ -55,6 +59,7 @@ class Record:
             data["rows"],
             data["bytes"],
             data["sha256"],
+            tuple((name, begin, end) for name, begin, end in data["pieces"]),
             data["statuses"],
             {float(cost): count for cost, count in data["costs"]},
             tuple(Stuck(*each) for each in data["stuck"]),
@@ -80,14 +85,15 @@ class Tally:
             before = known.count if known else 0
             self.stuck[name] = Stuck(name, known.state if known else state, before + count)
 
-    def record(self, number: int, size: int, sha256: str) -> Record:
+    def record(self, part: Part, size: int, sha256: str) -> Record:
         """Return the record of the part, the largest classes first."""
         largest = sorted(self.stuck.values(), key=lambda each: (-each.count, each.name))
         return Record(
-            number,
+            part.number,
             self.rows,
             size,
             sha256,
+            tuple(piece.place for piece in part.pieces),
             dict(self.statuses),
             dict(self.costs),
             tuple(largest[:CLASSES]),

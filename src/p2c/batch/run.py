@@ -71,7 +71,7 @@ def run(
     work = Work(json.dumps(problem.to_dict()), columns, options.alternatives, target)
     with EXECUTORS[executor](work, workers=workers, address=address) as execute:
         document = describe_job(problem, options, files=describe(files), parts=len(parts))
-        with opened(target, document) as job:
+        with opened(target, document, parts) as job:
             done, made = _make_all(job, Plot(parts, columns), execute, watch)
             records = [done[part.number] for part in parts]
             summary = summarise(problem, records, spare=columns.spare, made=made, ask=blockers)
@@ -107,6 +107,11 @@ def _make_all(
     if failures:
         # What was under way when the first one failed may have been made after all.
         done |= job.finished([part for part in missing if part.number not in done])
+        wrong = [failure for failure in failures if failure.wrong]
+        if wrong:
+            raise P2CError(
+                f"{wrong[0].message}; the parts that are done are kept: mend the input, and the same command goes on"
+            )
         rest = [part.number for part in plot.parts if part.number not in done]
         raise BatchError(failures[0].message, parts=rest)
     return done, len(done) - before

@@ -38,9 +38,14 @@ class InputFile:
         """Return what reads such a file."""
         return READERS[self.path.suffix.lower()]
 
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether the file is not what it was when the batch began."""
+        return _stat(self.path) != (self.size, self.modified)
+
     def refuse_if_changed(self) -> None:
-        """Raise if the file is not what it was when the batch began."""
-        if _stat(self.path) != (self.size, self.modified):
+        """Raise if it is not."""
+        if self.has_changed:
             raise P2CError(f"{self.path}: has changed since the batch began")
 
 

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import State, read_row, read_text_row
+from p2c.domain.sheet import open_sheet, refuse_repeats, split_lines
 from p2c.domain.spec import unreadable
-from p2c.errors import Fault, P2CError, RowError, counted, misread
+from p2c.errors import Fault, P2CError, RowError, misread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from p2c.domain.feature import Feature
-
-
-SEPARATORS = (";", "\t", "|")
-"""What some tables have in the place of commas."""
-
-
-def foreign_separator(names: Sequence[str]) -> str:
-    """Say what stands between the names of a table's features in the place of commas; nothing where these do."""
-    found = [sign for sign in SEPARATORS if len(names) == 1 and sign in names[0]]
-    return f"expected commas between the names of the features, found {found[0]!r}" if found else ""
 
 
 def read_rows(features: Iterable[Feature], path: str | Path) -> list[State]:
@@ -38,7 +26,7 @@ def read_rows(features: Iterable[Feature], path: str | Path) -> list[State]:
         known = ", ".join(READERS)
         raise P2CError(f"{path}: expected a file of rows whose name ends in one of {known}")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
     with _placed(str(path)):
@@ -70,7 +58,7 @@ def _json(features: tuple[Feature, ...], text: str) -> Iterator[State]:
 
 def _json_lines(features: tuple[Feature, ...], text: str) -> Iterator[State]:
     lines = [
-        (number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()
+        (number, line) for number, line in enumerate(split_lines(text), start=1) if line.strip()
     ]
     for row, (number, line) in enumerate(lines, start=1):
         with _placed(f"row {row}, line {number}"):
@@ -78,16 +66,10 @@ def _json_lines(features: tuple[Feature, ...], text: str) -> Iterator[State]:
 
 
 def _csv(features: tuple[Feature, ...], text: str) -> Iterator[State]:
-    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header = _header(lines)
-    for number, cells in enumerate(_records(lines), start=1):
-        with _placed(f"row {number}, line {lines.line_num}"):
-            if len(cells) != len(header):
-                message = (
-                    f"expected {counted(len(header), 'cell')} as in the header, found {len(cells)}"
-                )
-                raise RowError([Fault("", message)])
-            yield read_text_row(features, dict(zip(header, cells, strict=True)))
+    sheet = open_sheet(split_lines(text))
+    for row in sheet.rows:
+        with _placed(row.place):
+            yield read_text_row(features, dict(zip(sheet.names, row.cells, strict=True)))
 
 
 READERS: dict[str, Callable[[tuple[Feature, ...], str], Iterator[State]]] = {
@@ -106,7 +88,7 @@ def _decoded(text: str) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    _refuse_repeats([key for key, _ in pairs])
+    refuse_repeats([key for key, _ in pairs])
     return dict(pairs)
 
 
@@ -115,33 +97,3 @@ def _object(data: Any) -> dict[str, Any]:
         return data
     message = f"expected an object with a value for each feature, found a {type(data).__name__}"
     raise RowError([Fault("", message)])
-
-
-def _records(lines: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Return the lines of a table that are not empty."""
-    while True:
-        try:
-            cells = next(lines, None)
-        except csv.Error as error:
-            raise RowError([Fault("", f"not CSV after the row before: {error}")]) from None
-        if cells is None:
-            return
-        if cells:
-            yield cells
-
-
-def _header(lines: Iterator[list[str]]) -> list[str]:
-    names = [name.strip() for name in next(_records(lines), [])]
-    if not names:
-        raise RowError([Fault("", "expected a line with the names of the features, found nothing")])
-    wrong = foreign_separator(names)
-    if wrong:
-        raise RowError([Fault("", wrong)])
-    _refuse_repeats(names)
-    return names
-
-
-def _refuse_repeats(names: list[str]) -> None:
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise RowError([Fault("", f"the name '{name}' stands there {times} times")])

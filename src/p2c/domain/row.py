@@ -128,14 +128,14 @@ def read_cell(feature: Feature, text: str | None) -> Any:
     stripped = text.strip()
     if stripped == "":
         return None
-    return stripped if stripped in _categories(feature) else _parsed(stripped)
+    return stripped if stripped in _categories(feature) else read_number(stripped)
 
 
 def _categories(feature: Feature) -> Mapping[str | int | float, int]:
     return {} if feature.kind.is_number else feature.places
 
 
-def _parsed(text: str) -> str | int | float:
+def read_number(text: str) -> str | int | float:
     """Return the number that a cell denotes, or its text; `nan` is a missing number."""
     match = NUMBER.fullmatch(text)
     if match is None:

@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from p2c.domain.spec import unreadable
+from p2c.domain.row import read_number
+from p2c.domain.sheet import read_sheet
 from p2c.errors import P2CError, suggestion
 from p2c.learn.text import predicate_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+TRUTHS = {"true": True, "false": False}
 
 
 def read_frame(path: Path, *, without: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the table without some of its columns; only an empty cell is a missing value."""
-    try:
-        frame = pd.read_csv(
-            path,
-            encoding="utf-8-sig",
-            skipinitialspace=True,
-            keep_default_na=False,
-            na_values=[""],
-        )
-    except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
-        raise P2CError(f"{path}: not CSV: {' '.join(str(error).split())}") from None
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
-    frame.columns = frame.columns.str.strip()
-    if frame.empty:
+    """Return the table without some of its columns; only a blank cell, or `nan` among numbers, is a missing value."""
+    sheet = read_sheet(path)
+    cells = [row.cells for row in sheet.rows]
+    if not cells:
         raise P2CError(f"{path}: expected a line of names and rows below it, found no rows")
+    columns = zip(sheet.names, zip(*cells, strict=True), strict=True)
+    frame = pd.DataFrame({name: _column(f"{path}, {name}", cells) for name, cells in columns})
     return frame.drop(columns=[find_column(frame, name, source=str(path)) for name in without])
+
+
+def _column(place: str, cells: Sequence[str]) -> pd.Series:
+    """Return a column as numbers or truth values where every cell that is not blank is one, else as text."""
+    texts = [cell.strip() or None for cell in cells]
+    known = {text for text in texts if text is not None}
+    numbers = {text: read_number(text) for text in known}
+    if all(isinstance(number, int | float) for number in numbers.values()):
+        return _numbers(place, [math.nan if text is None else numbers[text] for text in texts])
+    if all(text.lower() in TRUTHS for text in known):
+        return pd.Series([None if text is None else TRUTHS[text.lower()] for text in texts])
+    return pd.Series(texts)
+
+
+def _numbers(place: str, numbers: Sequence[Any]) -> pd.Series:
+    for row, number in enumerate(numbers, start=1):
+        if abs(number) > sys.float_info.max:
+            raise P2CError(
+                f"{place}, row {row}: a number too large; they go up to {sys.float_info.max:.1e}"
+            )
+    wide = any(abs(number) >= 2**63 for number in numbers)
+    return pd.Series(numbers, dtype=float if wide else None)
 
 
 def find_column(frame: pd.DataFrame, name: str, *, source: str) -> str:

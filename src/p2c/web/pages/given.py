@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import read_row, read_text_row
+from p2c.domain.sheet import open_sheet, split_lines
 from p2c.errors import Fault, P2CError, RowError, counted, suggestion
 
 if TYPE_CHECKING:
@@ -47,20 +46,13 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def _csv_row(text: str) -> dict[str, str]:
-    try:
-        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
-    except csv.Error as error:
-        raise P2CError(f"neither JSON nor CSV: {error}") from None
-    if len(lines) != 2:
-        raise P2CError(f"expected a line of names and one line of values, found {len(lines)} lines")
-    names = [name.strip() for name in lines[0]]
-    if len(names) != len(lines[1]):
+    sheet = open_sheet(split_lines(text))
+    rows = list(sheet.rows)
+    if len(rows) != 1:
         raise P2CError(
-            f"expected {counted(len(names), 'cell')} as in the header, found {len(lines[1])}"
+            f"expected a line of names and one row of values, found {counted(len(rows), 'row')}"
         )
-    if len(set(names)) != len(names):
-        raise P2CError("a name stands twice in the line of names")
-    return dict(zip(names, lines[1], strict=True))
+    return dict(zip(sheet.names, rows[0].cells, strict=True))
 
 
 def _refuse_unknown(given: Iterable[str], known: list[str]) -> None:
