@@ -8,27 +8,46 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer
 from typer.main import get_group
 
 import p2c.cli
-from p2c.cli.app import AllCommands, app
+from p2c.cli import group
+from p2c.cli.app import app
+from p2c.cli.group import HOMES
 
 
-@pytest.mark.parametrize("home", AllCommands.homes)
+@pytest.mark.parametrize("home", HOMES)
 def test_every_command_of_a_file_is_listed(home: str) -> None:
-    group = get_group(getattr(import_module(f"p2c.cli.{home}"), home))
-    assert tuple(group.commands) == AllCommands.homes[home]
+    found = get_group(getattr(import_module(f"p2c.cli.{home}"), home))
+    assert tuple(found.commands) == HOMES[home]
 
 
 def test_every_file_with_commands_is_listed() -> None:
     folder = Path(p2c.cli.__file__).parent
     groups = {path.stem for path in folder.glob("*.py") if "= command_group()" in path.read_text()}
-    assert groups == set(AllCommands.homes)
+    assert groups == set(HOMES)
 
 
 def test_all_commands_are_there() -> None:
-    names = [name for names in AllCommands.homes.values() for name in names]
+    names = [name for names in HOMES.values() for name in names]
     assert list(get_group(app).commands) == names
+
+
+def test_the_list_of_all_commands_builds_the_group_of_each_file_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = []
+
+    def counted(each: typer.Typer) -> object:
+        built.append(each)
+        return get_group(each)
+
+    monkeypatch.setattr(group, "get_group", counted)
+    group._commands_of.cache_clear()
+    app(["--help"], standalone_mode=False)
+    assert "nearest" in capsys.readouterr().out
+    assert len(built) == len(HOMES)
 
 
 def test_a_command_does_not_wait_for_what_others_need() -> None:

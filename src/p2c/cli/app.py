@@ -15,24 +15,9 @@ from p2c.cli.group import Commands, command_group
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
 
-
-class AllCommands(Commands):
-    """The commands of every file, in the order in which they are listed."""
-
-    homes = {  # noqa: RUF012 - typer makes the one instance itself
-        "planning": ("plan", "nearest", "why", "check", "lint", "space", "example"),
-        "learning": ("learn", "causal", "review", "adopt"),
-        "extraction": ("extract",),
-        "reporting": ("explain", "report"),
-        "batching": ("batch",),
-        "asp": ("export", "doctor"),
-        "serving": ("serve",),
-    }
-
-
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are.",
-    AllCommands,
+    Commands,
 )
 
 

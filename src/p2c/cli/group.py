@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from p2c.on_demand import OnDemand
+
+HOMES = {
+    "planning": ("plan", "nearest", "why", "check", "lint", "space", "example"),
+    "learning": ("learn", "causal", "review", "adopt"),
+    "extraction": ("extract",),
+    "reporting": ("explain", "report"),
+    "batching": ("batch",),
+    "asp": ("export", "doctor"),
+    "serving": ("serve",),
+}
+"""All commands in the order in which they are listed, by the file of `p2c.cli` that has a group of its own name."""
 
 
 def command_group(text: str | None = None, kind: type[TyperGroup] = TyperGroup) -> typer.Typer:
@@ -27,32 +37,15 @@ def command_group(text: str | None = None, kind: type[TyperGroup] = TyperGroup) 
 
 
 class Commands(TyperGroup):
-    """Commands that stay in their files until they are asked for, so that no command waits for what others need.
-
-    `homes` names them by the file of `p2c.cli` that each is in, which has a group of the same name.
-    """
-
-    homes: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Commands that stay in their files until they are asked for, so that none waits for what others need."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        homes = {name: home for home, names in self.homes.items() for name in names}
-        commands: Any = _Loaded(homes)  # nobody adds to them or takes any away
-        self.commands = commands
+        homes = {name: home for home, names in HOMES.items() for name in names}
+        commands: Any = OnDemand(homes, make=lambda name: _commands_of(homes[name])[name])
+        self.commands = commands  # nobody adds to them or takes any away
 
 
-class _Loaded(Mapping[str, Any]):
-    """The commands by name, each with its file."""
-
-    def __init__(self, homes: dict[str, str]) -> None:
-        self._homes = homes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
-
-    def __len__(self) -> int:
-        return len(self._homes)
-
-    def __getitem__(self, name: str) -> Any:
-        home = self._homes[name]
-        return get_group(getattr(import_module(f"p2c.cli.{home}"), home)).commands[name]
+@cache
+def _commands_of(home: str) -> dict[str, Any]:
+    return dict(get_group(getattr(import_module(f"p2c.cli.{home}"), home)).commands)

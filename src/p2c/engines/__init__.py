@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from p2c.on_demand import OnDemand
 
 if TYPE_CHECKING:
     from p2c.engines.protocol import Engine
@@ -17,23 +18,10 @@ HOMES = {
 }
 
 
-class Engines(Mapping[str, "Engine"]):
-    """The engines by name, each loaded when it is first asked for."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, Engine] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(HOMES)
-
-    def __len__(self) -> int:
-        return len(HOMES)
-
-    def __getitem__(self, name: str) -> Engine:
-        if name not in self._loaded:
-            module, kind = HOMES[name]
-            self._loaded[name] = getattr(import_module(module), kind)()
-        return self._loaded[name]
+def _load(name: str) -> Engine:
+    module, kind = HOMES[name]
+    engine: Engine = getattr(import_module(module), kind)()
+    return engine
 
 
-ENGINES = Engines()
+ENGINES = OnDemand(HOMES, make=_load)
