@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -192,7 +193,7 @@ def test_ctrl_c_stops_the_interview_and_keeps_the_answers(
 
 def test_a_contradiction_is_refused_on_the_spot_with_the_reason(review: Path) -> None:
     against = "marital_status(X,'Divorced') :- age(X,N), N>40."
-    typed = f"{APPROVE}edit\n{against}\niff\nolder\nskip\nskip\n"
+    typed = f"{APPROVE}edit\n{against}\nyes\niff\nolder\nskip\nskip\n"
     shown = run("review", review, "--by", "Expert", typed=typed)
     assert "refused: " in shown.output
     assert "both fire where age is 41 and relationship is 'Husband'" in shown.output
@@ -201,7 +202,7 @@ def test_a_contradiction_is_refused_on_the_spot_with_the_reason(review: Path) ->
 
 def test_an_edited_rule_is_checked_and_measured(review: Path, adult: Path) -> None:
     wrong = "edit\nmarital_status(X,'Maried') :- relationship(X,'Husband').\n"
-    right = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=18.\niff\nadults only\nquit\n"
+    right = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=18.\nyes\niff\nadults only\nquit\n"
     shown = run("review", review, "--by", "Expert", "--data", adult, typed=wrong + right)
     assert "'Maried' is not a value of marital_status" in shown.output
     (answer,) = read_review(review).answers
@@ -209,6 +210,70 @@ def test_an_edited_rule_is_checked_and_measured(review: Path, adult: Path) -> No
     assert answer.evidence is not None
     assert answer.evidence.precision > 0.99
     assert answer.direction == "age, relationship -> marital_status"
+
+
+def test_an_expert_reads_sentences_laws_with_examples_and_how_many_rows_break_them(
+    review: Path,
+) -> None:
+    shown = " ".join(run("review", review, "--by", "Expert", typed="quit\n").output.split())
+    for words in (
+        "1 of 3, marital status",
+        "If relationship is Husband, then marital status is Married-civ-spouse.",
+        "Marital status is Married-civ-spouse exactly where relationship is Husband",
+        "elsewhere marital status may be anything",
+        "Marital status is Married-civ-spouse only where relationship is Husband",
+        "where relationship is Husband but marital status is Divorced, marital status changes by itself",
+        "exceptions: 2 of 4,000 rows",
+    ):
+        assert words in shown
+
+
+def test_an_expert_reads_german(review: Path) -> None:
+    shown = run("review", review, "--by", "Expert", "--language", "de", typed="quit\n").output
+    assert "Wenn gilt: „relationship“ ist Husband" in " ".join(shown.split())
+    with pytest.raises(P2CError, match="no catalogue 'fr'"):
+        run("review", review, "--language", "fr")
+
+
+def test_the_figures_of_an_edited_rule_come_before_it_is_saved_and_it_can_be_taken_back(
+    review: Path, adult: Path
+) -> None:
+    edited = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=60.\nno\nquit\n"
+    shown = run("review", review, "--by", "Expert", "--data", adult, typed=edited)
+    words = " ".join(shown.output.split())
+    told = words.index("If relationship is Husband and age is at least 60, then marital status is")
+    figures = words.index(" of 4,000", told)
+    assert told < figures < words.index("take this text")
+    assert read_review(review).answers == []
+
+
+def test_an_edited_rule_about_a_column_that_the_data_lack_is_said(
+    review: Path, adult: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "other.csv"
+    data.write_text("relationship,label\nHusband,x\nWife,y\n", encoding="utf-8")
+    edited = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=60.\nquit\n"
+    shown = run("review", review, "--by", "Expert", "--data", data, typed=edited)
+    assert "the data have no column 'marital_status'" in shown.output
+
+
+def test_the_end_of_a_review_is_the_command_that_comes_next(
+    review: Path, adult: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = run("review", review, "--by", "Expert", typed=f"{APPROVE}{APPROVE}reject\nrough\n")
+    (line,) = [each for each in shown.output.splitlines() if "p2c adopt" in each]
+    assert line.startswith("all done, 2 approved, 1 rejected: p2c adopt problem.toml")
+    monkeypatch.chdir(tmp_path)
+    run("learn", adult, "--target", "label", "--positive", "<=50K", "--problem", "problem.toml")
+    assert run(*shlex.split(line.partition("p2c ")[2])).exit_code == 0
+    assert p2c.Problem.load(tmp_path / "problem-causal.toml")
+
+
+def test_no_sign_of_a_review_reaches_the_terminal_as_a_command(review: Path) -> None:
+    run("review", review, "--by", "Ex\x1b[31mpert", typed="reject\nbad\x1b]0;owned\x07\nquit\n")
+    shown = run("review", review, "--log")
+    assert "Ex\ufffd[31mpert" in shown.output
+    assert "\x1b" not in shown.output
 
 
 def test_the_log_shows_every_answer_without_a_question(review: Path) -> None:

@@ -52,6 +52,84 @@ def test_a_candidate_is_shown_with_its_evidence_and_its_counterexamples(
         assert words in page
 
 
+def test_rules_are_sentences_by_effect_and_the_open_ones_come_first(reviewer: TestClient) -> None:
+    reviewer.post("/review", data=form("score-1"))
+    reviewer.post("/review", data=form("paid-1"))
+    page = reviewer.get("/review").text
+    places = [
+        page.index(words)
+        for words in (
+            '<h3 class="effect-name">paid <span class="tag open">1 open</span>',
+            "If job is clerk, then paid is no.</a>",
+            "If job is not none, then paid is yes.</a>",
+            '<h3 class="effect-name">score</h3>',
+            "If debt is at most 0, then score is at least 620.</a>",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_each_law_has_a_sentence_an_example_and_its_exceptions(reviewer: TestClient) -> None:
+    page = reviewer.get("/review?rule=score-1").text
+    for words in (
+        "Score is at least 620 exactly where debt is at most 0",
+        "Where debt is at most 0, score is at least 620; elsewhere score may be anything.",
+        "Score is at least 620 only where debt is at most 0",
+        "where debt is at most 0 but score is 300, score changes by itself until score is at least 620",
+        "where no rule for score applies but score is 620, that stays as it is",
+        "Exceptions to it: 12 of 100 rows",
+        "Exceptions to it: 1 of 100 rows",
+        "Exceptions to it: 11 of 100 rows",
+    ):
+        assert words in page
+
+
+def test_the_rules_are_read_in_german(reviewer: TestClient) -> None:
+    page = reviewer.get("/review?rule=score-1&language=de").text
+    assert "Wenn gilt: „debt“ ist höchstens 0, dann gilt: „score“ ist mindestens 620." in page
+    assert reviewer.get("/review?language=xx").status_code == 422
+
+
+def test_an_edited_rule_is_read_back_with_its_figures_before_it_is_saved(
+    path: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "people.csv"
+    data.write_text("debt,score\n0,700\n0,500\n5,700\n", encoding="utf-8")
+    settings = Settings(reviews=(str(path),), data=str(data), limits=Limits(solvers=1))
+    text = "score(X,N) :- debt(X,D), D=<0, N>=650."
+    edited = form("score-1", verdict="edited", rule_text=text)
+    with TestClient(build_app(settings), base_url=HERE) as client:
+        page = client.post("/review", data=edited).text
+        assert not read_review(path).answers
+        assert "If debt is at most 0, then score is at least 650." in page
+        assert "2 of 3 rows" in page
+        looked = page.partition('name="looked" value="')[2].partition('"')[0]
+        other = edited | {"looked": looked, "rule_text": text.replace("650", "660")}
+        assert "at least 660" in client.post("/review", data=other).text
+        assert not read_review(path).answers
+        client.post("/review", data=edited | {"looked": looked})
+    answer = read_review(path).verdicts()["score-1"]
+    assert answer.text == text
+    assert answer.evidence is not None
+    assert (answer.evidence.support, answer.evidence.hits) == (2, 1)
+
+
+def test_a_rule_can_be_skipped_and_the_last_answer_leads_to_the_next_command(
+    reviewer: TestClient, path: Path
+) -> None:
+    page = reviewer.get("/review").text
+    assert 'href="/review?file=1&amp;by=&amp;language=&amp;rule=paid-1">Skip for now' in page
+    for rule in ("score-1", "paid-1"):
+        page = reviewer.post("/review", data=form(rule)).text
+        assert "p2c adopt" not in page
+    assert "Skip for now" not in page
+    page = reviewer.post("/review", data=form("paid-2", verdict="rejected")).text
+    assert "All done" in page
+    assert f"p2c adopt problem.toml {path} -o problem-causal.toml" in page
+    assert "Save and go on" not in page
+    assert not read_review(path).pending()
+
+
 def test_an_answer_is_written_and_the_next_candidate_follows(
     reviewer: TestClient, path: Path
 ) -> None:

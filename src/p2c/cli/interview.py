@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
@@ -9,10 +10,13 @@ from rich.text import Text
 
 from p2c.domain.feature import Law
 from p2c.errors import ReviewError
+from p2c.explain.phrases import ENGLISH
 from p2c.learn.proposal import read_proposal
 from p2c.learn.verdict import Verdict
-from p2c.learn.weigh import weigh
-from p2c.report.candidates import show_candidate, show_evidence
+from p2c.learn.weigh import measure
+from p2c.markup import clean
+from p2c.report.candidates import show_candidate, show_reading
+from p2c.report.questions import effects, open_questions, read_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from p2c.learn.candidate import Candidate, Evidence
+    from p2c.explain.phrases import Phrases
+    from p2c.learn.candidate import Candidate
     from p2c.learn.review import Review
 
 VERDICTS = {
@@ -32,25 +37,36 @@ VERDICTS = {
 }
 
 
-def interview(
-    review: Review, *, by: str, console: Console, frame: pd.DataFrame | None = None
-) -> None:
-    """Ask for an answer to every pending candidate; an edited rule is measured on the frame where there is one."""
-    pending = review.pending()
-    for number, candidate in enumerate(pending, start=1):
-        show_candidate(console, candidate, place=f"{number} of {len(pending)}")
-        if not _answer(review, candidate, by=by, console=console, frame=frame):
-            return
+@dataclass(frozen=True, slots=True)
+class Interview:
+    """A review that is being answered: by whom, where it is shown, in which words, and on which data edits are measured."""
+
+    review: Review
+    by: str
+    console: Console
+    frame: pd.DataFrame | None = None
+    phrases: Phrases = ENGLISH
 
 
-def _answer(
-    review: Review,
-    candidate: Candidate,
-    *,
-    by: str,
-    console: Console,
-    frame: pd.DataFrame | None,
-) -> bool:
+def interview(talk: Interview) -> None:
+    """Ask for an answer to every open candidate, effect by effect; each is on the disk before the next is asked."""
+    told = effects(talk.review, talk.phrases)
+    left = len(open_questions(told))
+    number = 0
+    for effect in told:
+        for question in effect.questions[: effect.open]:
+            number += 1
+            candidate = question.candidate
+            reading = read_back(
+                talk.review, candidate, candidate.rule, candidate.evidence, talk.phrases
+            )
+            place = f"{number} of {left}, {effect.label}"
+            show_candidate(talk.console, candidate, reading, place=place)
+            if not _answer(talk, candidate):
+                return
+
+
+def _answer(talk: Interview, candidate: Candidate) -> bool:
     """Ask until an answer is taken or the candidate is skipped; False ends the interview."""
     while True:
         word = _choose("verdict", VERDICTS)
@@ -58,22 +74,31 @@ def _answer(
         if verdict is None:
             return word == "skip"
         try:
-            text = _edited(candidate) if verdict is Verdict.EDITED else None
-            law = None if verdict is Verdict.REJECTED else _law(review, candidate, text)
-            evidence = None
-            if text is not None and law is not None and frame is not None:
-                evidence = _measured(review, candidate, text, law, frame)
-                show_evidence(console, evidence)
-            why = typer.prompt("why").strip()
-            review.decide(
-                candidate.id, verdict, by=by, why=why, law=law, rule=text, evidence=evidence
-            )
+            if _decided(talk, candidate, verdict):
+                return True
         except ReviewError as error:
             if not error.rules:
                 raise
-            console.print(Text(f"refused: {error}", style="red"))
-        else:
-            return True
+            talk.console.print(Text(clean(f"refused: {error}"), style="red"))
+
+
+def _decided(talk: Interview, candidate: Candidate, verdict: Verdict) -> bool:
+    """Ask for what a verdict needs and write it; an edited rule is shown with its figures before it is saved."""
+    text = evidence = law = None
+    if verdict is Verdict.EDITED:
+        text = _edited(candidate)
+        if talk.frame is not None:
+            evidence = measure(talk.review, candidate.id, text, talk.frame)
+        show_reading(talk.console, read_back(talk.review, candidate, text, evidence, talk.phrases))
+        if _choose("take this text", ("yes", "no")) == "no":
+            return False
+    if verdict is not Verdict.REJECTED:
+        law = _law(talk.review, candidate, text)
+    why = typer.prompt("why").strip()
+    talk.review.decide(
+        candidate.id, verdict, by=talk.by, why=why, law=law, rule=text, evidence=evidence
+    )
+    return True
 
 
 def _choose(question: str, choices: Iterable[str], default: str | None = None) -> str:
@@ -102,10 +127,3 @@ def _law(review: Review, candidate: Candidate, text: str | None) -> Law:
     settled = review.approved().laws.get(checked.feature) or candidate.law
     word = _choose("law", [each.value for each in Law], settled.value if settled else None)
     return Law(word)
-
-
-def _measured(
-    review: Review, candidate: Candidate, text: str, law: Law, frame: pd.DataFrame
-) -> Evidence:
-    proposal = read_proposal(candidate.id, text, law, review.features)
-    return weigh(proposal, frame, review.features)

@@ -155,7 +155,7 @@ def causal(
         tail=tail,
     )
     written = write_review(output, found, features=domain_from_frame(frame))
-    show_candidates(out, found)
+    show_candidates(out, written, found)
     out.print(f"\n{render_graph(causal_graph(found))}", markup=False)
     show_progress(out, written)
     out.print(f"none of them is used before it is approved: p2c review {output}", markup=False)
@@ -167,15 +167,19 @@ def review(
     *,
     by: Annotated[str | None, typer.Option(help="Who answers.")] = None,
     data: Annotated[Path | None, typer.Option(help="The data, to measure edited rules on.")] = None,
+    language: Annotated[str, typer.Option(help="The language of the rules: en or de.")] = "en",
     log: Annotated[bool, typer.Option("--log", help="Only show the answers given so far.")] = False,
 ) -> None:
     """Walk an expert through the rules that are left to answer; every answer is saved at once."""
     need_learning()
-    from p2c.cli.interview import interview
+    from p2c.cli.interview import Interview, interview
+    from p2c.explain.phrases import phrases_of
     from p2c.learn.files import read_frame
     from p2c.learn.review import read_review
-    from p2c.report.candidates import show_progress, show_review
+    from p2c.report.candidates import show_conclusion, show_progress, show_review
+    from p2c.report.questions import conclude
 
+    phrases = phrases_of(language)
     opened = read_review(file)
     show = show_review if log or opened.torn else show_progress
     show(out, opened)
@@ -183,10 +187,11 @@ def review(
         frame = read_frame(data) if data else None
         try:
             name = by or typer.prompt("your name")
-            interview(opened, by=name, console=out, frame=frame)
+            interview(Interview(opened, name, out, frame, phrases))
         except (typer.Abort, KeyboardInterrupt):
             out.print("\nstopped; every answer so far is saved")
         show_progress(out, opened)
+    show_conclusion(out, conclude(opened))
     raise typer.Exit(1 if opened.pending() else 0)
 
 

@@ -108,7 +108,7 @@ class Review:
         `law` is the suggested one unless given, `rule` the text of an edited rule and `evidence` what the data say of
         that text.
         """
-        candidate = self._candidate(rule_id)
+        candidate = self.candidate(rule_id)
         chosen = read_verdict(verdict)
         refuse_anonymous(candidate, by=by, why=why)
         text = approved_text(candidate, chosen, rule)
@@ -126,7 +126,8 @@ class Review:
         self.answers.append(answer)
         return answer
 
-    def _candidate(self, rule_id: str) -> Candidate:
+    def candidate(self, rule_id: str) -> Candidate:
+        """Return a candidate by its id; one that is not there is an error that names a likely one."""
         candidate = self.candidates.get(rule_id)
         if candidate is None:
             hint = suggestion(rule_id, self.candidates)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from p2c.domain.feature import Law
+from p2c.errors import ReviewError, suggestion
 from p2c.learn.candidate import Evidence, Example
 from p2c.learn.domains import plain_value, tidy_frame
-from p2c.learn.proposal import theory_of
+from p2c.learn.proposal import read_proposal, theory_of
 from p2c.rules.evaluate import clause_fires, in_head
 
 if TYPE_CHECKING:
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Value
     from p2c.learn.proposal import Proposal
+    from p2c.learn.review import Review
+
+
+def measure(review: Review, rule_id: str, text: str, frame: pd.DataFrame) -> Evidence:
+    """Return what the rows of a table say of a text that may stand in the place of a candidate."""
+    proposal = read_proposal(rule_id, text, Law.IFF, review.features)
+    return weigh(proposal, frame, review.features)
 
 
 def weigh(
@@ -33,7 +42,12 @@ def weigh(
     known: dict[tuple[Value, ...], tuple[bool, bool]] = {}
     support = heads = hits = 0
     shown: list[Example] = []
-    table = tidy_frame(frame)[list(names)]
+    table = tidy_frame(frame)
+    for name in names:
+        if name not in table:
+            message = f"the data have no column '{name}'; {suggestion(name, table.columns)}"
+            raise ReviewError(f"{proposal.id}: {message}", rules=[proposal.id])
+    table = table[list(names)]
     for row, cells in enumerate(table.itertuples(index=False, name=None), start=1):
         values = tuple(map(plain_value, cells))
         if values not in known:

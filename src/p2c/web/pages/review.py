@@ -7,9 +7,11 @@ while the other was thinking is shown before the other's answer is taken.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -17,12 +19,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from p2c.errors import P2CError, ReviewError
+from p2c.explain.phrases import ENGLISH, phrases_of
+from p2c.report.questions import conclude, effects, following, open_questions, read_back
 from p2c.web.pages.paper import show
 from p2c.web.service import desk_of
 
 if TYPE_CHECKING:
+    from p2c.explain.phrases import Phrases
     from p2c.learn.candidate import Evidence
     from p2c.learn.review import Review
+    from p2c.report.questions import Reading
     from p2c.web.settings import Settings
 
 router = APIRouter()
@@ -30,32 +36,63 @@ router = APIRouter()
 ATTEMPTS = 50
 """How often an answer is tried again where another process writes to the same file."""
 WRITING = Lock()
-FIELDS = ("verdict", "law", "rule_text", "why", "by")
+FIELDS = ("verdict", "law", "rule_text", "why", "by", "looked")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a request asks of a review: which file and rule, in which language, and what was typed."""
+
+    path: str
+    number: str
+    rule: str
+    phrases: Phrases
+    form: dict[str, str]
+
+    def address(self, **more: str) -> str:
+        """Return the address of the same file, reader and language."""
+        keys = {"file": self.number, "by": self.form.get("by", ""), "language": self.language}
+        return f"/review?{urlencode({**keys, **more})}"
+
+    @property
+    def language(self) -> str:
+        """Return the tag of the language, empty where it is the usual one."""
+        return "" if self.phrases is ENGLISH else self.phrases.language
 
 
 @router.get("/review")
 async def review(request: Request) -> Response:
-    """Show the candidates of a review, one of them opened."""
+    """Show the candidates of a review, one of them opened; the end of the review where none is open."""
+    if not desk_of(request).settings.reviews:
+        return show(request, "review_none.html", page="review")
     asked = request.query_params
-    return await _shown(
-        request, asked.get("file", "1"), asked.get("rule", ""), by=asked.get("by", "")
-    )
+    visit = _visit(request, {key: asked.get(key, "") for key in asked})
+    return await _shown(request, visit, saved=asked.get("saved", ""))
 
 
 @router.post("/review")
 async def answer(request: Request) -> Response:
-    """Take one answer and go on to the next candidate; one that cannot hold comes back with the reason."""
+    """Take one answer and go on to the next open candidate; one that cannot hold comes back with the reason.
+
+    An edited rule is first shown in words and figures, and saved when it comes once more.
+    """
     form = {key: str(each) for key, each in (await request.form()).items() if isinstance(each, str)}
-    number, rule = form.get("file", "1"), form.get("rule", "")
-    path = _path(desk_of(request).settings, number)
+    visit, settings = _visit(request, form), desk_of(request).settings
     try:
-        following = await asyncio.to_thread(_decide, desk_of(request).settings, path, form)
+        if "look" in form or _is_unseen(form):
+            reading = await asyncio.to_thread(_read_edited, settings, visit)
+            return await _shown(request, visit, reading=reading)
+        following = await asyncio.to_thread(_decide, settings, visit)
     except P2CError as error:
-        return await _shown(
-            request, number, rule, by=form.get("by", ""), form=form, trouble=str(error)
-        )
-    query = urlencode({"file": number, "rule": following, "by": form.get("by", ""), "saved": rule})
-    return RedirectResponse(f"/review?{query}", 303)
+        return await _shown(request, visit, trouble=str(error))
+    return RedirectResponse(visit.address(rule=following, saved=visit.rule), 303)
+
+
+def _visit(request: Request, form: dict[str, str]) -> Visit:
+    number = form.get("file") or "1"
+    path = _path(desk_of(request).settings, number)
+    phrases = phrases_of(form.get("language") or "en")
+    return Visit(path, number, form.get("rule", ""), phrases, form)
 
 
 def _path(settings: Settings, number: str) -> str:
@@ -65,23 +102,48 @@ def _path(settings: Settings, number: str) -> str:
     return known[number]
 
 
-def _decide(settings: Settings, path: str, form: dict[str, str]) -> str:
-    """Write an answer, and return the candidate to go on with."""
+def _edited_text(form: dict[str, str]) -> str:
+    return form.get("rule_text", "").replace("\r\n", "\n").strip()
+
+
+def _is_unseen(form: dict[str, str]) -> bool:
+    """Tell whether an edited text has not been read back yet as it stands."""
+    return form.get("verdict") == "edited" and form.get("looked", "") != _mark(_edited_text(form))
+
+
+def _mark(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _read_edited(settings: Settings, visit: Visit) -> Reading:
+    """Return an edited text in words, with what the data say of it where the server was given data."""
+    from p2c.learn.review import read_review
+    from p2c.learn.verdict import Verdict, approved_text
+
+    current = read_review(visit.path)
+    candidate = current.candidate(visit.rule)
+    text = approved_text(candidate, Verdict.EDITED, _edited_text(visit.form))
+    evidence = _measured(settings, current, visit.rule, text)
+    return read_back(current, candidate, text, evidence, visit.phrases)
+
+
+def _decide(settings: Settings, visit: Visit) -> str:
+    """Write an answer, and return the candidate to go on with; '' where none is open."""
     from p2c.learn.review import read_review
 
-    rule = form.get("rule", "")
+    rule = visit.rule
     with WRITING:
         for _ in range(ATTEMPTS):
-            current = read_review(path)
-            _refuse_overtaken(current, rule, form.get("seen", ""))
+            current = read_review(visit.path)
+            _refuse_overtaken(current, rule, visit.form.get("seen", ""))
+            onward = following(effects(current), rule)
             try:
-                _write(settings, current, rule, form)
+                _write(settings, current, visit)
             except ReviewError:
-                if read_review(path).journal.size == current.journal.size:
+                if read_review(visit.path).journal.size == current.journal.size:
                     raise
             else:
-                left = [each.id for each in current.pending()]
-                return left[0] if left else rule
+                return onward
     raise ReviewError(f"{rule}: the file is being written to all the time: answer again")
 
 
@@ -96,73 +158,79 @@ def _refuse_overtaken(current: Review, rule: str, seen: str) -> None:
         )
 
 
-def _write(settings: Settings, current: Review, rule: str, form: dict[str, str]) -> None:
-    verdict = form.get("verdict", "")
-    text = form.get("rule_text", "").strip() if verdict == "edited" else None
-    law = form.get("law") or None
+def _write(settings: Settings, current: Review, visit: Visit) -> None:
+    form, verdict = visit.form, visit.form.get("verdict", "")
+    text = _edited_text(form) if verdict == "edited" else None
     current.decide(
-        rule,
+        visit.rule,
         verdict,
         by=form.get("by", ""),
         why=form.get("why", ""),
-        law=None if verdict == "rejected" else law,
+        law=None if verdict == "rejected" else form.get("law") or None,
         rule=text,
-        evidence=_measured(settings, current, rule, text, law),
+        evidence=None if text is None else _measured(settings, current, visit.rule, text),
     )
 
 
-def _measured(
-    settings: Settings, current: Review, rule: str, text: str | None, law: str | None
-) -> Evidence | None:
+def _measured(settings: Settings, current: Review, rule: str, text: str) -> Evidence | None:
     """Return what the data say of an edited rule, where the server was given data."""
-    if not settings.data or text is None or law is None or rule not in current.candidates:
+    if not settings.data:
         return None
     from p2c.learn.files import read_frame
-    from p2c.learn.proposal import read_proposal
-    from p2c.learn.verdict import approved_law
-    from p2c.learn.weigh import weigh
+    from p2c.learn.weigh import measure
 
-    settled = approved_law(current.candidates[rule], law)
-    proposal = read_proposal(rule, text, settled, current.features)
-    return weigh(proposal, read_frame(Path(settings.data)), current.features)
+    return measure(current, rule, text, read_frame(Path(settings.data)))
 
 
 async def _shown(
     request: Request,
-    number: str,
-    rule: str,
+    visit: Visit,
     *,
-    by: str,
-    form: dict[str, str] | None = None,
+    reading: Reading | None = None,
+    saved: str = "",
     trouble: str = "",
 ) -> Response:
     settings = desk_of(request).settings
-    if not settings.reviews:
-        return show(request, "review_none.html", page="review")
-    path = _path(settings, number)
-    from p2c.learn.review import read_review
-
-    current = await asyncio.to_thread(read_review, path)
-    candidates = tuple(current.candidates.values())
-    pending = current.pending()
-    opened = (
-        current.candidates.get(rule) or next(iter(pending), None) or next(iter(candidates), None)
-    )
-    given = form or {"by": by}
+    facts = await asyncio.to_thread(_facts, settings, visit, reading)
+    typed = {key: visit.form.get(key, "") for key in FIELDS}
+    if reading is not None:
+        typed |= {"looked": _mark(_edited_text(visit.form)), "verdict": "edited"}
     return show(
         request,
         "review.html",
         page="review",
-        number=number,
-        review=current,
-        candidates=candidates,
-        pending={each.id for each in pending},
-        verdicts=current.verdicts(),
-        candidate=opened,
-        history=current.history(opened.id) if opened else (),
-        given={key: given.get(key, "") for key in FIELDS},
-        saved=request.query_params.get("saved", ""),
+        visit=visit,
+        given=typed,
+        edited=reading,
+        saved=saved,
         trouble=trouble,
         status=409 if trouble else 200,
-        file_name=current.path.name,
+        measures=bool(settings.data),
+        **facts,
     )
+
+
+def _facts(settings: Settings, visit: Visit, edited: Reading | None) -> dict[str, Any]:
+    """Return what the page shows of the file: all questions, the opened one read back, or the end."""
+    from p2c.learn.review import read_review
+
+    current = read_review(visit.path)
+    told = effects(current, visit.phrases)
+    left = open_questions(told)
+    opened = current.candidates.get(visit.rule) or (left[0].candidate if left else None)
+    reading = None
+    if opened is not None:
+        reading = read_back(current, opened, opened.rule, opened.evidence, visit.phrases)
+    problem = settings.problems[0] if len(settings.problems) == 1 else "problem.toml"
+    return {
+        "review": current,
+        "file_name": current.path.name,
+        "effects": told,
+        "left": len(left),
+        "candidate": opened,
+        "reading": reading,
+        "laws": (edited or reading).laws if reading else (),
+        "history": current.history(opened.id) if opened else (),
+        "skip": following(told, opened.id) if opened else "",
+        "conclusion": conclude(current, problem),
+    }
