@@ -4,7 +4,8 @@
 
 The peak is what a few connections get that ask again as soon as they are answered. The other rates are kept whether or
 not answers come, and a time is counted from when a question was due, so waiting for a connection counts too. Every
-answer with status 200 is compared, byte for byte, with what the library says.
+answer with status 200 is compared, byte for byte, with what the library says. At last, crowds of connections ask without
+a pause, and ask again at once where they are turned away.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 CONNECTIONS = 400
 """How many connections the client opens at most."""
+CROWDS = (60, 150, 300)
+"""How many connections ask at once, each again as soon as it is answered or turned away."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,10 @@ class Line(asyncio.Protocol):
         self.transport.write(request)
         return await self.waiting
 
+    def close(self) -> None:
+        assert self.transport is not None
+        self.transport.close()
+
 
 def questions(port: int, count: int = 300) -> list[Asked]:
     """Return questions about random people of the loan, with the library's answers."""
@@ -134,6 +141,7 @@ async def peak(port: int, asked: list[Asked], *, lines: int, seconds: float) -> 
             each = asked[number % len(asked)]
             status, body = await line.ask(each.request)
             count(tally, each, status, body, time.perf_counter() - begin)
+        line.close()
 
     begin = time.perf_counter()
     await asyncio.gather(*(keep_asking(each * 31) for each in range(lines)))
@@ -180,8 +188,7 @@ async def steady(port: int, asked: list[Asked], *, rate: float, seconds: float) 
     while tasks:
         await asyncio.gather(*tasks)
     for line in idle:
-        assert line.transport is not None
-        line.transport.close()
+        line.close()
     return tally
 
 
@@ -208,6 +215,9 @@ async def measure(port: int, seconds: float) -> None:
     await asyncio.sleep(1)
     again = await steady(port, asked, rate=best / 2, seconds=seconds)
     show("half the peak again", best / 2, again)
+    for lines in CROWDS:
+        rate, tally = await peak(port, asked, lines=lines, seconds=seconds)
+        show(f"{lines} that retry at once", rate, tally)
 
 
 def started(port: int, *arguments: str) -> Iterator[None]:

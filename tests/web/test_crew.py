@@ -17,6 +17,8 @@ from p2c.web.crew import Crew, OutOfTime, Overloaded, Question, Refused, SolverF
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from p2c.web.crew import Solver
+
 KEYS = tomllib.loads(datasets.problem_text("loan"))
 JOHN = datasets.rows("loan")["john"]
 ENDLESS = {"k": 10**9, "distinct": "points"}
@@ -28,7 +30,7 @@ def question(task: str = "plan", **more: Any) -> Question:
 
 def with_crew(size: int, waiting: int, story: Callable[[Crew], Awaitable[None]]) -> None:
     async def run() -> None:
-        crew = Crew(size=size, waiting=waiting)
+        crew = Crew(size=size, waiting=waiting, first=lambda: [question("greet")])
         crew.start()
         try:
             await crew.ask(question(), seconds=60)
@@ -88,18 +90,128 @@ def test_who_stops_waiting_frees_the_solver() -> None:
     with_crew(1, 0, story)
 
 
-def test_a_solver_that_the_system_ends_is_replaced() -> None:
+def kill(solver: Solver) -> None:
+    assert solver.process.pid is not None
+    os.kill(solver.process.pid, signal.SIGKILL)
+
+
+async def gone(crew: Crew, *solvers: Solver) -> None:
+    while set(solvers) & set(crew._all):
+        await asyncio.sleep(0.01)
+
+
+async def ready(crew: Crew) -> None:
+    while not crew.is_ready:
+        await asyncio.sleep(0.01)
+
+
+def test_a_question_whose_solver_the_system_ends_is_asked_once_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def story(crew: Crew) -> None:
         hard = asyncio.create_task(crew.ask(question("nearest", **ENDLESS), seconds=600))
         await asyncio.sleep(0.2)
-        pid = crew._all[0].process.pid
-        assert pid is not None
-        os.kill(pid, signal.SIGKILL)
+        for _ in range(2):
+            assert not hard.done()
+            while not [each for each in crew._lanes._busy if not each.spare]:
+                await asyncio.sleep(0.01)
+            (busy,) = [each for each in crew._lanes._busy if not each.spare]
+            kill(busy)
+            await gone(crew, busy)
         with pytest.raises(SolverFailed):
             await hard
         assert json.loads(await crew.ask(question(), seconds=60))["status"] == "found"
 
     with_crew(1, 0, story)
+    said = [each.message for each in caplog.records]
+    assert said.count("a solver was ended from outside and is started anew") == 2
+    assert said.count("a question is asked once more") == 1
+
+
+def test_solvers_that_end_while_nobody_asks_are_noticed_and_replaced() -> None:
+    async def story(crew: Crew) -> None:
+        await ready(crew)
+        old = tuple(crew._all)
+        for each in old:
+            kill(each)
+        await gone(crew, *old)
+        assert not crew.is_ready
+        await ready(crew)
+        answers = [crew.ask(question(), seconds=60) for _ in range(4)]
+        assert {json.loads(each)["status"] for each in await asyncio.gather(*answers)} == {"found"}
+
+    with_crew(2, 2, story)
+
+
+def test_a_question_right_after_all_solvers_were_ended_is_answered() -> None:
+    async def story(crew: Crew) -> None:
+        for each in tuple(crew._all):
+            kill(each)
+        assert json.loads(await crew.ask(question(), seconds=60))["status"] == "found"
+
+    with_crew(2, 0, story)
+
+
+def test_a_solver_that_never_gets_ready_is_tried_again_after_a_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("p2c.web.crew.PAUSE", 0.01)
+
+    async def run() -> None:
+        crew = Crew(size=1, waiting=0, first=lambda: [question("greet")])
+        crew.start()
+        try:
+            for tries in range(1, 4):
+                while not crew._all:
+                    await asyncio.sleep(0)
+                (young,) = crew._all
+                kill(young)
+                await gone(crew, young)
+                assert crew._failures == tries
+                assert not crew.is_ready
+            assert json.loads(await crew.ask(question(), seconds=60))["status"] == "found"
+            assert crew._failures == 0
+        finally:
+            await crew.stop()
+
+    asyncio.run(run())
+
+
+def test_quick_questions_are_answered_while_slow_ones_hold_every_solver() -> None:
+    async def story(crew: Crew) -> None:
+        slow = [
+            asyncio.create_task(crew.ask(question("nearest", **ENDLESS), seconds=600))
+            for _ in range(5)
+        ]
+        await asyncio.sleep(0)
+        for _ in range(3):
+            assert json.loads(await crew.ask(question(), seconds=60))["status"] == "found"
+        assert not any(each.done() for each in slow)
+        assert len(crew._lanes._waiting[True]) == 3
+        for each in slow:
+            each.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
+        assert crew.taken == 0
+        assert json.loads(await crew.ask(question(), seconds=60))["status"] == "found"
+
+    with_crew(2, 10, story)
+
+
+def test_a_question_that_was_put_back_is_answered_by_a_solver_that_has_time_for_it() -> None:
+    async def story(crew: Crew) -> None:
+        while not crew._lanes._spare:
+            await asyncio.sleep(0.01)
+        hard = asyncio.create_task(crew.ask(question("nearest", **ENDLESS), seconds=600))
+        long = asyncio.create_task(
+            crew.ask(question("nearest", k=3_000, distinct="points"), seconds=60)
+        )
+        while not crew._lanes._waiting[True]:
+            assert not long.done()
+            await asyncio.sleep(0.01)
+        hard.cancel()
+        assert len(json.loads(await long)["plans"]) == 3_000
+
+    with_crew(1, 2, story)
 
 
 def test_bad_input_keeps_its_faults_and_a_fault_of_ours_says_no_values() -> None:

@@ -113,6 +113,19 @@ def test_a_browser_is_asked_for_the_token_and_keeps_a_proof_of_it(guarded: TestC
     guarded.cookies.clear()
 
 
+def test_too_long_an_address_or_head_is_refused_before_the_token_is_looked_at(
+    guarded: TestClient,
+) -> None:
+    half = {"X-Long": "x" * 32_768}
+    for answer in (
+        guarded.get("/problems?" + "x" * 32_768, headers=half),
+        guarded.get("/" + "x" * 32_768, headers=half),
+        guarded.get("/problems", headers=half | {"X-More": "x" * 32_768}),
+    ):
+        assert answer.status_code == 431
+        assert "at most 65,536 bytes" in answer.json()["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

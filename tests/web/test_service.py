@@ -122,6 +122,7 @@ def test_restrictions_of_a_person_change_the_answer(client: TestClient) -> None:
             422,
             "within your limits",
         ),
+        ("/plan", {"problem": "loan", "row": {**JOHN, "debt": 10**400}}, 422, "outside its range"),
         ("/nearest", {"problem": "loan", "row": JOHN, "k": 0}, 422, "k"),
         ("/nearest", {"problem": "loan", "row": JOHN, "k": 10**30}, 422, "at most 100"),
         ("/check", {"problem": "loan", "plan": {}}, 422, "status"),
@@ -135,6 +136,21 @@ def test_bad_input_is_one_clear_line(
     answer = client.post(path, json=asked)
     assert answer.status_code == status
     assert words in complaint(answer)
+
+
+@pytest.mark.parametrize("limit", ["1" + "0" * 400, "1e999", "1e-320", "0.5"])
+def test_a_time_limit_of_any_size_is_answered_or_refused(client: TestClient, limit: str) -> None:
+    body = f'{{"problem": "loan", "row": {json.dumps(JOHN)}, "time_limit": {limit}}}'
+    answer = client.post("/plan", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 422, 504)
+
+
+@pytest.mark.parametrize("key", ["min", "max", "weight"])
+def test_a_restriction_with_an_immense_number_is_answered_or_refused(
+    client: TestClient, key: str
+) -> None:
+    asked = {"problem": "loan", "row": JOHN, "restrictions": {"debt": {key: 10**400}}}
+    assert client.post("/plan", json=asked).status_code in (200, 422)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"nul", b'"x"'])
@@ -186,9 +202,38 @@ def test_metrics_count_answers_by_what_they_say(client: TestClient) -> None:
 
 
 def test_an_unknown_path_or_method_has_the_same_shape(client: TestClient) -> None:
-    for answer, status in ((client.get("/nope"), 404), (client.delete("/plan"), 405)):
+    for answer, status, words in (
+        (client.get("/nope"), 404, "/docs lists what can be asked"),
+        (client.get("/static/nope"), 404, "/docs lists what can be asked"),
+        (client.delete("/plan"), 405, "expected POST"),
+        (client.post("/problems"), 405, "expected GET"),
+        (client.post("/static/page.css"), 405, "not for this address"),
+    ):
         assert answer.status_code == status
-        complaint(answer)
+        assert words in complaint(answer)
+
+
+def test_the_service_alone_has_no_pages_for_errors_either() -> None:
+    app = build_app(Settings(pages=False, limits=Limits(solvers=1)))
+    with TestClient(app, base_url=HERE) as client:
+        for path in ("/p/loan/plan", "/review"):
+            assert "nothing at this address" in complaint(client.get(path))
+
+
+def test_the_examples_of_the_description_are_made_up_and_fit(tmp_path: Path) -> None:
+    file, rows = tmp_path / "loan.toml", tmp_path / "people.json"
+    file.write_text(datasets.problem_text("loan"))
+    rows.write_text(json.dumps([{**JOHN, "bank_balance": 40_123}]))
+    settings = Settings(
+        problems=(str(file),), rows=((str(file), str(rows)),), limits=Limits(solvers=1)
+    )
+    with TestClient(build_app(settings), base_url=HERE) as client:
+        described = client.get("/openapi.json")
+        assert "40123" not in described.text
+        for path in ("/plan", "/nearest", "/why"):
+            asked = described.json()["paths"][path]["post"]["requestBody"]
+            for example in asked["content"]["application/json"]["examples"].values():
+                assert client.post(path, json=example["value"]).status_code == 200
 
 
 def test_openapi_describes_each_route_and_its_page_loads_nothing_from_outside(

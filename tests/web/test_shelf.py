@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,6 +74,51 @@ def test_rows_to_pick_from_come_from_a_file(file: Path, tmp_path: Path) -> None:
     rows.write_text("age,debt,loan_duration,bank_balance,credit_score\n31,5000,12,40000,599\n")
     shelf = open_shelf(Settings(problems=(str(file),), rows=((str(file), str(rows)),)))
     assert shelf.find("loan").rows["row 1"]["debt"] == 5000
+
+
+def test_a_wrong_cell_is_named_by_its_place_and_never_shown(
+    file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = tmp_path / "people.csv"
+    head = "age,debt,loan_duration,bank_balance,credit_score\n"
+    rows.write_text(head + "31,5000,12,40000,599\n")
+    settings = Settings(problems=(str(file),), rows=((str(file), str(rows)),))
+    shelf = open_shelf(settings)
+    for wrong in (head + "31,Jane Roe,12,40000,599\n", "Jane Roe,Jane Roe\n", "Jane Roe;31\n"):
+        rows.write_text(wrong)
+        shelf.refresh()
+        said = str(shelf.find("loan").to_dict()["error"])
+        assert "people.csv" in said
+        assert "Jane Roe" not in said
+        with pytest.raises(P2CError) as refused:
+            open_shelf(settings)
+        assert "Jane Roe" not in str(refused.value)
+    rows.write_text(head + "31,Jane Roe,12,40000,599\n")
+    shelf.refresh()
+    assert "row 1, line 2, debt: does not fit" in shelf.find("loan").error
+    assert not [each for each in caplog.records if "Jane Roe" in str(vars(each))]
+
+
+@pytest.mark.parametrize("which", ["problem", "rows", "rules"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_holds_nobody_up(
+    tmp_path: Path, which: str
+) -> None:
+    files = {"problem": "loan.json", "rows": "people.csv", "rules": "rules.lp"}
+    problem = tomllib.loads(LOAN)
+    (tmp_path / "rules.lp").write_text(problem.pop("rules"))
+    (tmp_path / "loan.json").write_text(json.dumps({**problem, "rules_file": "rules.lp"}))
+    (tmp_path / "people.csv").write_text("age,debt\n")
+    settings = Settings(
+        problems=(str(tmp_path / "loan.json"),),
+        rows=((str(tmp_path / "loan.json"), str(tmp_path / "people.csv")),),
+    )
+    shelf = open_shelf(settings)
+    (tmp_path / files[which]).unlink()
+    os.mkfifo(tmp_path / files[which])
+    shelf.refresh()
+    assert "expected a regular file" in shelf.find("loan").error
+    with pytest.raises(P2CError, match="expected a regular file"):
+        open_shelf(settings)
 
 
 def test_ids_can_stand_in_an_address_and_differ(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import tomllib
 from collections.abc import Mapping
 from enum import Enum
@@ -132,7 +133,9 @@ def read_spec(
     if spec.rules_file is None:
         return spec
     try:
-        text = ((folder or Path()) / spec.rules_file).read_text(encoding="utf-8-sig")
+        file = (folder or Path()) / spec.rules_file
+        refuse_special(file)
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         message = f"cannot read {_shown(spec.rules_file)}: {unreadable(error)}"
         raise ProblemError([Fault("rules_file", message)], source=source) from None
@@ -151,6 +154,16 @@ def load_spec(path: Path) -> ProblemSpec:
         kind = "JSON" if path.suffix == ".json" else "TOML"
         raise P2CError(f"{path}: not {kind}: {misread(error, text)}") from None
     return read_spec(data, folder=path.parent, source=str(path))
+
+
+def refuse_special(path: Path) -> None:
+    """Refuse a pipe or a device, which could keep the one who reads it waiting for ever."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return  # who reads it says why it cannot be read
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise P2CError(f"{path}: cannot be read: expected a regular file, found a pipe or a device")
 
 
 def unreadable(error: OSError | ValueError) -> str:

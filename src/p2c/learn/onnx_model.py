@@ -89,7 +89,12 @@ class OnnxModel:
 
     def _run(self, output: str, frame: pd.DataFrame) -> Any:
         fed = {each.name: each.tensor(frame) for each in self._feeds}
-        return self._session.run([output], fed)[0]
+        try:
+            return self._session.run([output], fed)[0]
+        except Exception as error:
+            # The runtime raises classes of its own that it does not export.
+            reason = " ".join(str(error).split())
+            raise P2CError(f"the ONNX model cannot be asked: {reason}") from None
 
     def _classes(self, sample: pd.DataFrame) -> NDArray[Any] | None:
         """Return the classes in the order of their shares: as the graph names them, or as labels and shares agree."""

@@ -63,7 +63,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.include_router(light)
     app.include_router(router)
     add_pages(app, workbench=settings.pages)
-    handle_errors(app, page=show_error)
+    handle_errors(app, page=show_error if settings.pages else None)
     app.add_middleware(Guard, settings=settings, crew=crew, metrics=desk.metrics)
     return app
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from p2c.errors import P2CError
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.requests import Request
 
+    from p2c.web.settings import Limits
+
+HUNG_UP = 499
+"""The status in logs and counts of a request that nobody waits for any more."""
 RETRY = "1"
 """Seconds after which one who was turned away may ask again."""
 CODES = {
@@ -29,11 +34,14 @@ CODES = {
     403: "forbidden",
     404: "not_found",
     405: "wrong_method",
+    408: "too_slow",
     409: "conflict",
     413: "too_large",
     415: "not_json",
     421: "wrong_host",
     422: "bad_input",
+    431: "head_too_large",
+    HUNG_UP: "hung_up",
     500: "fault",
     503: "overloaded",
     504: "out_of_time",
@@ -41,6 +49,7 @@ CODES = {
 PAGES = ("/p/", "/review")
 """Where paths of pages start."""
 BUSY = "the server has as many questions as it can take: ask again in a second"
+NOWHERE = "there is nothing at this address: /docs lists what can be asked"
 SLOW = "the search passed its time limit and was ended: ask with fewer free features or a smaller k"
 
 
@@ -62,6 +71,11 @@ def complaint(
     )
 
 
+def head_too_long(limits: Limits) -> str:
+    """Say how long the address and the headers of a request may be."""
+    return f"the address and the headers: expected at most {limits.head:,} bytes"
+
+
 def describe(error: Exception) -> tuple[int, str, list[dict[str, str]]]:
     """Return the status, the line and the faults of an error."""
     match error:
@@ -80,6 +94,13 @@ def describe(error: Exception) -> tuple[int, str, list[dict[str, str]]]:
             faults = [_fault(each) for each in error.errors()[:20]]
             line = "; ".join(f"{each['place']}: {each['message']}" for each in faults[:5])
             return 422, line, faults
+        case ClientDisconnect():
+            return HUNG_UP, "the one who asked hung up", []
+        case HTTPException(status_code=404, detail="Not Found"):
+            return 404, NOWHERE, []
+        case HTTPException(status_code=405):
+            allowed = (error.headers or {}).get("Allow", "another method")
+            return 405, f"this method is not for this address: expected {allowed}", []
         case HTTPException():
             return error.status_code, str(error.detail), []
         case SolverFailed():
@@ -99,17 +120,18 @@ HANDLED: tuple[type[Exception], ...] = (
     OutOfTime,
     SolverFailed,
     RequestValidationError,
+    ClientDisconnect,
     HTTPException,
     Exception,
 )
 
 
-def handle_errors(app: FastAPI, *, page: Callable[[Request, int, str], Response]) -> None:
-    """Have every error of an app answered in the one shape, or as a page where a page was asked for."""
+def handle_errors(app: FastAPI, *, page: Callable[[Request, int, str], Response] | None) -> None:
+    """Have every error of an app answered in the one shape, or as a page where there are pages and one was asked for."""
 
     async def answer(request: Request, error: Exception) -> Response:
         status, message, faults = describe(error)
-        if request.url.path.startswith(PAGES):
+        if page is not None and request.url.path.startswith(PAGES):
             return page(request, status, message)
         headers = getattr(error, "headers", None)
         return complaint(status, message, faults=faults, headers=headers)

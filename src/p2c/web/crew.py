@@ -1,7 +1,12 @@
 """Solvers: processes that each answer one question at a time, so that a hard one blocks nobody else.
 
 A question that passes its time is ended with its process, and a fresh one takes the place: no search, however written,
-outlasts its limit. More questions than solvers wait, up to a bound; past it they are refused at once.
+outlasts its limit. A process that the system ends is replaced, and its question is asked once more. More questions than
+solvers wait, up to a bound; past it they are refused.
+
+Slow questions cannot keep the quick ones waiting: beside the solvers there is a spare one. Once all the others have been
+busy with one question each for longer than a quick one takes, it answers those that wait, each within a small budget; one
+that needs more is put back and waits for one of the others.
 """
 
 from __future__ import annotations
@@ -11,13 +16,13 @@ import json
 import logging
 import multiprocessing
 import socket
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
+from p2c.web.lanes import QUICK, Lanes
 from p2c.web.recent import Recent
-from p2c.web.solver import FAILED, PREFIX, REFUSED, framed, solve_until_closed
+from p2c.web.solver import FAILED, PREFIX, PUT_BACK, REFUSED, framed, solve_until_closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 GRACE = 0.5
 """Seconds after which a solver that should have given up by itself is ended."""
+PAUSE, LONGEST_PAUSE = 0.5, 30.0
+"""Seconds before a solver is started anew that ended before it was ready: at first, doubled each time, and at most."""
 
 
 class Overloaded(Exception):
@@ -38,6 +45,10 @@ class OutOfTime(Exception):
 
 class SolverFailed(Exception):
     """Report a fault of ours, or a solver that the system ended."""
+
+
+class SolverLost(SolverFailed):
+    """Report that a solver ended before it answered."""
 
 
 class Refused(P2CError):
@@ -58,22 +69,26 @@ class Question:
     arguments: dict[str, Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class Solver:
-    """One process, the line to it, and the problems that it was sent."""
+    """One process, the line to it, and the problems that it was sent; `since` is when its question began."""
 
     process: BaseProcess
     line: socket.socket
+    spare: bool = False
+    since: float = 0.0
     known: Recent[None] = field(default_factory=Recent)
     streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, question: Question) -> bytes:
+    async def ask(self, question: Question, *, budget: float | None = None) -> bytes:
         """Send a question and return the raw reply."""
-        message = {
+        message: dict[str, Any] = {
             "task": question.task,
             "digest": question.digest,
             "arguments": question.arguments,
         }
+        if budget is not None:
+            message["budget"] = budget
         if question.digest not in self.known:
             message["keys"] = question.keys
         try:
@@ -84,8 +99,11 @@ class Solver:
             size = int.from_bytes(await reader.readexactly(PREFIX))
             answer = await reader.readexactly(size)
         except (OSError, EOFError):
-            raise SolverFailed("the system ended the process that was solving this") from None
-        self.known.put(question.digest, None)
+            raise SolverLost("the system ended the process that was solving this") from None
+        if answer == PUT_BACK:
+            self.known = Recent()
+        else:
+            self.known.put(question.digest, None)
         return answer
 
     def end(self) -> None:
@@ -110,9 +128,11 @@ class Crew:
         self.most = size + waiting
         self.taken = 0
         self._context = multiprocessing.get_context("spawn")
-        self._idle: asyncio.LifoQueue[Solver] = asyncio.LifoQueue()
+        self._lanes: Lanes[Solver] = Lanes()
         self._all: list[Solver] = []
-        self._warm = 0
+        self._warm: set[Solver] = set()
+        self._begun = False
+        self._failures = 0
         self._preparing: set[asyncio.Task[None]] = set()
 
     @property
@@ -122,8 +142,8 @@ class Crew:
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether as many solvers as there are to be have been ready once."""
-        return self._warm >= self.size
+        """Tell whether all solvers have been ready once and one of them is there now."""
+        return self._begun and any(not each.spare for each in self._warm)
 
     def start(self) -> None:
         """Start the processes."""
@@ -135,9 +155,9 @@ class Crew:
         for task in self._preparing:
             task.cancel()
         await asyncio.gather(*self._preparing, return_exceptions=True)
-        for solver in self._all:
-            solver.end()
-        self._all.clear()
+        for solver in tuple(self._all):
+            self._dismiss(solver)
+        self._lanes.close()
 
     async def ask(self, question: Question, *, seconds: float) -> bytes:
         """Return the JSON of the answer; what a solver refuses is raised."""
@@ -145,56 +165,109 @@ class Crew:
             raise Overloaded
         self.taken += 1
         try:
-            async with asyncio.timeout(seconds + GRACE):
-                solver = await self._idle.get()
-        except TimeoutError:
-            self.taken -= 1
-            raise Overloaded from None
-        except BaseException:
-            self.taken -= 1
-            raise
-        return _read(await self._asked(solver, question, seconds))
-
-    async def _asked(self, solver: Solver, question: Question, seconds: float) -> bytes:
-        try:
-            async with asyncio.timeout(seconds + GRACE):
-                reply = await solver.ask(question)
-        except BaseException as error:
-            # Timed out, given up by the one who asked, or dead: nobody can wait for this process.
-            self._replace(solver)
-            if isinstance(error, TimeoutError):
-                raise OutOfTime from None
-            raise
-        else:
-            self._idle.put_nowait(solver)
-            return reply
+            return _read(await self._answered(question, seconds))
         finally:
             self.taken -= 1
 
-    def _hire(self) -> None:
+    async def _answered(self, question: Question, seconds: float) -> bytes:
+        slow, lost = False, False
+        while True:
+            try:
+                async with asyncio.timeout(seconds + GRACE):
+                    solver = await self._lanes.take(slow=slow)
+            except TimeoutError:
+                raise Overloaded from None
+            try:
+                reply = await self._asked(solver, question, seconds)
+            except SolverLost:
+                if lost:
+                    raise
+                lost = True
+                for each in tuple(self._all):
+                    if not each.process.is_alive():
+                        self._replace_lost(each)
+                log.warning("a question is asked once more", extra={"task": question.task})
+                continue
+            if reply != PUT_BACK:
+                return reply
+            slow = True
+
+    async def _asked(self, solver: Solver, question: Question, seconds: float) -> bytes:
+        budget = QUICK if solver.spare and seconds > QUICK else None
+        try:
+            async with asyncio.timeout((budget or seconds) + GRACE):
+                reply = await solver.ask(question, budget=budget)
+        except SolverLost:
+            self._replace_lost(solver)
+            raise
+        except BaseException as error:
+            # Timed out, or given up by the one who asked: nobody can wait for this process.
+            self._replace(solver)
+            if not isinstance(error, TimeoutError):
+                raise
+            if budget is None:
+                raise OutOfTime from None
+            return PUT_BACK
+        self._lanes.give_back(solver)
+        return reply
+
+    def _hire(self, *, spare: bool = False, pause: float = 0.0) -> None:
+        task = asyncio.get_running_loop().create_task(self._prepare(spare, pause))
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+
+    async def _prepare(self, spare: bool, pause: float) -> None:
+        """Start a solver and have it read the problems before anyone waits for it."""
+        await asyncio.sleep(pause)
+        solver = self._started(spare)
+        try:
+            for question in self.first():
+                await solver.ask(question)
+        except SolverLost:
+            self._replace_lost(solver)
+            return
+        if solver not in self._all:
+            return
+        self._failures = 0
+        self._warm.add(solver)
+        self._lanes.add(solver)
+        if not self._begun and len(self._warm) >= self.size:
+            self._begun = True
+            self._hire(spare=True)
+
+    def _started(self, spare: bool) -> Solver:
         ours, theirs = socket.socketpair()
         process = self._context.Process(target=solve_until_closed, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
-        solver = Solver(process, ours)
+        solver = Solver(process, ours, spare)
         self._all.append(solver)
-        task = asyncio.get_running_loop().create_task(self._prepare(solver))
-        self._preparing.add(task)
-        task.add_done_callback(self._preparing.discard)
-
-    async def _prepare(self, solver: Solver) -> None:
-        """Have a new solver read the problems before anyone waits for it."""
-        with suppress(SolverFailed):
-            for question in self.first():
-                await solver.ask(question)
-        self._warm += 1
-        self._idle.put_nowait(solver)
+        asyncio.get_running_loop().add_reader(process.sentinel, self._replace_lost, solver)
+        return solver
 
     def _replace(self, solver: Solver) -> None:
+        """End a solver and start another in its place: at once, unless it never got to answer anything."""
+        if solver not in self._all:
+            return
+        pause = 0.0
+        was_ready = solver in self._warm
+        self._dismiss(solver)
+        if not was_ready:
+            pause = min(PAUSE * 2**self._failures, LONGEST_PAUSE)
+            self._failures += 1
+        self._hire(spare=solver.spare, pause=pause)
+
+    def _replace_lost(self, solver: Solver) -> None:
         if solver in self._all:
-            self._all.remove(solver)
-            solver.end()
-            self._hire()
+            log.warning("a solver was ended from outside and is started anew")
+            self._replace(solver)
+
+    def _dismiss(self, solver: Solver) -> None:
+        asyncio.get_running_loop().remove_reader(solver.process.sentinel)
+        self._all.remove(solver)
+        self._warm.discard(solver)
+        self._lanes.drop(solver)
+        solver.end()
 
 
 def _read(reply: bytes) -> bytes:

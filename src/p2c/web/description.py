@@ -1,4 +1,4 @@
-"""The service described for machines: OpenAPI, with people of the problems at hand as its examples."""
+"""The service described for machines: OpenAPI, with made-up people as its examples, out of the problems' domains."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ def described(app: FastAPI, shelf: Shelf) -> dict[str, Any]:
     for path in ABOUT_PEOPLE:
         content = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
         content["examples"] = {
-            f"{entry.id}, {name}": {"value": {"problem": entry.id, "row": row}}
+            entry.id: {"value": {"problem": entry.id, "row": _made_up(entry)}}
             for entry in shelf.entries.values()
-            for name, row in _first(entry).items()
         }
     return document
 
 
-def _first(entry: Entry) -> dict[str, Any]:
-    return dict(tuple(entry.rows.items())[:2])
+def _made_up(entry: Entry) -> dict[str, Any]:
+    """Return the middle of each domain: a row that fits, and nobody's."""
+    return {
+        each.name: each.domain.value((each.domain.size - 1) // 2)
+        for each in entry.problem.theory.features
+    }

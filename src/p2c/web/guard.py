@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import re
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 
-from p2c.web.complaints import BUSY, complaint
+from p2c.web.complaints import BUSY, HUNG_UP, complaint, head_too_long
 from p2c.web.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ def _turned_away() -> tuple[Message, ...]:
 
 
 TURNED_AWAY = _turned_away()
+TURNED_AWAY_A_SECOND = 250
+"""How many questions a second are turned away at most: those who ask again at once must not keep the rest from being answered."""
+HELD = 5.0
+"""Seconds that a question past the bound is held at most."""
 
 
 def session(token: str) -> str:
@@ -69,19 +74,20 @@ class Guard:
         self.settings = settings
         self.crew = crew
         self.metrics = metrics
+        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if scope["path"] in SOLVING and self.crew.is_full:
-            self.metrics.count_request(scope["path"], 503, 0.0)
+        begin = time.perf_counter()
+        if scope["path"] in SOLVING and self.crew.is_full and not await self._room_in_time():
+            self.metrics.count_request(scope["path"], 503, time.perf_counter() - begin)
             for message in TURNED_AWAY:
                 await send(message)
             return
-        begin = time.perf_counter()
-        status = 500
+        status = HUNG_UP
 
         async def marked(message: Message) -> None:
             nonlocal status
@@ -97,6 +103,19 @@ class Guard:
             self.metrics.active.dec()
             self._record(scope, status, time.perf_counter() - begin)
 
+    async def _room_in_time(self) -> bool:
+        """Hold a question past the bound, the longer the more are held; tell whether there is room for it then.
+
+        To hold one costs nothing. One who asks again at once would otherwise be turned away again and again, until the
+        server does nothing else.
+        """
+        self._held += 1
+        try:
+            await asyncio.sleep(min(self._held / TURNED_AWAY_A_SECOND, HELD))
+        finally:
+            self._held -= 1
+        return not self.crew.is_full
+
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         refused = self._refused(scope, headers)
@@ -108,7 +127,10 @@ class Guard:
             await self.app(scope, receive, send)
             return
         # Without a stated length the body is counted before anyone reads it.
-        body = await _read_body(receive, self.settings.limits.body)
+        try:
+            body = await _read_body(receive, self.settings.limits.body)
+        except ClientDisconnect:
+            return
         if body is None:
             await self._too_large()(scope, receive, send)
             return
@@ -125,6 +147,8 @@ class Guard:
 
     def _refused(self, scope: Scope, headers: Headers) -> Response | None:
         method, path = scope["method"], scope["path"]
+        if _head_size(scope) > self.settings.limits.head:
+            return complaint(431, head_too_long(self.settings.limits))
         host = headers.get("host", "")
         if not self._knows(host):
             shown = host[:60]
@@ -192,6 +216,11 @@ def foreign(method: str, headers: Headers, host: str) -> bool:
         return True
 
 
+def _head_size(scope: Scope) -> int:
+    lines = sum(len(name) + len(value) for name, value in scope["headers"])
+    return lines + len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"])
+
+
 def _unknown(headers: Headers) -> Response:
     if "text/html" in headers.get("accept", ""):
         return complaint(303, "the token is needed", headers={"Location": "/login"})
@@ -212,13 +241,13 @@ def _mark(headers: MutableHeaders, path: str) -> None:
 
 
 async def _read_body(receive: Receive, most: int) -> bytes | None:
-    """Return the whole body, or None where it is too large."""
+    """Return the whole body, or None where it is too large; who hangs up before its end has asked nothing."""
     parts: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return b"".join(parts)
+            raise ClientDisconnect
         size += len(message.get("body", b""))
         if size > most:
             return None

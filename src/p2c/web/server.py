@@ -8,13 +8,15 @@ import signal
 import socket
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from p2c.errors import MissingExtra, P2CError
 from p2c.web.settings import VARIABLE, to_environment
 from p2c.web.shelf import open_shelf
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from p2c.web.settings import Settings
@@ -32,6 +34,8 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
     _refuse_taken(settings)
     try:
         import uvicorn
+
+        from p2c.web.protocol import BoundedProtocol
     except ImportError as error:
         raise MissingExtra("uvicorn", extra="web") from error
     ready()
@@ -41,12 +45,15 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         # The server ends what is under way, then raises the signal again: by then all is done.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        protocol = cast("type[asyncio.Protocol]", partial(BoundedProtocol, limits=settings.limits))
         uvicorn.run(
             "p2c.web.app:app_from_environment",
             factory=True,
             host=settings.host,
             port=settings.port,
             workers=workers,
+            http=protocol,
+            ws="none",
             access_log=False,
             log_config=None,
             server_header=False,

@@ -30,10 +30,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (401, "The token is needed."),
         (403, "The request comes from another site."),
         (404, "The server has no such problem."),
+        (408, "The request did not arrive in time."),
         (413, "The body is too large."),
         (415, "The body is not JSON."),
         (421, "The Host header names another server."),
         (422, "The request does not fit the problem: one line, and fault by fault."),
+        (431, "The address and the headers are too large."),
         (500, "A fault of p2c's own."),
         (503, "Too many questions at once; Retry-After says when to ask again."),
         (504, "The search passed its time limit and was ended."),
@@ -141,7 +143,7 @@ async def _solved(request: Request, task: str, asked: messages.Message) -> Respo
     arguments = asked.model_dump(exclude_none=True, exclude_defaults=True)
     entry = desk.shelf.find(arguments.pop("problem", None))
     limit = desk.settings.limits.seconds
-    seconds = min(limit, float(arguments.get("time_limit") or limit))
+    seconds = float(min(limit, arguments.get("time_limit") or limit))
     if isinstance(asked, messages.NearestRequest):
         arguments |= {"k": asked.k, "distinct": asked.distinct}
     if isinstance(asked, messages.WhyRequest):

@@ -19,6 +19,10 @@ class Limits:
 
     body: int = 1_000_000
     """Bytes of a request's body."""
+    head: int = 65_536
+    """Bytes of a request's address and headers."""
+    reading: float = 30.0
+    """Seconds in which a request has to arrive whole."""
     plans: int = 100
     """The largest k."""
     seconds: float = 10.0

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from p2c import datasets
 from p2c.domain.files import read_rows
-from p2c.errors import P2CError, suggestion
+from p2c.domain.spec import refuse_special
+from p2c.errors import P2CError, RowError, suggestion
 from p2c.problem import Problem
 from p2c.web.crew import Question
 
@@ -125,13 +126,26 @@ def _embedded(name: str) -> Entry:
 
 def _load(id_: str, file: str, rows_file: str) -> Entry:
     stamp = _file_stamp(file, rows_file, "")
+    refuse_special(Path(file))
     problem = Problem.load(file)
     if problem.spec.rules_file:
         stamp = _file_stamp(file, rows_file, problem.spec.rules_file)
-    rows = read_rows(problem.theory.features, rows_file) if rows_file else []
+    rows = _read_people(problem, rows_file) if rows_file else []
     named = {f"row {number}": row for number, row in enumerate(rows, start=1)}
     entry = _entry(id_, problem, named)
     return replace(entry, file=file, rows_file=rows_file, stamp=stamp)
+
+
+def _read_people(problem: Problem, file: str) -> list[State]:
+    """Read people to pick from; what is wrong is said without a cell, for errors are shown and logged."""
+    refuse_special(Path(file))
+    try:
+        return read_rows(problem.theory.features, file)
+    except RowError as error:
+        places = "; ".join(dict.fromkeys(each.place for each in error.faults))
+        raise P2CError(
+            f"{places}: does not fit the problem; the values are not shown here, `p2c plan` with both files does"
+        ) from None
 
 
 def _entry(id_: str, problem: Problem, rows: Mapping[str, State]) -> Entry:

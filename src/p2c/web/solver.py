@@ -29,11 +29,15 @@ TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
     "graph": scenes.graph,
     "comparison": compared.comparison,
 }
-ANSWERED, REFUSED, FAILED = b"0", b"1", b"2"
+ANSWERED, REFUSED, FAILED, PUT_BACK = b"0", b"1", b"2", b"3"
 PREFIX = 8
 """Bytes that say how long a message is."""
 KEPT = 64
 """How many problems, each as some person restricted it, are kept compiled."""
+
+
+class BudgetSpent(BaseException):
+    """Ends a question that was given little time and needs more; not to be caught on the way."""
 
 
 class Memory:
@@ -66,6 +70,7 @@ def framed(message: bytes) -> bytes:
 def solve_until_closed(line: socket) -> None:
     """Answer questions until the other end closes the line or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, _spent)
     memory = Memory()
     with line, line.makefile("rwb") as stream:
         while True:
@@ -73,17 +78,38 @@ def solve_until_closed(line: socket) -> None:
             if len(size) < PREFIX:
                 return
             message = stream.read(int.from_bytes(size))
+            answer = budgeted_reply(memory, message)
+            if answer == PUT_BACK:
+                memory = Memory()  # what was stopped midway is not used again
             try:
-                stream.write(framed(reply(memory, message)))
+                stream.write(framed(answer))
                 stream.flush()
             except OSError:
                 return
+
+
+def budgeted_reply(memory: Memory, message: bytes) -> bytes:
+    """Return the answer to one question, or, where its budget is spent before, that it is put back."""
+    try:
+        try:
+            return reply(memory, message)
+        finally:
+            # Past this line no signal is due any more: one that came just before is raised by it.
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except BudgetSpent:
+        return PUT_BACK
+
+
+def _spent(*_: object) -> None:
+    raise BudgetSpent
 
 
 def reply(memory: Memory, message: bytes) -> bytes:
     """Return the answer to one question, or what is wrong with it."""
     try:
         question = json.loads(message)
+        if "budget" in question:
+            signal.setitimer(signal.ITIMER_REAL, question["budget"])
         problem = memory.recall(question)
         answer = TASKS[question["task"]](problem, question["arguments"])
         return ANSWERED + json.dumps(answer, allow_nan=False).encode()

@@ -1,0 +1,128 @@
+"""Who waits for a solver and which one is next: first come, first served, with a lane that slow questions cannot fill.
+
+A spare solver stands by until each of the others has been busy with one question for longer than a quick one takes; then
+it takes those that wait, except the ones that are known to be slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, Protocol, TypeVar
+
+QUICK = 0.1
+"""Seconds within which a quick question is answered."""
+
+
+class Worker(Protocol):
+    """What is waited for; `since` is when it was taken, `spare` whether it stands by."""
+
+    spare: bool
+    since: float
+
+
+Kind = TypeVar("Kind", bound=Worker)
+
+
+@dataclass(frozen=True, eq=False)
+class Place(Generic[Kind]):
+    """One who waits."""
+
+    number: int
+    slow: bool
+    turn: asyncio.Future[Kind]
+
+
+class Lanes(Generic[Kind]):
+    """The workers that are free, those that are not, and who waits for one."""
+
+    def __init__(self) -> None:
+        self._free: list[Kind] = []
+        self._busy: list[Kind] = []
+        self._spare: list[Kind] = []
+        self._waiting: tuple[deque[Place[Kind]], deque[Place[Kind]]] = (deque(), deque())
+        self._numbers = count()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def take(self, *, slow: bool = False) -> Kind:
+        """Wait for a worker; a slow question is one that a spare worker has put back."""
+        if self._free:
+            return self._taken(self._free.pop(), slow=slow)
+        place: Place[Kind] = Place(
+            next(self._numbers), slow, asyncio.get_running_loop().create_future()
+        )
+        self._waiting[slow].append(place)
+        self._open_spare()
+        try:
+            return await place.turn
+        except BaseException:
+            if place in self._waiting[slow]:
+                self._waiting[slow].remove(place)
+            elif place.turn.done() and not place.turn.cancelled():
+                self.give_back(place.turn.result())
+            raise
+
+    def add(self, worker: Kind) -> None:
+        """Take a new worker on."""
+        self._hand_on(worker)
+
+    def give_back(self, worker: Kind) -> None:
+        """Free a worker, unless it was dropped meanwhile."""
+        if worker in self._busy:
+            self._busy.remove(worker)
+            self._hand_on(worker)
+
+    def drop(self, worker: Kind) -> None:
+        """Forget a worker."""
+        for each in (self._free, self._busy, self._spare):
+            if worker in each:
+                each.remove(worker)
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _hand_on(self, worker: Kind) -> None:
+        if worker.spare:
+            self._spare.append(worker)
+            self._open_spare()
+            return
+        places = [each[0] for each in map(_current, self._waiting) if each]
+        if not places:
+            self._free.append(worker)
+            return
+        place = min(places, key=lambda each: each.number)
+        self._waiting[place.slow].popleft()
+        place.turn.set_result(self._taken(worker, slow=place.slow))
+
+    def _taken(self, worker: Kind, *, slow: bool) -> Kind:
+        # One that is known to be slow counts as having been busy for long.
+        worker.since = -QUICK if slow else asyncio.get_running_loop().time()
+        self._busy.append(worker)
+        return worker
+
+    def _open_spare(self) -> None:
+        """Let the spare worker take the first who waits once all others are held up; until then look again."""
+        fresh = _current(self._waiting[False])
+        if not (fresh and self._spare):
+            return
+        loop = asyncio.get_running_loop()
+        last = max((each.since for each in self._busy if not each.spare), default=-QUICK)
+        if loop.time() >= last + QUICK:
+            fresh.popleft().turn.set_result(self._taken(self._spare.pop(), slow=False))
+        elif self._timer is None:
+            self._timer = loop.call_at(last + QUICK, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        self._open_spare()
+
+
+def _current(waiting: deque[Place[Kind]]) -> deque[Place[Kind]]:
+    """Return those who still wait: one whose time is over may not have left yet."""
+    while waiting and waiting[0].turn.done():
+        waiting.popleft()
+    return waiting
