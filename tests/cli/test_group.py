@@ -6,15 +6,18 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import typer
 from typer.main import get_group
 
 import p2c.cli
 from p2c.cli import group
 from p2c.cli.app import app
 from p2c.cli.group import HOMES
+
+if TYPE_CHECKING:
+    import typer
 
 
 @pytest.mark.parametrize("home", HOMES)
