@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.domain.feature import Action, Feature, Grid, Kind, Law, Points, Value
+from p2c.domain.feature import Action, Law, Value
 from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
-from p2c.rules.render import render_rule
-from p2c.rules.syntax import Comparator
 from p2c.rules.theory import Call, Clause, Condition, Decision, Test, Theory
+from tests.oracle_document import infeasible_document, path_document
+from tests.oracle_values import compares, distance, domain_values, goes, number, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -94,8 +94,8 @@ def best_plan(theory: Theory, initial: Mapping[str, Value]) -> OraclePlan | None
     for path in best_paths(world):
         cost = world.cost_of(path.measure)
         status = "found" if path.acts else "already"
-        return OraclePlan(status, path.measure, cost, world.document(path))
-    return OraclePlan("infeasible", None, None, world.infeasible())
+        return OraclePlan(status, path.measure, cost, path_document(world, path))
+    return OraclePlan("infeasible", None, None, infeasible_document(world))
 
 
 def all_end_states(
@@ -106,7 +106,9 @@ def all_end_states(
     if world.refused:
         return []
     return [
-        EndState(world.cost_of(path.measure), world.named(path.states[-1]), world.document(path))
+        EndState(
+            world.cost_of(path.measure), world.named(path.states[-1]), path_document(world, path)
+        )
         for path in islice(best_paths(world), limit)
     ]
 
@@ -264,12 +266,10 @@ class World:
                 return union | self.unheaded[f]
 
     def _excepted(self, f: int, fired: frozenset[int], state: Places) -> bool:
-        return (
-            f in self.excused and state[f] == self.initial[f] and fired == self._fired_at_start[f]
-        )
+        return f in self.excused and state[f] == self.initial[f] and fired == self.fired_at_start[f]
 
     @cached_property
-    def _fired_at_start(self) -> dict[int, frozenset[int]]:
+    def fired_at_start(self) -> dict[int, frozenset[int]]:
         return {f: self._fired(f, self.initial) for f in self.causes}
 
     def _constraint_excepted(self, c: int, state: Places) -> bool:
@@ -360,7 +360,7 @@ class World:
     def nearest(self, f: int, place: int, wanted: frozenset[int]) -> list[int]:
         """Return the nearest wanted values that the feature's action and moves permit."""
         reachable = [target for target in self.permitted[f][place] if target in wanted]
-        far = self._steps[f][place]
+        far = self.steps[f][place]
         least = min((far[target] for target in reachable), default=None)
         return [target for target in reachable if far[target] == least]
 
@@ -398,7 +398,7 @@ class World:
     # What it costs.
 
     @cached_property
-    def _steps(self) -> list[list[list[Fraction]]]:
+    def steps(self) -> list[list[list[Fraction]]]:
         return [
             [[distance(each, start, end) for end in self.domains[f]] for start in self.values[f]]
             for f, each in enumerate(self.features)
@@ -407,7 +407,7 @@ class World:
     @cached_property
     def _whole(self) -> tuple[int, int]:
         """Return what makes every weight, and every distance, a whole number."""
-        far = [each for f in self._steps for row in f for each in row]
+        far = [each for f in self.steps for row in f for each in row]
         return (
             math.lcm(*(number(each.weight).denominator for each in self.features)),
             math.lcm(*(each.denominator for each in far)),
@@ -420,7 +420,7 @@ class World:
     @cached_property
     def _lengths(self) -> list[list[list[int]]]:
         unit = self._whole[1]
-        return [[[int(each * unit) for each in row] for row in f] for f in self._steps]
+        return [[[int(each * unit) for each in row] for row in f] for f in self.steps]
 
     def _priced(self, node: Node, act: Act) -> tuple[int, tuple[int, ...]]:
         f = act.feature
@@ -466,78 +466,6 @@ class World:
         """Return a state as a row."""
         return {each.name: self.values[f][state[f]] for f, each in enumerate(self.features)}
 
-    def document(self, path: Path) -> dict[str, Any]:
-        """Return a path as the contract's JSON."""
-        return {
-            "status": "found" if path.acts else "already",
-            **self._question(),
-            "cost": self.cost_of(path.measure),
-            "optimal": True,
-            "counterfactual": self.named(path.states[-1]),
-            "steps": self._written(path),
-        }
-
-    def infeasible(self) -> dict[str, Any]:
-        """Return the answer that there is no path."""
-        nothing: dict[str, Any] = {"cost": None, "counterfactual": None, "steps": []}
-        return {"status": "infeasible", **self._question(), **nothing, "blockers": []}
-
-    def _question(self) -> dict[str, Any]:
-        return {
-            "problem": self.theory.name,
-            "norm": self.theory.norm.value,
-            "initial": self.named(self.initial),
-            "exceptions": self._exceptions(),
-        }
-
-    def _exceptions(self) -> list[dict[str, Any]]:
-        features = [
-            {"feature": self.features[f].name, "rules": self._broken_rules(f)}
-            for f in sorted(self.excused)
-        ]
-        constraints = [
-            {"constraint": render_rule(self.theory.constraints[c].rule)}
-            for c in sorted(self.excused_constraints)
-        ]
-        return [*features, *constraints]
-
-    def _broken_rules(self, f: int) -> list[str]:
-        """Return the rules that fired in vain, or those that would have had to."""
-        fired = self._fired_at_start[f]
-        return self._texts(
-            f, fired or [r for r, h in enumerate(self.heads[f]) if self.initial[f] in h]
-        )
-
-    def _texts(self, f: int, rules: Iterable[int]) -> list[str]:
-        return [render_rule(self.causes[f][r].rule) for r in sorted(rules)]
-
-    def _written(self, path: Path) -> list[dict[str, Any]]:
-        steps: list[dict[str, Any]] = []
-        actions: list[dict[str, Any]] = []
-        for act, direct, before, after in zip(
-            path.acts, path.direct, path.states, path.states[1:], strict=False
-        ):
-            actions.append(self._action(act, before, direct=direct))
-            if self.facts(after).consistent:
-                steps.append({"actions": actions, "state": self.named(after)})
-                actions = []
-        return steps
-
-    def _action(self, act: Act, before: Places, *, direct: bool) -> dict[str, Any]:
-        f, place = act
-        feature = self.features[f]
-        change = {
-            "feature": feature.name,
-            "from": self.values[f][before[f]],
-            "to": self.values[f][place],
-        }
-        if direct:
-            far = Fraction(1) if self.theory.norm is Norm.L0 else self._steps[f][before[f]][place]
-            return {"kind": "direct", **change, "cost": float(number(feature.weight) * far)}
-        because = self._texts(f, self.facts(before).fired[f])
-        assumed = self.effects(before)[act]
-        return {"kind": "causal", **change, "cost": 0, "because": because, "assumed": assumed}
-
 
 def changed(state: Places, act: Act) -> Places:
     """Return the state after an action."""
@@ -547,89 +475,3 @@ def changed(state: Places, act: Act) -> Places:
 def replaced(items: tuple[int, ...], place: int, item: int) -> tuple[int, ...]:
     """Return a tuple with one item changed."""
     return (*items[:place], item, *items[place + 1 :])
-
-
-@cache
-def number(value: int | float) -> Fraction:
-    """Return what the decimal text of a number denotes."""
-    return Fraction(repr(value))
-
-
-def same(one: str | int | float, other: str | int | float) -> bool:
-    """Tell whether two values are one; 2 and 2.0 are."""
-    if isinstance(one, str) or isinstance(other, str):
-        return one == other
-    return number(one) == number(other)
-
-
-def domain_values(feature: Feature) -> list[str | int | float]:
-    """Return every admissible value in its order."""
-    match feature.domain:
-        case Points(values=values):
-            return list(values)
-        case Grid(start=start, stop=stop, step=step):
-            found: list[str | int | float] = []
-            each = number(start)
-            while each <= number(stop):
-                found.append(int(each) if feature.kind is Kind.INT else float(each))
-                each += number(step)
-            return found
-
-
-def rank(feature: Feature, value: str | int | float) -> Fraction:
-    """Return where a value stands: a number by itself, an ordinal by its place among the values."""
-    if feature.kind in (Kind.INT, Kind.FLOAT):
-        assert not isinstance(value, str)
-        return number(value)
-    return Fraction(next(i for i, each in enumerate(domain_values(feature)) if same(each, value)))
-
-
-def compares(feature: Feature, value: Value, test: Test) -> bool:
-    """Tell whether a comparison holds, its negation aside; never with a missing value."""
-    if value is None:
-        return False
-    if test.comparator is Comparator.EQ:
-        return same(value, test.constant)
-    if test.comparator is Comparator.NE:
-        return not same(value, test.constant)
-    one, other = rank(feature, value), rank(feature, test.constant)
-    match test.comparator:
-        case Comparator.LT:
-            return one < other
-        case Comparator.LE:
-            return one <= other
-        case Comparator.GT:
-            return one > other
-        case _:
-            return one >= other
-
-
-def goes(feature: Feature, start: Value, end: str | int | float) -> bool:
-    """Tell whether a feature may go from one value to another, whoever changes it."""
-    if feature.action is Action.FIXED:
-        return False
-    if start is None:
-        return True
-    if feature.moves is not None:
-        ends = [end for begin, ends in feature.moves if same(begin, start) for end in ends]
-        if not any(same(end, each) for each in ends):
-            return False
-    if feature.action is Action.UP:
-        return rank(feature, end) > rank(feature, start)
-    if feature.action is Action.DOWN:
-        return rank(feature, end) < rank(feature, start)
-    return True
-
-
-def distance(feature: Feature, start: Value, end: str | int | float) -> Fraction:
-    """Return how far a change goes."""
-    if start is None:
-        return Fraction(1)
-    if feature.kind is Kind.CATEGORY:
-        return Fraction(0 if same(start, end) else 1)
-    apart = abs(rank(feature, end) - rank(feature, start))
-    if feature.kind is Kind.ORDINAL:
-        return apart / (max(len(domain_values(feature)) - 1, 1))
-    if feature.scale is not None:
-        return apart / number(feature.scale)
-    return apart / ((number(feature.maximum) - number(feature.minimum)) or 1)

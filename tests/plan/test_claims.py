@@ -8,7 +8,7 @@ import pytest
 
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
-from tests.plan.test_validate import BALANCE, DEBT, SCORE, loan_plan, plan_of
+from tests.plan.claimed import BALANCE, DEBT, SCORE, loan_plan, plan_of
 
 STUCK = JOHN | {"debt": 0}
 DEARER = plan_of(
