@@ -44,6 +44,15 @@ def clean(text: str) -> str:
     return "".join(UNSEEN if _is_unseen(each) else each for each in line)
 
 
+def visible(text: str) -> str:
+    r"""Return text with its lines and tabs, and a mark for each character that a terminal would obey rather than show.
+
+    >>> visible("a\tb\n\x1b[31m") == "a\tb\n\ufffd[31m"
+    True
+    """
+    return "".join(UNSEEN if each not in "\n\t" and _is_unseen(each) else each for each in text)
+
+
 def _is_unseen(letter: str) -> bool:
     if letter in TURNING or unicodedata.category(letter) in ("Cc", "Cs"):
         return True

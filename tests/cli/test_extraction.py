@@ -160,6 +160,23 @@ def test_a_rules_file_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:
     assert "% These are the model's own rules." in problem.read_text()
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (bytes(range(256)), "cannot be read as rules: it is not UTF-8 text"),
+        (b"\nrefused(X) :- income(X 5).", "line 2, column 24: expected ')' or ',', found '5'"),
+    ],
+)
+def test_a_file_that_holds_no_rules_is_named(
+    content: bytes, message: str, folder: Path, tmp_path: Path
+) -> None:
+    rules = tmp_path / "house.lp"
+    rules.write_bytes(content)
+    with pytest.raises(P2CError) as caught:
+        run("extract", rules, "--data", folder / "loans.csv", "--ignore", "paid")
+    assert str(caught.value) == f"{rules}: {message}"
+
+
 def test_what_exists_is_left_before_anything_is_learned(folder: Path, tmp_path: Path) -> None:
     there = tmp_path / "rules.lp"
     there.write_text("% mine\n")

@@ -284,6 +284,13 @@ def test_the_log_shows_every_answer_without_a_question(review: Path) -> None:
     assert "verdict (" not in shown.output
 
 
+def test_no_command_to_the_terminal_comes_through_the_log(review: Path) -> None:
+    run("review", review, "--by", "Ex\x1b[2Jpert", typed="reject\nchance\x1b]0;owned\x07\nquit\n")
+    shown = run("review", review, "--log")
+    assert "pert" in shown.output
+    assert not {"\x1b", "\x07"} & set(shown.output)
+
+
 def test_a_review_killed_in_the_middle_keeps_its_answers_and_goes_on(review: Path) -> None:
     command = [sys.executable, "-c", START, "review", str(review), "--by", "Expert"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:

@@ -280,6 +280,39 @@ def test_words_of_any_language_come_through(desk: Desk) -> None:
     assert plan.json()["problem"] == "Büro"
 
 
+ORDERS = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+"""What would change a terminal's title, clear it, colour it and turn its lines around."""
+
+
+@pytest.mark.parametrize("command", ["plan", "why", "space", "lint", "nearest", "explain", "check"])
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_no_command_to_the_terminal_comes_through(
+    desk: Desk, command: str, options: tuple[str, ...]
+) -> None:
+    odd = f"b{ORDERS}"
+    features = {
+        "a": {"type": "category", "values": [odd, "good", f"c{ORDERS}"], "label": odd, "unit": odd}
+    }
+    features |= {f"n{ORDERS}": {"type": "int", "min": 0, "max": 9}}
+    rules = f"bad(X) :- a(X,'{odd}').\nbad(X) :- 'n{ORDERS}'(X,N), N<1."
+    problem = desk.write(
+        "odd.json",
+        json.dumps({"name": odd, "goal": "not bad(X)", "rules": rules, "features": features}),
+    )
+    row = desk.row({"a": odd, f"n{ORDERS}": 0})
+    third = {"space": [], "lint": [], "check": [desk.write("plan.json", json.dumps({odd: odd}))]}
+    shown = desk.run(command, problem, *third.get(command, [row]), *options)
+    unseen = set("\x1b\x07\x9b\u202e\x7f\r") & set(shown.out + shown.err)
+    assert not unseen
+    assert shown.out or shown.err
+
+
+def test_no_command_to_the_terminal_comes_through_a_complaint(desk: Desk) -> None:
+    wrong = desk.refuses("plan", desk.folder / f"a{ORDERS}.toml", desk.john)
+    assert wrong.endswith("cannot be read: No such file or directory")
+    assert wrong.isprintable()
+
+
 def test_a_name_too_long_for_the_table_is_broken_and_not_cut(desk: Desk) -> None:
     name = "the_length_of_this_name_" * 8
     features = {name: whole(0, 9)}

@@ -158,6 +158,55 @@ def test_a_file_of_rules_lies_beside_the_problem(tmp_path: Path) -> None:
     assert Problem.load(tmp_path / "loan.json").spec.rules == "ok(X) :- age(X,5)."
 
 
+RULES_IN_TOML = [
+    ('''rules = """\n% a comment\nok(X) :- age(X,5).\nok(X) :- aeg(X,5).\n"""''', 6, 10),
+    ("rules = '''ok(X) :- age(X,5).\nok(X) :- aeg(X,5).'''", 4, 10),
+    ('  rules="ok(X) :- aeg(X,5)."', 3, 19),
+    ("rules = 'ok(X) :- aeg(X,5).'", 3, 19),
+    ('''rules = """\nok(X) :- age(X,N), N \\\\= 5.\nok(X) :- aeg(X,5)."""''', 5, 10),
+]
+
+
+@pytest.mark.parametrize(("rules", "line", "column"), RULES_IN_TOML)
+def test_a_fault_in_rules_is_found_by_the_lines_of_their_file(
+    rules: str, line: int, column: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "ages.toml"
+    text = f'name = "ages"\n# rules = "none"\n{rules}\ngoal = "ok(X), aeg(X,5)"\n'
+    path.write_text(text + '[features.age]\ntype = "int"\nmin = 1\nmax = 9\n')
+    hint = "unknown feature or decision 'aeg'; did you mean 'age'?"
+    with pytest.raises(ProblemError) as caught:
+        Problem.load(path)
+    last = text.count("\n")
+    assert str(caught.value).splitlines() == [
+        f"{path}: rules: line {line}, column {column}: {hint}",
+        f"{path}: goal: line {last}, column 16: {hint}",
+    ]
+
+
+def test_a_fault_in_a_file_of_rules_names_that_file(tmp_path: Path) -> None:
+    (tmp_path / "ages.lp").write_text("\n% a comment\nok(X) :- aeg(X,5).\n")
+    path = tmp_path / "ages.toml"
+    path.write_text(
+        'goal = "ok(X)"\nrules_file = "ages.lp"\n[features.age]\ntype = "int"\nmin = 1\nmax = 9\n'
+    )
+    with pytest.raises(ProblemError) as caught:
+        Problem.load(path)
+    hint = "unknown feature or decision 'aeg'; did you mean 'age'?"
+    assert str(caught.value) == f"{path}: ages.lp: line 3, column 10: {hint}"
+
+
+def test_a_number_of_thousands_of_digits_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    path.write_text(
+        f'goal = "ok(X)"\nrules = ""\n[features.age]\ntype = "int"\nmax = {"9" * 5000}\n'
+    )
+    with pytest.raises(P2CError) as caught:
+        Problem.load(path)
+    expected = "line 5: a number of 5,000 digits; numbers go up to about 1.8e308"
+    assert str(caught.value) == f"{path}: not TOML: {expected}"
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [

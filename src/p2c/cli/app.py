@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from p2c.cli.desk import out
 from p2c.cli.group import Commands, command_group
+from p2c.cli.terminal import complain, out
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
 
@@ -50,22 +50,18 @@ def run() -> int:
     try:
         return app(standalone_mode=False) or 0
     except P2CError as error:
-        _complain("; ".join(str(error).splitlines()))
+        complain("; ".join(str(error).splitlines()))
         if isinstance(error, RuleError) and sys.stderr.isatty():
-            _complain(error.snippet)
+            complain(error.snippet)
         return 2
     except typer.Abort:
         return 1
     except OSError as error:
-        _complain(f"the output cannot be written: {unreadable(error)}")
+        complain(f"the output cannot be written: {unreadable(error)}")
         _forget_output()
         return 2
     except Exception as error:
         return _usage_code(error)
-
-
-def _complain(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201
 
 
 def _usage_code(error: Exception) -> int:
@@ -76,7 +72,7 @@ def _usage_code(error: Exception) -> int:
     context = getattr(error, "ctx", None)
     start = "" if _is_help(error) else f"{context.command_path if context else 'p2c'}: "
     # What typer's checks of values say comes through pydantic, which says so.
-    _complain(f"{start}{error.format_message()}".replace("Value error, ", ""))
+    complain(f"{start}{error.format_message()}".replace("Value error, ", ""))
     return 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path  # noqa: TC003 - typer needs it at run time
 from typing import Annotated
 
@@ -26,6 +27,7 @@ from p2c.cli.group import command_group
 from p2c.engines.doctor import examine
 from p2c.errors import P2CError, suggestion
 from p2c.export import EXPORTS
+from p2c.markup import visible
 from p2c.report.doctor import show_examinations
 
 asp = command_group()
@@ -55,7 +57,8 @@ def export(
         raise P2CError(f"--to {to} makes {len(files)} files: name a folder for them with --out")
     for name, text in files.items():
         if folder is None:
-            out.print(text, end="", markup=False)
+            # A file has to hold what the problem says; only a terminal is spared it.
+            sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
         else:
             write_new(folder / name, text)
 

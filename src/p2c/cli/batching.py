@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from p2c.batch import plan_files
 from p2c.batch.options import PART_ROWS, Options
@@ -27,6 +26,7 @@ from p2c.cli.desk import (
     print_json,
 )
 from p2c.cli.group import command_group
+from p2c.cli.terminal import Terminal, complain
 from p2c.errors import BatchError, P2CError
 
 batching = command_group()
@@ -92,12 +92,12 @@ def batch(
     logging.getLogger("distributed.client").disabled = True
     how = {"workers": workers, "address": scheduler, "blockers": blockers}
     try:
-        with progress(Console(stderr=True)) as watch:
+        with progress(Terminal(stderr=True)) as watch:
             summary = plan_files(
                 asked, source, target, options, executor=executor, watch=watch, **how
             )
     except BatchError as error:
-        typer.echo(str(error), err=True)
+        complain(str(error))
         raise typer.Exit(1) from None
     if as_json:
         print_json(summary.to_dict())

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
+from p2c.cli.terminal import complain, out
 from p2c.domain.files import read_rows
 from p2c.domain.spec import Effects, Minimize, Norm, unreadable
 from p2c.errors import P2CError, misread
+from p2c.markup import visible
 
 if TYPE_CHECKING:
     from p2c.problem import Problem
-
-out = Console(highlight=False, soft_wrap=True)
 
 ProblemFile = Annotated[Path, typer.Argument(help="The problem, a TOML or JSON file.")]
 RowFile = Annotated[
@@ -49,7 +48,7 @@ def load_problem(path: Path) -> Problem:
 
     loaded = Problem.load(path)
     for finding in misspelt_heads(loaded.theory):
-        typer.echo(f"{path}: {finding}", err=True)
+        complain(f"{path}: {finding}")
     return loaded
 
 
@@ -109,6 +108,7 @@ def print_json(data: Any) -> None:
     text = json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
+        safe = visible(text) == text
     except UnicodeEncodeError:
-        text = json.dumps(data, indent=2)
-    print(text)  # noqa: T201
+        safe = False
+    print(text if safe else json.dumps(data, indent=2))  # noqa: T201

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictStr, ValidationError
 
 from p2c.domain.feature import Action, Kind, Law
 from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
@@ -22,6 +22,7 @@ from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     SpecValue,
     Weight,
 )
+from p2c.domain.places import placed_text
 from p2c.errors import Fault, P2CError, ProblemError, misread, suggestion
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ class ProblemSpec(BaseModel):
     rules: StrictStr | None = None
     rules_file: StrictStr | None = None
     features: dict[str, FeatureSpec] = Field(min_length=1)
+    _file: str = PrivateAttr("")
+
+    def placed(self, key: Literal["rules", "goal"]) -> str:
+        """Return the rules or the goal, moved to where they stand in the TOML file that they were read from."""
+        text = (self.rules or "") if key == "rules" else self.goal
+        inside = self._file and (key == "goal" or self.rules_file is None)
+        return placed_text(self._file, key, text) if inside else text
 
 
 def read_spec(
@@ -153,7 +161,10 @@ def load_spec(path: Path) -> ProblemSpec:
     except (ValueError, RecursionError) as error:
         kind = "JSON" if path.suffix == ".json" else "TOML"
         raise P2CError(f"{path}: not {kind}: {misread(error, text)}") from None
-    return read_spec(data, folder=path.parent, source=str(path))
+    spec = read_spec(data, folder=path.parent, source=str(path))
+    if path.suffix != ".json":
+        spec._file = text
+    return spec
 
 
 def refuse_special(path: Path) -> None:

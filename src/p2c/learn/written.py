@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.domain.row import read_row
-from p2c.domain.spec import read_spec
-from p2c.errors import P2CError, RuleError
+from p2c.domain.spec import read_spec, unreadable
+from p2c.errors import Fault, P2CError, ProblemError, RuleError
 from p2c.learn.domains import domain_from_frame
 from p2c.rules.bind import build_theory
 from p2c.rules.evaluate import clause_fires, goal_holds
@@ -87,12 +87,17 @@ def read_written(model: Program | str | Path, table: pd.DataFrame, desired: Any)
     """
     text = render(model) if isinstance(model, Program) else _text(model)
     keys = domain_from_frame(table)
-    goal = _goal(parse(text), set(keys), desired)
+    file = str(model) if isinstance(model, Path) else ""
+    try:
+        program = parse(text)
+    except RuleError as error:
+        raise ProblemError([Fault("", str(error))], source=file) from error
+    goal = _goal(program, set(keys), desired)
     spec = read_spec({"goal": goal, "rules": text, "features": keys})
     literal = parse_query(goal)[0]
     inner = literal.inner if isinstance(literal, Not) else literal
     target = inner.predicate if isinstance(inner, Atom) else ""
-    return WrittenRules(build_theory(spec), target)
+    return WrittenRules(build_theory(spec, source=file), target)
 
 
 def _text(model: str | Path) -> str:
@@ -101,9 +106,12 @@ def _text(model: str | Path) -> str:
     try:
         return Path(model).read_text(encoding="utf-8-sig")
     except OSError as error:
-        reason = error.strerror or "the system gives no reason"
-        message = f"model: {str(model)!r} is neither rules, nor a column, nor a file: {reason}"
+        message = (
+            f"model: {str(model)!r} is neither rules, nor a column, nor a file: {unreadable(error)}"
+        )
         raise P2CError(message) from None
+    except ValueError as error:
+        raise P2CError(f"{model}: cannot be read as rules: {unreadable(error)}") from None
 
 
 def _goal(program: Program, features: set[str], desired: Any) -> str:

@@ -58,7 +58,7 @@ def _changes(theory: Theory, before: Mapping[str, Any], after: Mapping[str, Any]
         name = feature.name
         if before[name] != after[name]:
             table.add_row(
-                Text(name),
+                Text(clean(name)),
                 Text(_shown(theory, name, before[name])),
                 Text(_shown(theory, name, after[name])),
             )
@@ -91,7 +91,9 @@ def show_space(console: Console, report: SpaceReport) -> None:
     table = _table("feature", "values", "cells", "cut by rules into")
     for each in report.features:
         cells = ", ".join(each.cells) if len(each.cells) <= 8 else f"{len(each.cells)} cells"
-        table.add_row(Text(each.feature), f"{each.values:,}", str(len(each.cells)), Text(cells))
+        table.add_row(
+            Text(clean(each.feature)), f"{each.values:,}", str(len(each.cells)), Text(clean(cells))
+        )
     console.print(table)
     console.print(
         f"{counted(report.raw, 'state')}, of which the rules can tell {report.cells:,} apart"

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def build_theory(spec: ProblemSpec, *, source: str = "") -> Theory:
     """Return the theory of a problem, or raise all that is wrong with it at once."""
     faults: list[Fault] = []
-    text = spec.rules or ""
-    program = _parsed(text, faults)
+    text, place = spec.placed("rules"), spec.rules_file or "rules"
+    program = _parsed(text, place, faults)
     features = _features(spec, program, faults)
     faulty = spec.features.keys() - features.keys()
     binder = Binder(features, program or Program(()), text, names=spec.features)
@@ -33,11 +33,12 @@ def build_theory(spec: ProblemSpec, *, source: str = "") -> Theory:
         binder.clause(rule) for rule in binder.program.rules if not _rule_names(rule, faulty)
     ]
     decisions, causes, constraints = _sorted(clauses, binder)
-    faults += [Fault("rules", str(error)) for error in binder.errors]
-    query = _query(spec.goal, faults)
+    faults += [Fault(place, str(error)) for error in binder.errors]
+    asked = spec.placed("goal")
+    query = _query(asked, faults)
     goal: tuple[Condition, ...] = ()
     if program is not None and not _names(query, faulty):
-        goal = _goal(query, binder, spec.goal, faults)
+        goal = _goal(query, binder, asked, faults)
     if faults:
         raise ProblemError(faults, source=source)
     theory = Theory(
@@ -54,15 +55,15 @@ def build_theory(spec: ProblemSpec, *, source: str = "") -> Theory:
         norm=spec.norm,
         minimize=spec.minimize,
     )
-    _refuse_self_causes(theory, text, source)
+    _refuse_self_causes(theory, text, place, source)
     return theory
 
 
-def _parsed(text: str, faults: list[Fault]) -> Program | None:
+def _parsed(text: str, place: str, faults: list[Fault]) -> Program | None:
     try:
         return parse(text)
     except RuleError as error:
-        faults.append(Fault("rules", str(error)))
+        faults.append(Fault(place, str(error)))
         return None
 
 
@@ -154,7 +155,7 @@ def _call_order(decisions: dict[Decision, list[Clause]], binder: Binder) -> list
         return list(decisions)
 
 
-def _refuse_self_causes(theory: Theory, text: str, source: str) -> None:
+def _refuse_self_causes(theory: Theory, text: str, place: str, source: str) -> None:
     faults = []
     for name, clauses in theory.causes:
         for clause in clauses:
@@ -162,6 +163,6 @@ def _refuse_self_causes(theory: Theory, text: str, source: str) -> None:
                 at = clause.rule.at
                 problem = f"a causal rule of '{name}' may not read '{name}' itself"
                 error = RuleError(problem, line=at.line, column=at.column, source=text)
-                faults.append(Fault("rules", str(error)))
+                faults.append(Fault(place, str(error)))
     if faults:
         raise ProblemError(faults, source=source)
