@@ -214,6 +214,24 @@ def test_a_file_that_is_no_model_is_one_clear_line(
     assert "\n" not in str(caught.value)
 
 
+def test_an_onnx_model_that_fails_as_it_is_asked_is_one_clear_line(
+    folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "one_row.onnx"
+    model = joblib.load(folder / "model.joblib")
+    one_row = [(name, type(kind)([1, 1])) for name, kind in KINDS.items()]
+    for plain in (True, False):
+        graph = to_onnx(model, initial_types=one_row, options={"zipmap": not plain})
+        path.write_bytes(graph.SerializeToString())
+        _refused_in_one_line(path, folder)
+
+
+def _refused_in_one_line(path: Path, folder: Path) -> None:
+    with pytest.raises(P2CError, match=r"the ONNX model cannot be asked: .*dimension") as caught:
+        run("extract", path, "--data", folder / "loans.csv", "--ignore", "paid", "--desired", "yes")
+    assert "\n" not in str(caught.value)
+
+
 def test_a_model_and_decisions_at_once_are_refused(folder: Path) -> None:
     with pytest.raises(P2CError, match="and not both"):
         run("extract", "--data", folder / "loans.csv")

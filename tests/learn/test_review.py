@@ -37,6 +37,12 @@ IDLE = "paid(X,'no') :- job(X,'none')."
 SAID: dict[str, Any] = {"by": "Expert", "why": "seen in practice"}
 
 
+def test_a_pipe_in_the_place_of_a_review_is_refused_and_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "review.jsonl")
+    with pytest.raises(P2CError, match="expected a regular file"):
+        read_review(tmp_path / "review.jsonl")
+
+
 def candidate(name: str, rule: str, law: Law | None = Law.IFF) -> Candidate:
     feature = rule.partition("(")[0]
     causes = tuple(each for each in FEATURES if each != feature and f"{each}(" in rule)

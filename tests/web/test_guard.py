@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from starlette.testclient import TestClient
@@ -10,11 +10,14 @@ from starlette.testclient import TestClient
 from p2c import datasets
 from p2c.errors import P2CError
 from p2c.web.app import build_app
+from p2c.web.guard import HELD, pause
 from p2c.web.settings import Limits, Settings
 from tests.web.conftest import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from fastapi import FastAPI
 
 ASKED = {"problem": "loan", "row": datasets.rows("loan")["john"]}
 TOKEN = "a-token-of-some-length"
@@ -111,6 +114,33 @@ def test_a_browser_is_asked_for_the_token_and_keeps_a_proof_of_it(guarded: TestC
     assert TOKEN not in cookie
     assert guarded.get("/p/loan/plan").status_code == 200
     guarded.cookies.clear()
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_a_question_past_the_bound_is_held_and_gets_in_where_room_comes_in_time(
+    guarded: TestClient, room: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crew = cast("FastAPI", guarded.app).state.desk.crew
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    held: list[int] = []
+
+    def pause(number: int) -> float:
+        held.append(number)
+        crew.taken = 0 if room else crew.most
+        return 0.0
+
+    monkeypatch.setattr("p2c.web.guard.pause", pause)
+    crew.taken = crew.most
+    answers = [guarded.post("/plan", json=ASKED, headers=headers) for _ in range(3)]
+    crew.taken = 0
+    assert {each.status_code for each in answers} == {200 if room else 503}
+    assert held == ([1] if room else [1, 1, 1])
+
+
+def test_the_more_are_held_the_longer_each_is() -> None:
+    pauses = [pause(each) for each in range(1, 2_000)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == HELD
 
 
 def test_too_long_an_address_or_head_is_refused_before_the_token_is_looked_at(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.spec import refuse_special
 from p2c.errors import ReviewError
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def create_journal(path: Path, records: Sequence[dict[str, Any]]) -> Journal:
 
 def read_journal(path: Path) -> Journal:
     """Read a file, past torn lines; a record that does not follow from the one before it is an error."""
+    refuse_special(path)
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -16,6 +16,7 @@ import json
 import logging
 import multiprocessing
 import socket
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 log = logging.getLogger(__name__)
+WATCHED = sys.platform != "win32"
+"""Whether the end of a process shows at once, as a file that can be read; else it shows with the next question."""
 GRACE = 0.5
 """Seconds after which a solver that should have given up by itself is ended."""
 PAUSE, LONGEST_PAUSE = 0.5, 30.0
@@ -242,7 +245,9 @@ class Crew:
         theirs.close()
         solver = Solver(process, ours, spare)
         self._all.append(solver)
-        asyncio.get_running_loop().add_reader(process.sentinel, self._replace_lost, solver)
+        if WATCHED:
+            loop = asyncio.get_running_loop()
+            loop.add_reader(process.sentinel, self._replace_lost, solver)
         return solver
 
     def _replace(self, solver: Solver) -> None:
@@ -263,7 +268,8 @@ class Crew:
             self._replace(solver)
 
     def _dismiss(self, solver: Solver) -> None:
-        asyncio.get_running_loop().remove_reader(solver.process.sentinel)
+        if WATCHED:
+            asyncio.get_running_loop().remove_reader(solver.process.sentinel)
         self._all.remove(solver)
         self._warm.discard(solver)
         self._lanes.drop(solver)

@@ -57,6 +57,8 @@ def _turned_away() -> tuple[Message, ...]:
 TURNED_AWAY = _turned_away()
 TURNED_AWAY_A_SECOND = 250
 """How many questions a second are turned away at most: those who ask again at once must not keep the rest from being answered."""
+DIGITS = 18
+"""How many digits of a stated length are read."""
 HELD = 5.0
 """Seconds that a question past the bound is held at most."""
 
@@ -64,6 +66,15 @@ HELD = 5.0
 def session(token: str) -> str:
     """Return what the cookie of someone who gave the token holds."""
     return sha256(f"p2c session {token}".encode()).hexdigest()
+
+
+def pause(held: int) -> float:
+    """Return how many seconds the last of so many that are held waits to be turned away.
+
+    >>> pause(1), pause(500), pause(10**6)
+    (0.004, 2.0, 5.0)
+    """
+    return min(held / TURNED_AWAY_A_SECOND, HELD)
 
 
 class Guard:
@@ -111,7 +122,7 @@ class Guard:
         """
         self._held += 1
         try:
-            await asyncio.sleep(min(self._held / TURNED_AWAY_A_SECOND, HELD))
+            await asyncio.sleep(pause(self._held))
         finally:
             self._held -= 1
         return not self.crew.is_full
@@ -160,7 +171,7 @@ class Guard:
         size = headers.get("content-length", "0")
         if not size.isdecimal():
             return complaint(400, "content-length: expected a whole number")
-        if int(size) > self.settings.limits.body:
+        if len(size) > DIGITS or int(size) > self.settings.limits.body:
             return self._too_large()
         return None
 

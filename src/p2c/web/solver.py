@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,8 @@ def framed(message: bytes) -> bytes:
 def solve_until_closed(line: socket) -> None:
     """Answer questions until the other end closes the line or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, _spent)
+    if sys.platform != "win32":
+        signal.signal(signal.SIGALRM, _spent)
     memory = Memory()
     with line, line.makefile("rwb") as stream:
         while True:
@@ -95,9 +97,15 @@ def budgeted_reply(memory: Memory, message: bytes) -> bytes:
             return reply(memory, message)
         finally:
             # Past this line no signal is due any more: one that came just before is raised by it.
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            _set_alarm(0)
     except BudgetSpent:
         return PUT_BACK
+
+
+def _set_alarm(seconds: float) -> None:
+    """Have the question under way end after some seconds, or never; where the system cannot, the process is ended."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _spent(*_: object) -> None:
@@ -108,8 +116,7 @@ def reply(memory: Memory, message: bytes) -> bytes:
     """Return the answer to one question, or what is wrong with it."""
     try:
         question = json.loads(message)
-        if "budget" in question:
-            signal.setitimer(signal.ITIMER_REAL, question["budget"])
+        _set_alarm(question.get("budget", 0))
         problem = memory.recall(question)
         answer = TASKS[question["task"]](problem, question["arguments"])
         return ANSWERED + json.dumps(answer, allow_nan=False).encode()
