@@ -15,6 +15,7 @@ from p2c import P2CError, Problem, datasets
 from p2c.plan.outcome import CausalAction, DirectAction
 from p2c.report.board import Arrow, Sort, lay_out
 from p2c.report.lettering import text_width, wrap
+from p2c.report.picture import plan_svg
 from p2c.report.theme import DARK, LIGHT
 from tests.embedded import embedded
 from tests.loan import JOHN, LOAN, category, whole
@@ -132,11 +133,48 @@ def test_every_text_stands_out_from_its_ground(
 @pytest.mark.parametrize("count", [1, 2, 5, 12])
 def test_plans_of_any_length_have_a_column_for_each_step(count: int) -> None:
     problem, row = chain(count)
-    shown = words(problem.plan(row).to_svg())
+    shown = words(plan_svg(problem.theory, problem.plan(row), shape="wide"))
     assert [f"Step {n}" for n in range(1, count)] == [
         w for w in shown if w.startswith("Step") and "✓" not in w
     ]
     assert f"Step {count}: yes ✓" in shown
+
+
+def width(svg: str) -> float:
+    return float(drawn(svg).attrib["width"])
+
+
+def test_a_plan_of_many_steps_is_drawn_down_the_page() -> None:
+    """Twenty states side by side would be 3,600 pixels wide, and nothing in them could be read."""
+    problem, row = chain(20)
+    svg = problem.plan(row).to_svg()
+    assert width(svg) < 400
+    shown = words(svg)
+    assert [f"Step {n}" for n in range(1, 21)] == [w for w in shown if w.startswith("Step")]
+    assert "yes ✓" in shown
+    tops = [float(each.attrib["y"]) for each in drawn(svg).iter(f"{SVG}rect")]
+    assert tops == sorted(tops)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_tall_picture_says_what_the_wide_one_says(language: str) -> None:
+    problem = embedded("loan")
+    plan = problem.plan(JOHN_ROW)
+    tall = plan_svg(problem.theory, plan, shape="tall", language=language)
+    assert width(tall) < 390
+    assert "→" in " ".join(words(tall))
+    wide = plan_svg(problem.theory, plan, shape="wide", language=language)
+    told = [drawn(each).find(f"{SVG}desc") for each in (tall, wide)]
+    assert told[0] is not None
+    assert told[1] is not None
+    assert told[0].text == told[1].text
+    assert tall.count("stroke-dasharray") == 1
+
+
+def test_a_shape_that_is_not_there_is_refused() -> None:
+    problem = embedded("loan")
+    with pytest.raises(P2CError, match="shape: there is no 'round'"):
+        plan_svg(problem.theory, problem.plan(JOHN_ROW), shape="round")
 
 
 def test_plans_without_steps_are_a_line_of_words() -> None:

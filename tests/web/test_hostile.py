@@ -71,10 +71,14 @@ TAGS = frozenset(
         "img",
         "figure",
         "figcaption",
+        "picture",
+        "source",
         "time",
     ]
 )
-SCRIPTS = frozenset({"/static/theme.js", "/static/fields.js", "/static/replan.js"})
+SCRIPTS = frozenset(
+    {"/static/theme.js", "/static/fields.js", "/static/find.js", "/static/replan.js"}
+)
 
 
 class Reader(HTMLParser):

@@ -148,6 +148,8 @@ class Phrases:
     """What is said where those rules decide otherwise than the model."""
     picture: Mapping[str, str]
     """The words of the picture: its columns, its legend, and how it is told to those who do not see it."""
+    pages: Mapping[str, str]
+    """The words of the workbench: its form, its answers and the way around it."""
     graph: Mapping[str, str]
     """The words of the causal graph: who may change a feature, its legend, and how it is told."""
     expert: Mapping[str, str]

@@ -179,11 +179,11 @@ def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> s
     if value is None or isinstance(value, str):
         return str(value).replace("_", " ")
     number = number_words(value, phrases)
-    unit = _unit_of_one(feature, phrases) if value == 1 else feature.unit
+    unit = unit_of_one(feature, phrases) if value == 1 else feature.unit
     return filled(phrases.with_unit, value=number, unit=unit) if unit else number
 
 
-def _unit_of_one(feature: Feature, phrases: Phrases) -> str:
+def unit_of_one(feature: Feature, phrases: Phrases) -> str:
     """Return the unit as it follows the number 1: `hour per week` for `hours per week`."""
     first, *rest = feature.unit.split(" ")
     return feature.unit_one or " ".join([phrases.units_of_one.get(first, first), *rest])

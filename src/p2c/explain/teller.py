@@ -14,6 +14,7 @@ from p2c.explain.sentences import filled, label_words, number_words, value_words
 from p2c.markup import clean
 from p2c.plan.outcome import CausalAction, DirectAction
 from p2c.plan.rehearse import rehearse_without
+from p2c.rules.cells import weighed_features
 from p2c.rules.proof import Compared, Decided, Query, why, why_fires
 from p2c.rules.render import render_rule
 
@@ -178,8 +179,9 @@ class Teller:
                 continue
             value = self.value(name, question.initial[name])
             yield clean(filled(self.phrases.odd_value, label=self.label(name), value=value))
+        weighed = weighed_features(self.theory)
         for name, value in question.initial.items():
-            if value is None:
+            if value is None and name in weighed:
                 yield clean(filled(self.phrases.unknown_value, label=self.label(name)))
 
     def _luck(self, plan: Found) -> Iterator[str]:

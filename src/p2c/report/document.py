@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.explain.letter import write_letter
+from p2c.explain.letter import spoken, write_letter
+from p2c.explain.phrases import phrases_of
+from p2c.explain.teller import Item, Teller
+from p2c.markup import clean
 from p2c.report.board import Sort, lay_out
 from p2c.report.picture import plan_svg
 
@@ -13,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.explain.letter import Letter
-    from p2c.explain.teller import Item
     from p2c.plan.outcome import Plan
     from p2c.report.board import Board, Cell
     from p2c.rules.theory import Theory
@@ -104,6 +106,15 @@ def _letter_blocks(theory: Theory, plan: Plan, letter: Letter) -> Iterator[Block
             yield Listing(section.items, section.ordered)
         if section.kind == "steps" and plan.steps:
             yield plan_figure(theory, plan, language=letter.language)
+    yield Heading(phrases_of(letter.language).headings["given"])
+    yield Listing(tuple(map(Item, _given(theory, plan, letter.language))), ordered=False)
+
+
+def _given(theory: Theory, plan: Plan, language: str) -> Iterator[str]:
+    """Yield each value of the person, so that whoever holds the page can tell what it is about."""
+    teller = Teller(spoken(theory, language), phrases_of(language))
+    for name, value in plan.question.initial.items():
+        yield clean(f"{teller.label(name)}: {teller.value(name, value)}")
 
 
 def plan_figure(theory: Theory, plan: Plan, *, language: str) -> Figure:

@@ -142,10 +142,15 @@ class _Writer:
 
     def figure(self, svg: str, told: str) -> None:
         image = png(svg)
-        wide = self.pdf.epw
-        natural = int.from_bytes(image[16:20], "big") / 2 * MILLIMETRES  # the header of PNG
+        # The header of PNG says how large it is; a picture stays on one page.
+        wide, high = (
+            int.from_bytes(image[at : at + 4], "big") / 2 * MILLIMETRES for at in (16, 20)
+        )
+        factor = min(1.0, self.pdf.epw / wide, (self.pdf.eph - 2) / high)
+        if self.pdf.will_page_break(high * factor + 1):
+            self.pdf.add_page()
         self.pdf.ln(1)
-        self.pdf.image(io.BytesIO(image), w=min(wide, natural), alt_text=self.text(told))
+        self.pdf.image(io.BytesIO(image), w=wide * factor, alt_text=self.text(told))
         self.pdf.ln(1)
 
 

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from p2c.errors import P2CError, suggestion
 from p2c.markup import element
 from p2c.report.board import Sort, lay_out
 from p2c.report.canvas import LINE, Canvas
 from p2c.report.lettering import text_width, wrap
+from p2c.report.shapes import PADDING, badge, curve, pill
+from p2c.report.strip import strip_svg
 
 if TYPE_CHECKING:
     from p2c.markup import Markup
@@ -26,18 +29,30 @@ LABEL_WIDTH = 150.0
 CELL_WIDTH = 136.0
 GAP = 40.0
 HEADER = 40.0
-PADDING = 9.0
 ROW_GAP = 20.0
 LEGEND = 34.0
-HEAD = 7.0
-"""How long the head of an arrow is."""
+MOST_COLUMNS = 7
+"""How many states stand side by side and can still be read; plans of more steps are drawn down the page."""
+SHAPES = ("wide", "tall")
 
 
-def plan_svg(theory: Theory, plan: Plan, *, theme: str = "auto", language: str = "en") -> str:
-    """Draw a plan; one without steps is a line of words."""
+def plan_svg(
+    theory: Theory,
+    plan: Plan,
+    *,
+    theme: str = "auto",
+    language: str = "en",
+    shape: str | None = None,
+) -> str:
+    """Draw a plan, `wide` or `tall`, by itself whichever can be read; one without steps is a line of words."""
+    if shape is not None and shape not in SHAPES:
+        raise P2CError(f"shape: there is no '{shape}'; {suggestion(shape, SHAPES)}")
     board = lay_out(theory, plan, language=language)
     canvas = Canvas(theme)
-    return _Picture(board, canvas).draw() if board.columns else _notice(board, canvas)
+    if not board.columns:
+        return _notice(board, canvas)
+    tall = shape == "tall" or (shape is None and len(board.columns) > MOST_COLUMNS)
+    return strip_svg(board, canvas) if tall else _Picture(board, canvas).draw()
 
 
 def _notice(board: Board, canvas: Canvas) -> str:
@@ -156,21 +171,15 @@ class _Picture:
                     self.canvas.words(lines, place, size=SIZE, fill="direct-text", weight=600)
                 )
             case Sort.EFFECT:
-                shapes.append(self._pill((left, top), (CELL_WIDTH, height)))
+                shapes.append(pill(self.canvas, (left, top), (CELL_WIDTH, height)))
                 shapes.append(
                     self.canvas.words(lines, place, size=SIZE, fill="effect-text", italic=True)
                 )
             case Sort.START | Sort.STAYS:
                 shapes += self._plain(cell, lines, place)
         if cell.number is not None:
-            shapes += self._badge(cell.number, (left, top))
+            shapes += badge(self.canvas, cell.number, (left, top))
         return element("g", None, *shapes)
-
-    def _pill(self, place: tuple[float, float], size: tuple[float, float]) -> Markup:
-        radius = min(size[1] / 2, 18)
-        return self.canvas.box(
-            place, size, fill="effect", stroke="effect-line", radius=radius, dashed=True
-        )
 
     def _plain(
         self, cell: Cell, lines: tuple[str, ...], place: tuple[float, float]
@@ -187,19 +196,6 @@ class _Picture:
         fill = "text" if cell.sort is Sort.START else "muted"
         return [ground, self.canvas.words(lines, place, size=SIZE, fill=fill)]
 
-    def _badge(self, number: int, place: tuple[float, float]) -> list[Markup]:
-        circle = element(
-            "circle",
-            {
-                "cx": place[0],
-                "cy": place[1],
-                "r": 10.0,
-                **self.canvas.colours(fill="ground", stroke="direct"),
-                "stroke-width": 2.0,
-            },
-        )
-        return [circle, self.canvas.words([str(number)], place, size=12, fill="text", weight=700)]
-
     def _arrow(self, arrow: Arrow) -> list[Markup]:
         (row, column), (end_row, end_column) = arrow.source, arrow.target
         if column != end_column:
@@ -209,12 +205,15 @@ class _Picture:
             down = end_row > row
             start = self.tops[row] + (self.heights[row] if down else 0)
             end = self.tops[end_row] + (0 if down else self.heights[end_row])
-            return self._curve(f"M{x:.1f} {start:.1f}", (x, end), (0, 1 if down else -1))
+            return curve(self.canvas, f"M{x:.1f} {start:.1f}", (x, end), (0, 1 if down else -1))
         x = self.left(column) + CELL_WIDTH
         start, end = self.middle(row), self.middle(end_row)
         bend = x + 26
-        return self._curve(
-            f"M{x:.1f} {start:.1f}C{bend:.1f} {start:.1f} {bend:.1f} {end:.1f}", (x, end), (-1, 0)
+        return curve(
+            self.canvas,
+            f"M{x:.1f} {start:.1f}C{bend:.1f} {start:.1f} {bend:.1f} {end:.1f}",
+            (x, end),
+            (-1, 0),
         )
 
     def _across(self, arrow: Arrow) -> list[Markup]:
@@ -222,31 +221,12 @@ class _Picture:
         x, end_x = self.left(column) + CELL_WIDTH, self.left(end_column)
         start, end = self.middle(row), self.middle(end_row)
         bend = (x + end_x) / 2
-        return self._curve(
+        return curve(
+            self.canvas,
             f"M{x:.1f} {start:.1f}C{bend:.1f} {start:.1f} {bend:.1f} {end:.1f}",
             (end_x, end),
             (1, 0),
         )
-
-    def _curve(
-        self, start: str, end: tuple[float, float], heading: tuple[int, int]
-    ) -> list[Markup]:
-        """Draw a line with a head at its end, which points where the arrow is heading."""
-        (x, y), (along, down) = end, heading
-        base = (x - along * HEAD, y - down * HEAD)
-        joint = " " if "C" in start else "L"
-        line = f"{start}{joint}{base[0]:.1f} {base[1]:.1f}"
-        side = HEAD * 0.6
-        corners = [
-            (x, y),
-            (base[0] - down * side, base[1] + along * side),
-            (base[0] + down * side, base[1] - along * side),
-        ]
-        head = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in corners) + "Z"
-        return [
-            self.canvas.path(line, stroke="effect-line", width=2),
-            self.canvas.path(head, fill="effect-line"),
-        ]
 
     def _legend(self) -> list[Markup]:
         shapes: list[Markup] = []
@@ -256,9 +236,9 @@ class _Picture:
             if sort is Sort.DIRECT:
                 shapes.append(self.canvas.box(place, size, fill="direct", radius=4))
             elif sort is Sort.EFFECT:
-                shapes.append(self._pill(place, size))
+                shapes.append(pill(self.canvas, place, size))
             else:
-                shapes += self._curve(f"M{x:.1f} {y:.1f}", (x + 32, y), (1, 0))
+                shapes += curve(self.canvas, f"M{x:.1f} {y:.1f}", (x + 32, y), (1, 0))
             words = self.canvas.words(
                 [text], (x + 40, y), size=SIZE - 1, fill="muted", anchor="start"
             )

@@ -88,6 +88,11 @@ def every_test(theory: Theory) -> Iterator[Test]:
     yield from (each for each in theory.goal if isinstance(each, Test))
 
 
+def weighed_features(theory: Theory) -> frozenset[str]:
+    """Return the features that some rule or the goal looks at."""
+    return frozenset(test.feature for test in every_test(theory))
+
+
 def _samples(feature: Feature, constants: set[str | int | float]) -> Iterator[Value]:
     if not feature.kind.is_number:
         yield from (feature.domain.value(place) for place in range(feature.domain.size))

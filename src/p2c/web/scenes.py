@@ -5,23 +5,33 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from p2c.explain.letter import write_letter
+from p2c.explain.letter import spoken, write_letter
 from p2c.explain.narrate import narrate, rounded
+from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import number_words
-from p2c.plan.outcome import Infeasible
+from p2c.explain.teller import Teller
+from p2c.plan.outcome import DirectAction, Infeasible
 from p2c.report.board import lay_out
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
+from p2c.rules.cells import weighed_features
 from p2c.web.tasks import overrides
+from p2c.web.ways import ways_of_their_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from p2c.explain.phrases import Phrases
     from p2c.plan.outcome import Plan
     from p2c.problem import Problem
     from p2c.rules.theory import Theory
 
     Arguments = Mapping[str, Any]
+
+MOST_ASKED = 32
+"""How many of the nearest ends are looked at for ways of their own."""
+TEN = 10
+"""From how many times on a tenth more or less says nothing."""
 
 
 def overview(problem: Problem, _: Arguments) -> dict[str, Any]:
@@ -55,11 +65,21 @@ def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     plan = problem.plan(row, time_limit=arguments["time_limit"], **overrides(arguments))
     proof = problem.why(row)
     language = arguments.get("language") or "en"
+    teller = Teller(spoken(problem.theory, language), phrases_of(language))
     return {
         "status": plan.status,
-        "cost": None if plan.cost is None else number_words(rounded(plan.cost)),
+        "cost": None if plan.cost is None else teller.number(plan.cost),
+        "norm": plan.question.norm.upper(),
+        "own_steps": len(_direct(plan)),
+        "unknown": [teller.label(name) for name in _weighed_unknown(problem, plan)],
+        "given_heading": teller.phrases.headings["given"],
+        "given": [
+            {"label": teller.label(name), "value": teller.value(name, value)}
+            for name, value in plan.question.initial.items()
+        ],
+        "matters": sorted(_matters(problem, plan)),
         "drawn": bool(plan.steps),
-        "rules": _rules(problem, plan),
+        "rules": _rules(teller, plan),
         "language": language,
         "letter": _letter(problem, plan, language),
         "picture": plan_told(problem.theory, plan, language),
@@ -68,13 +88,45 @@ def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     }
 
 
+def _direct(plan: Plan) -> tuple[DirectAction, ...]:
+    return tuple(a for s in plan.steps for a in s.actions if isinstance(a, DirectAction))
+
+
+def _weighed_unknown(problem: Problem, plan: Plan) -> list[str]:
+    """Return the features that rules look at and that nothing is known of."""
+    weighed = weighed_features(problem.theory)
+    initial = plan.question.initial
+    return [name for name, value in initial.items() if value is None and name in weighed]
+
+
+def _matters(problem: Problem, plan: Plan) -> set[str]:
+    """Return the features that an answer has to do with: those the decision reads, changed ones and what blocks."""
+    theory = problem.theory
+    found = set(theory.reads(theory.goal))
+    found |= {action.feature for step in plan.steps for action in step.actions}
+    if isinstance(plan, Infeasible):
+        found |= {each.feature for each in plan.blockers}
+    return found.union(*(theory.upstream[name] for name in found))
+
+
 def picture(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     """Return the picture of the cheapest plan."""
     plan = problem.plan(
         arguments["row"], time_limit=arguments["time_limit"], **overrides(arguments)
     )
     language = arguments.get("language") or "en"
-    return {"svg": plan_svg(problem.theory, plan, theme=arguments["theme"], language=language)}
+    shape = arguments.get("shape") or None
+    svg = plan_svg(problem.theory, plan, theme=arguments["theme"], language=language, shape=shape)
+    return {"svg": svg}
+
+
+def letter(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+    """Return the person's letter as a page of its own."""
+    plan = problem.plan(
+        arguments["row"], time_limit=arguments["time_limit"], **overrides(arguments)
+    )
+    language = arguments.get("language") or "en"
+    return {"html": problem.report(plan, format="html", language=language).decode()}
 
 
 def graph(problem: Problem, arguments: Arguments) -> dict[str, Any]:
@@ -92,12 +144,32 @@ def _letter(problem: Problem, plan: Plan, language: str) -> dict[str, Any]:
 
 
 def ways(problem: Problem, arguments: Arguments) -> dict[str, Any]:
-    """Return the cheapest ways that differ in kind, each in words."""
-    plans = problem.nearest(
-        arguments["row"], arguments["k"], distinct="cells", **overrides(arguments)
-    )
+    """Return the cheapest ways that differ in kind, each in words; none contains a cheaper one."""
+    row, wanted, keys = arguments["row"], arguments["k"], overrides(arguments)
+    asked = wanted
+    while True:
+        plans = problem.nearest(row, asked, distinct="cells", **keys)
+        found = ways_of_their_own(problem.theory, plans)[:wanted]
+        if len(found) == wanted or len(plans) < asked or asked >= MOST_ASKED:
+            break
+        asked = min(2 * asked, MOST_ASKED)
     language = arguments.get("language") or "en"
-    return {"ways": [told(problem, each, language) for each in plans]}
+    phrases = phrases_of(language)
+    return {
+        "ways": [
+            told(problem, each, language)
+            | {"own_steps": len(_direct(each)), "factor": _factor(each, found[0], phrases)}
+            for each in found
+        ]
+    }
+
+
+def _factor(plan: Plan, cheapest: Plan, phrases: Phrases) -> str:
+    """Say how many times the effort of the cheapest plan another one takes; nothing where that cannot be said."""
+    if not plan.cost or not cheapest.cost:
+        return ""
+    times = plan.cost / cheapest.cost
+    return number_words(float(f"{times:.1f}" if times < TEN else f"{times:.0f}"), phrases)
 
 
 def told(problem: Problem, plan: Plan, language: str = "en") -> dict[str, Any]:
@@ -114,11 +186,11 @@ def told(problem: Problem, plan: Plan, language: str = "en") -> dict[str, Any]:
     }
 
 
-def _rules(problem: Problem, plan: Plan) -> list[dict[str, Any]]:
+def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
     """Return the effects of a plan, each with the rules behind it."""
     return [
         {"text": act.text, "rules": list(act.because)}
-        for step in narrate(problem.theory, plan).steps
+        for step in narrate(teller.theory, plan, phrases=teller.phrases).steps
         for act in step
         if act.because
     ]

@@ -27,6 +27,7 @@ TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
     "story": scenes.story,
     "ways": scenes.ways,
     "picture": scenes.picture,
+    "letter": scenes.letter,
     "graph": scenes.graph,
     "comparison": compared.comparison,
 }

@@ -1,28 +1,32 @@
 """The state of a page, which is in its address: who the person is, what they can and cannot do, and what is asked.
 
-`v:debt=5000` is a value, `a:debt=fixed` who may change it, `min:`, `max:` and `w:` own limits and weight, `only:` the
+`v:debt=5000` is a value, written as `language` writes numbers, `unknown=debt` one that is not known, `a:debt=fixed` who may change it, `min:`, `max:` and `w:` own limits and weight, `only:` the
 names that a change may end in, `lift=limits:debt` a restriction of the problem to do without.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from p2c.domain.row import read_text_row
 from p2c.errors import Fault, RowError
+from p2c.explain.phrases import LANGUAGES, phrases_of
+from p2c.web.pages.numerals import plain_number, typed_number
+from p2c.web.pages.values import number_fault, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
+    from p2c.rules.theory import Theory
     from p2c.web.shelf import Entry
 
 OPTIONS = ("norm", "minimize", "effects", "language")
 ACTIONS = ("free", "up", "down", "fixed", "effect")
 NUMBERS = {"min": "min", "max": "max", "w": "weight"}
+NEEDED = "a value is still needed, or that it is not known"
 
 Pair = tuple[str, str]
 
@@ -37,15 +41,23 @@ class Case:
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lifted: tuple[Pair, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     @property
     def is_blank(self) -> bool:
         """Tell whether nobody has been described."""
-        return not self.values
+        return not self.values and not self.unknown
+
+    @property
+    def spoken(self) -> str:
+        """Return the language of the page, which is also the one that numbers are written in."""
+        asked = self.options.get("language", "")
+        return asked if asked in LANGUAGES else "en"
 
     def pairs(self) -> list[Pair]:
         """Return the names and values of the address."""
         found = [(f"v:{name}", text) for name, text in self.values.items()]
+        found += [("unknown", name) for name in self.unknown]
         found += [(f"a:{name}", text) for name, text in self.actions.items() if text]
         found += [(f"{key}:{name}", text) for (key, name), text in self.numbers.items() if text]
         found += [(f"only:{name}", text) for name, texts in self.only.items() for text in texts]
@@ -62,17 +74,13 @@ class Case:
             kept = self._without_limits(feature) if restriction == "limits" else self
             only = {} if restriction == "moves" else {feature: self.only.get(feature, ())}
             others = {name: texts for name, texts in self.only.items() if name != feature}
-            changed = Case(
-                kept.values,
-                kept.actions,
-                kept.numbers,
-                {**others, **only},
-                tuple(dict.fromkeys((*self.lifted, (restriction, feature)))),
-                self.options,
+            changed = replace(
+                kept,
+                only={**others, **only},
+                lifted=tuple(dict.fromkeys((*self.lifted, (restriction, feature)))),
             )
         else:
-            actions = {**self.actions, feature: "free"}
-            changed = Case(self.values, actions, self.numbers, self.only, self.lifted, self.options)
+            changed = replace(self, actions={**self.actions, feature: "free"})
         return changed.query()
 
     def _without_limits(self, feature: str) -> Case:
@@ -81,33 +89,63 @@ class Case:
             for (key, name), text in self.numbers.items()
             if name != feature or key == "w"
         }
-        return Case(self.values, self.actions, numbers, self.only, self.lifted, self.options)
+        return replace(self, numbers=numbers)
 
-    def row(self, features: Iterable[Feature]) -> State:
-        """Return the person's state; an empty field is a value that is not known."""
-        return read_text_row(tuple(features), dict(self.values))
+    def unrestricted(self) -> Case:
+        """Return the same person without what they said they can and cannot do."""
+        return replace(self, actions={}, numbers={}, only={}, lifted=())
+
+    def of(self, person: Case) -> Case:
+        """Return the case of another person, restricted and asked as this one."""
+        return replace(self, values=person.values, unknown=person.unknown)
+
+    def in_language(self, language: str, features: Iterable[Feature]) -> Case:
+        """Return the same case with its numbers written in another language; what cannot be read stays."""
+        own, other = phrases_of(self.spoken), phrases_of(language)
+
+        def turned(text: str) -> str:
+            plain = plain_number(text, own)
+            return text if plain is None else typed_number(plain, other)
+
+        counted = {each.name for each in features if each.kind.is_number}
+        return replace(
+            self,
+            values={n: turned(text) if n in counted else text for n, text in self.values.items()},
+            numbers={key: turned(text) for key, text in self.numbers.items()},
+            options={**self.options, "language": "" if language == "en" else language},
+        )
+
+    def row(self, theory: Theory) -> State:
+        """Return the person's state; a value that is not known, or not given, is missing."""
+        read = read_values(theory, self)
+        if read.faults:
+            raise RowError([Fault(name, text) for name, text in read.faults.items()])
+        return read.state
 
     def arguments(self, entry: Entry) -> dict[str, Any]:
         """Return what a solver is asked."""
-        features = entry.problem.theory.features
+        theory = entry.problem.theory
         found: dict[str, Any] = {key: text for key, text in self.options.items() if text}
-        restrictions = self._restrictions({each.name: each for each in features})
-        return found | {"row": self.row(features), "restrictions": restrictions}
+        restrictions = self._restrictions(theory.feature)
+        read = read_values(theory, self)
+        faults = {**read.faults, **dict.fromkeys(read.needed, NEEDED)}
+        if faults:
+            raise RowError([Fault(name, text) for name, text in faults.items()])
+        return found | {"row": read.state, "restrictions": restrictions}
 
     def _restrictions(self, features: Mapping[str, Feature]) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {}
         faults: list[Fault] = []
+        phrases = phrases_of(self.spoken)
         for name, action in self.actions.items():
             if action:
                 found.setdefault(name, {})["action"] = action
         for (key, name), text in self.numbers.items():
             if not text.strip():
                 continue
-            number = _number(text)
+            number = _number(plain_number(text, phrases))
             if number is None or (key == "w" and number < 0):
-                faults.append(
-                    Fault(f"{name}, {NUMBERS[key]}", f"expected a number, found {text[:40]!r}")
-                )
+                faults.append(Fault(f"{name}, {NUMBERS[key]}", number_fault(phrases)))
             else:
                 found.setdefault(name, {})[NUMBERS[key]] = number
         for name, texts in self.only.items():
@@ -127,6 +165,7 @@ def read_case(pairs: Iterable[Pair]) -> Case:
     numbers: dict[Pair, str] = {}
     only: dict[str, tuple[str, ...]] = {}
     lifted: list[Pair] = []
+    unknown: list[str] = []
     options: dict[str, str] = {}
     for key, text in pairs:
         kind, colon, name = key.partition(":")
@@ -135,6 +174,8 @@ def read_case(pairs: Iterable[Pair]) -> Case:
         elif key == "lift":
             restriction, _, feature = text.partition(":")
             lifted.append((restriction, feature))
+        elif key == "unknown":
+            unknown.append(text)
         elif colon and kind == "v":
             values[name] = text
         elif colon and kind == "a":
@@ -143,19 +184,21 @@ def read_case(pairs: Iterable[Pair]) -> Case:
             numbers[kind, name] = text
         elif colon and kind == "only":
             only[name] = (*only.get(name, ()), text)
-    return Case(values, actions, numbers, only, tuple(dict.fromkeys(lifted)), options)
+    # A value that is given is known, whatever else is said of it.
+    kept = tuple(name for name in dict.fromkeys(unknown) if not values.get(name, "").strip())
+    return Case(values, actions, numbers, only, tuple(dict.fromkeys(lifted)), options, kept)
 
 
 def case_of_row(row: Mapping[str, Any]) -> Case:
-    """Return the case of a person without restrictions of their own."""
-    return Case({name: "" if value is None else str(value) for name, value in row.items()})
+    """Return the case of a person without restrictions of their own, as English writes it."""
+    values = {name: "" if value is None else str(value) for name, value in row.items()}
+    return Case(values, unknown=tuple(name for name, value in row.items() if value is None))
 
 
-def _number(text: str) -> int | float | None:
-    try:
-        number = float(text)
-    except ValueError:
+def _number(plain: str | None) -> int | float | None:
+    if plain is None:
         return None
+    number = float(plain)
     if not abs(number) < 1e300:
         return None
     return int(number) if number == int(number) else number

@@ -8,7 +8,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from p2c.explain.phrases import LANGUAGES
 from p2c.web.guard import COOKIE, session
+from p2c.web.pages.cards import card_of
 from p2c.web.pages.paper import show
 from p2c.web.service import desk_of
 
@@ -21,7 +23,10 @@ async def index(request: Request) -> Response:
     desk = desk_of(request)
     if not desk.settings.pages:
         return RedirectResponse("/docs", 303)
-    return show(request, "index.html")
+    asked = request.query_params.get("language", "en")
+    language = asked if asked in LANGUAGES else "en"
+    cards = [card_of(each, language) for each in desk.shelf.entries.values()]
+    return show(request, "index.html", language=language, cards=cards)
 
 
 @router.get("/login")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Grid, Points
-from p2c.explain.sentences import label_words, number_words, value_words
+from p2c.domain.feature import Grid, Points, in_language
+from p2c.explain.phrases import phrases_of
+from p2c.explain.sentences import filled, label_words, number_words, unit_of_one, value_words
+from p2c.rules.cells import weighed_features
+from p2c.web.pages.values import EXAMPLE, number_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from p2c.domain.feature import Feature
+    from p2c.explain.phrases import Phrases
     from p2c.web.pages.address import Case
+    from p2c.web.pages.values import Reading
     from p2c.web.shelf import Entry
 
 STANDING = {
@@ -23,13 +26,8 @@ STANDING = {
     "effect": "follows from the rest",
 }
 """What a feature's action says of it."""
-CHANGES = {
-    "free": "I can change this",
-    "up": "only upwards",
-    "down": "only downwards",
-    "fixed": "I cannot change this",
-    "effect": "follows from the rest",
-}
+GROUPS = {"free": "change", "up": "change", "down": "change", "effect": "effect", "fixed": "fixed"}
+"""Where in the form a feature stands, by its action; what no rule looks at stands apart, under `spare`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +41,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A feature as the form shows it."""
+    """A feature as the form shows it; `echo` says what the text was read as."""
 
     number: int
     name: str
     label: str
     unit: str
+    one_unit: str
     text: str
+    echo: str
+    unknown: bool
     is_number: bool
     whole: bool
     least: str
@@ -73,45 +74,99 @@ class Field:
         return bool(chosen or self.lower or self.upper or self.weight or self.lifted)
 
 
-def fields_of(entry: Entry, case: Case, faults: Mapping[str, str]) -> list[Field]:
-    """Return the fields of a problem's form, filled in from a case."""
-    features = enumerate(entry.problem.theory.features)
-    return [_field(number, each, case, faults.get(each.name, "")) for number, each in features]
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The fields of one kind: `change`, `effect`, `fixed` or `spare`."""
+
+    key: str
+    fields: tuple[Field, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the fields are shown at once: those that no rule looks at only where something is said there."""
+        return self.key != "spare" or any(each.is_touched or each.fault for each in self.fields)
 
 
-def _field(number: int, feature: Feature, case: Case, fault: str) -> Field:
+def groups_of(entry: Entry, case: Case, read: Reading) -> list[Group]:
+    """Return the fields of a problem's form, filled in from a case, in groups."""
+    theory = entry.problem.theory
+    weighed = weighed_features(theory)
+    found: dict[str, list[Field]] = {key: [] for key in ("change", "effect", "fixed", "spare")}
+    for number, feature in enumerate(theory.features):
+        key = GROUPS[feature.action.value] if feature.name in weighed else "spare"
+        found[key].append(_field(number, in_language(feature, case.spoken), case, read))
+    return [Group(key, tuple(fields)) for key, fields in found.items() if fields]
+
+
+def typing_words(language: str) -> dict[str, str]:
+    """Return what the page's script needs to read numbers as the server does, and to say what is wrong with one."""
+    phrases = phrases_of(language)
+    words = phrases.pages
+    kept = ("expected_least", "expected_most", "reads_as", "cancelled", "failed", "unreachable")
+    return {key: words[key] for key in (*kept, "copied", "no_field")} | {
+        "language": language,
+        "thousands": phrases.thousands,
+        "decimal": phrases.decimal,
+        "expected_number": number_fault(phrases),
+        "expected_whole": number_fault(phrases, whole=True),
+        "with_unit": phrases.with_unit,
+    }
+
+
+def example_number(language: str) -> str:
+    """Return a number as a language writes it."""
+    return number_words(EXAMPLE, phrases_of(language))
+
+
+def _field(number: int, feature: Feature, case: Case, read: Reading) -> Field:
+    phrases = phrases_of(case.spoken)
     name = feature.name
     text = case.values.get(name, "")
     is_number = feature.kind.is_number
     names = () if is_number else tuple(map(str, feature.places))
     chosen = case.only.get(name, ())
+    listed = _choices(feature, names, text, phrases)
     return Field(
         number=number,
         name=name,
         label=label_words(feature),
         unit=feature.unit,
+        one_unit=unit_of_one(feature, phrases),
         text=text,
+        echo=_echo(feature, read, phrases),
+        unknown=name in case.unknown,
         is_number=is_number,
         whole=feature.kind.value == "int",
         least=str(feature.minimum),
-        most_words=number_words(feature.maximum) if is_number else "",
-        least_words=number_words(feature.minimum) if is_number else "",
+        most_words=number_words(feature.maximum, phrases) if is_number else "",
+        least_words=number_words(feature.minimum, phrases) if is_number else "",
         most=str(feature.maximum),
-        choices=_choices(feature, names, text),
-        changes=_changes(feature, case.actions.get(name, "")),
+        choices=listed,
+        changes=_changes(feature, case.actions.get(name, ""), phrases),
         lower=case.numbers.get(("min", name), ""),
         upper=case.numbers.get(("max", name), ""),
         weight=case.numbers.get(("w", name), ""),
-        usual_weight=str(feature.weight),
-        only=tuple(Choice(each, each.replace("_", " "), each in chosen) for each in names),
+        usual_weight=number_words(feature.weight, phrases),
+        only=tuple(
+            Choice(each.value, each.text, each.value in chosen) for each in listed[: len(names)]
+        ),
         lifted=tuple(kind for kind, whose in case.lifted if whose == name),
-        fault=fault,
+        fault=read.faults.get(name, ""),
     )
 
 
-def _choices(feature: Feature, names: tuple[str, ...], text: str) -> tuple[Choice, ...]:
+def _echo(feature: Feature, read: Reading, phrases: Phrases) -> str:
+    value = read.state[feature.name]
+    if value is None or not feature.kind.is_number:
+        return ""
+    return filled(phrases.pages["reads_as"], value=value_words(feature, value, phrases))
+
+
+def _choices(
+    feature: Feature, names: tuple[str, ...], text: str, phrases: Phrases
+) -> tuple[Choice, ...]:
     listed = tuple(
-        Choice(each, value_words(feature, value), each == text)
+        Choice(each, value_words(feature, value, phrases), each == text)
         for each, value in zip(names, feature.places if names else (), strict=True)
     )
     # What is not among the values is kept and shown, so that the fault can be seen and mended.
@@ -119,15 +174,20 @@ def _choices(feature: Feature, names: tuple[str, ...], text: str) -> tuple[Choic
     return (*listed, *odd)
 
 
-def _changes(feature: Feature, given: str) -> tuple[Choice, ...]:
+def _changes(feature: Feature, given: str, phrases: Phrases) -> tuple[Choice, ...]:
     usual = feature.action.value
     offered = ["free", *(("up", "down") if feature.has_order else ()), "fixed"]
     if feature.governed:
         offered.append("effect")
-    first = Choice("", CHANGES[usual], chosen=not given)
+    words = phrases.pages
+    first = Choice("", words[f"change_{usual}"], chosen=not given)
     return (
         first,
-        *(Choice(each, CHANGES[each], each == given) for each in offered if each != usual),
+        *(
+            Choice(each, words[f"change_{each}"], each == given)
+            for each in offered
+            if each != usual
+        ),
     )
 
 

@@ -23,14 +23,15 @@ def read_given(problem: Problem, case: Case, text: str) -> dict[str, Any]:
     if text.lstrip()[:1] not in ("{", "["):
         cells = _csv_row(text)
         _refuse_unknown(cells, known)
-        return {"end": read_text_row(features, {**case.values, **cells})}
+        end = read_text_row([each for each in features if each.name in cells], cells)
+        return {"end": {**case.row(problem.theory), **end}}
     data = _json_object(text)
     if "steps" in data:
         return {"document": data}
     inner = data.get("counterfactual")
     row = inner if isinstance(inner, dict) and "counterfactual" not in known else data
     _refuse_unknown(row, known)
-    return {"end": read_row(features, {**case.row(features), **row})}
+    return {"end": read_row(features, {**case.row(problem.theory), **row})}
 
 
 def _json_object(text: str) -> dict[str, Any]:

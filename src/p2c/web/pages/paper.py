@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from p2c.explain.phrases import LANGUAGES, phrases_of
+from p2c.explain.sentences import filled
 from p2c.web.complaints import RETRY
 from p2c.web.service import desk_of
 
@@ -19,12 +21,7 @@ if TYPE_CHECKING:
     from p2c.web.shelf import Entry
 
 FOLDER = Path(__file__).parent.parent
-PAGES = (
-    ("problem", "Problem"),
-    ("person", "Person"),
-    ("plan", "Plan"),
-    ("compare", "Compare"),
-)
+PAGES = ("problem", "person", "plan", "compare")
 
 templates = Environment(
     loader=FileSystemLoader(FOLDER / "templates"),
@@ -33,6 +30,7 @@ templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+templates.filters["filled"] = filled
 
 
 def show(
@@ -43,9 +41,10 @@ def show(
     case: Case | None = None,
     page: str = "",
     status: int = 200,
+    language: str = "en",
     **facts: Any,
 ) -> HTMLResponse:
-    """Return a page: the template with its facts inside the frame that all pages share."""
+    """Return a page: the template with its facts inside the frame that all pages share, in a language."""
     desk = desk_of(request)
     entries = desk.shelf.entries.values() if desk.settings.pages else ()
     text = templates.get_template(template).render(
@@ -55,6 +54,9 @@ def show(
         query=case.query() if case else "",
         page=page,
         pages=PAGES,
+        language=language,
+        words=phrases_of(language).pages,
+        languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=desk.settings.reviews if desk.settings.pages else (),
         **facts,
     )

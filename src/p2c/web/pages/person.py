@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response  # noqa: TC002 - FastAPI reads it
+from starlette.responses import RedirectResponse, Response
 
-from p2c.errors import RowError
-from p2c.explain.sentences import label_words
-from p2c.web.pages.address import Case, case_of_row, read_case
-from p2c.web.pages.form import fields_of
+from p2c.domain.feature import in_language
+from p2c.explain.phrases import phrases_of
+from p2c.explain.sentences import label_words, value_words
+from p2c.web.pages.address import case_of_row, read_case
+from p2c.web.pages.form import example_number, groups_of, typing_words
 from p2c.web.pages.paper import show
+from p2c.web.pages.values import read_values
 from p2c.web.service import desk_of
 
 if TYPE_CHECKING:
+    from p2c.domain.feature import Feature
+    from p2c.domain.row import State
+    from p2c.web.pages.address import Case
+    from p2c.web.pages.values import Reading
     from p2c.web.shelf import Entry
 
 router = APIRouter()
@@ -29,41 +36,51 @@ async def person(request: Request, id: str) -> Response:
     """Show the form, and the rows to pick from."""
     entry = desk_of(request).shelf.find(id)
     case = read_case(request.query_params.multi_items())
-    rows = [
-        {
-            "name": name,
-            "query": Case(
-                case_of_row(row).values,
-                case.actions,
-                case.numbers,
-                case.only,
-                case.lifted,
-                case.options,
-            ).query(),
-            "values": list(case_of_row(row).values.values()),
-            "chosen": dict(case_of_row(row).values) == dict(case.values),
-        }
-        for name, row in islice(entry.rows.items(), SHOWN)
-    ]
-    return show(
+    language = case.spoken
+    features = [in_language(each, language) for each in entry.problem.theory.features]
+    read = read_values(entry.problem.theory, case)
+    rows = [_row(row, name, features, case) for name, row in islice(entry.rows.items(), SHOWN)]
+    return turned(request, entry, case) or show(
         request,
         "person.html",
         entry=entry,
         case=case,
         page="person",
-        fields=fields_of(entry, case, value_faults(entry, case)),
-        labels=[label_words(each) for each in entry.problem.theory.features],
+        language=language,
+        labels=[label_words(each) for each in features],
         rows=rows,
         more=max(len(entry.rows) - SHOWN, 0),
+        **form_facts(entry, case, read),
     )
 
 
-def value_faults(entry: Entry, case: Case) -> dict[str, str]:
-    """Return what is wrong with the values of a case, by feature; nothing where nobody was described."""
-    if case.is_blank:
-        return {}
-    try:
-        case.row(entry.problem.theory.features)
-    except RowError as error:
-        return {each.place: each.message for each in error.faults}
-    return {}
+def _row(row: State, name: str, features: list[Feature], case: Case) -> dict[str, Any]:
+    own = case_of_row(row).in_language(case.spoken, features)
+    phrases = phrases_of(case.spoken)
+    return {
+        "name": name,
+        "query": case.of(own).query(),
+        "values": [
+            "" if row[each.name] is None else value_words(each, row[each.name], phrases)
+            for each in features
+        ],
+        "chosen": dict(own.values) == dict(case.values),
+    }
+
+
+def form_facts(entry: Entry, case: Case, read: Reading) -> dict[str, Any]:
+    """Return what the template of the form needs."""
+    return {
+        "groups": groups_of(entry, case, read),
+        "typing": json.dumps(typing_words(case.spoken)),
+        "example_number": example_number(case.spoken),
+    }
+
+
+def turned(request: Request, entry: Entry, case: Case) -> Response | None:
+    """Lead on to the same page in another language where one is asked for, its numbers written as that language does."""
+    language = request.query_params.get("to")
+    if language is None:
+        return None
+    other = case.in_language(language, entry.problem.theory.features)
+    return RedirectResponse(f"{request.url.path}?{other.query()}", 303)

@@ -6,19 +6,22 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response  # noqa: TC002 - FastAPI reads it
+from starlette.responses import Response
 
 from p2c.errors import P2CError
+from p2c.explain.letter import spoken
+from p2c.explain.sentences import label_words
 from p2c.web.complaints import describe
 from p2c.web.crew import OutOfTime, Overloaded, Question, SolverFailed
-from p2c.web.pages.address import Case, case_of_row, read_case
-from p2c.web.pages.form import fields_of
+from p2c.web.pages.address import NEEDED, case_of_row, read_case
 from p2c.web.pages.paper import show
-from p2c.web.pages.person import value_faults
+from p2c.web.pages.person import form_facts, turned
 from p2c.web.pages.problem import drawn
+from p2c.web.pages.values import read_values
 from p2c.web.service import attended, desk_of
 
 if TYPE_CHECKING:
+    from p2c.web.pages.address import Case
     from p2c.web.shelf import Entry
 
 router = APIRouter()
@@ -32,13 +35,19 @@ TROUBLE = (P2CError, Overloaded, OutOfTime, SolverFailed)
 async def plan(request: Request, id: str) -> Response:
     """Show the form beside the plan."""
     entry, case = opened(request, id)
+    away = turned(request, entry, case)
+    if away:
+        return away
+    read = read_values(entry.problem.theory, case)
     return show(
         request,
         "plan.html",
         entry=entry,
         case=case,
         page="plan",
-        fields=fields_of(entry, case, value_faults(entry, case)),
+        language=case.spoken,
+        example=next((name for name, row in entry.rows.items() if row == read.state), ""),
+        **form_facts(entry, case, read),
         **await _told(request, entry, case, "story"),
     )
 
@@ -48,7 +57,7 @@ async def result(request: Request, id: str) -> Response:
     """Show the plan alone, to be put into the page."""
     entry, case = opened(request, id)
     told = await _told(request, entry, case, "story")
-    return show(request, "result.html", entry=entry, case=case, **told)
+    return show(request, "result.html", entry=entry, case=case, language=case.spoken, **told)
 
 
 @router.get("/p/{id}/plan/ways")
@@ -63,17 +72,43 @@ async def ways(request: Request, id: str) -> Response:
         entry=entry,
         case=case,
         page="plan",
+        language=case.spoken,
         **told,
     )
 
 
 @router.get("/p/{id}/plan/picture.svg")
-async def picture(request: Request, id: str, theme: str = "light") -> Response:
-    """Draw the plan."""
+async def picture(request: Request, id: str, theme: str = "light", shape: str = "") -> Response:
+    """Draw the plan, across the page or down it."""
     entry, case = opened(request, id)
     seconds = desk_of(request).settings.limits.seconds
-    more = {"time_limit": seconds, "theme": theme}
+    more = {"time_limit": seconds, "theme": theme, "shape": shape}
     return await drawn(request, entry, "picture", case.arguments(entry) | more)
+
+
+@router.get("/p/{id}/plan/letter.html")
+async def letter(request: Request, id: str) -> Response:
+    """Hand out the letter as a page of its own, to keep, to send or to print."""
+    entry, case = opened(request, id)
+    told = await ask(request, entry, case, "letter")
+    return _kept(told["html"].encode("utf-8", "replace"), "text/html", f"{entry.id}-letter.html")
+
+
+@router.get("/p/{id}/plan/plan.json")
+async def document(request: Request, id: str) -> Response:
+    """Hand out the plan as the contract writes it."""
+    entry, case = opened(request, id)
+    told = await ask(request, entry, case, "plan")
+    content = json.dumps(told, indent=2, ensure_ascii=False).encode("utf-8", "replace")
+    return _kept(content, "application/json", f"{entry.id}-plan.json")
+
+
+def _kept(content: bytes, kind: str, name: str) -> Response:
+    return Response(
+        content,
+        media_type=kind,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 def opened(request: Request, id_: str) -> tuple[Entry, Case]:
@@ -82,19 +117,31 @@ def opened(request: Request, id_: str) -> tuple[Entry, Case]:
     case = read_case(request.query_params.multi_items())
     if case.is_blank and entry.rows:
         first = case_of_row(next(iter(entry.rows.values())))
-        case = Case(first.values, case.actions, case.numbers, case.only, case.lifted, case.options)
+        case = case.of(first.in_language(case.spoken, entry.problem.theory.features))
     return entry, case
 
 
 async def _told(request: Request, entry: Entry, case: Case, task: str) -> dict[str, Any]:
-    """Return what a solver tells of a case, or what is wrong with it."""
+    """Return what a solver tells of a case, what is wrong with it, or what it still needs."""
+    facts: dict[str, Any] = {"told": None, "trouble": "", "faults": [], "needed": []}
     if case.is_blank:
-        return {"told": None, "trouble": "", "faults": []}
+        return facts
+    theory = spoken(entry.problem.theory, case.spoken)
+    read = read_values(theory, case)
+    labels = {name: label_words(each) for name, each in theory.feature.items()}
+    numbers = {name: number for number, name in enumerate(labels)}
+    facts["needed"] = [{"label": labels[name], "number": numbers[name]} for name in read.needed]
     try:
-        return {"told": await ask(request, entry, case, task), "trouble": "", "faults": []}
+        if not read.needed or read.faults:
+            facts["told"] = await ask(request, entry, case, task)
     except TROUBLE as error:
-        _, message, faults = describe(error)
-        return {"told": None, "trouble": message, "faults": faults}
+        _, facts["trouble"], faults = describe(error)
+        facts["faults"] = [
+            {**each, "place": labels.get(each["place"], each["place"])}
+            for each in faults
+            if each["message"] != NEEDED
+        ]
+    return facts
 
 
 async def ask(request: Request, entry: Entry, case: Case, task: str, **more: Any) -> Any:

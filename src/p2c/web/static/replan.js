@@ -1,8 +1,9 @@
 // Plans again with every change, puts the answer into the page and the state into the address.
-import { check } from "./fields.js";
+import { check, words } from "./fields.js";
 
 const form = document.getElementById("person");
 const result = document.getElementById("result");
+const letter = document.getElementById("letter");
 const progress = document.getElementById("progress");
 const TYPING = 150;
 const PATIENCE = 200;
@@ -19,21 +20,24 @@ function carry(search) {
   for (const link of document.querySelectorAll("a[data-carry]")) {
     link.href = `${link.pathname}?${search}`;
   }
+  const free = [...new URLSearchParams(search)].filter(([name]) => !/^(a|min|max|w|only):|^lift$/.test(name));
+  const drop = document.getElementById("drop");
+  drop.href = `${drop.pathname}?${new URLSearchParams(free)}`;
 }
 
 async function fetchPart(address, signal) {
   const answer = await fetch(address, { signal });
   const type = answer.headers.get("content-type") ?? "";
   if (type.startsWith("text/html")) return answer.text();
-  throw new Error(`The server answered ${answer.status}.`);
+  throw new Error(words.failed.replace("{status}", answer.status));
 }
 
 function say(text) {
   const note = document.createElement("p");
   note.className = "note";
-  note.setAttribute("role", "status");
   note.textContent = text;
   result.replaceChildren(note);
+  letter.replaceChildren();
 }
 
 async function showWays(signal) {
@@ -46,27 +50,36 @@ async function showWays(signal) {
   }
 }
 
+function put(html) {
+  const made = new DOMParser().parseFromString(html, "text/html");
+  // The live region itself stays, so that what is new in it is read out.
+  for (const place of [result, letter]) place.replaceChildren(...made.getElementById(place.id).childNodes);
+  tools();
+}
+
 async function replan() {
-  const numbers = [...form.querySelectorAll("input[inputmode]")];
-  if (numbers.filter((input) => !check(input)).length) return;
+  // A plan beside a field that cannot be read would be the plan of somebody else: the server says what is wrong instead.
+  for (const input of form.querySelectorAll("input[inputmode]")) check(input);
   running?.abort();
   const mine = (running = new AbortController());
   const search = query();
   carry(search);
+  letter.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => { progress.hidden = false; }, PATIENCE);
   try {
-    result.innerHTML = await fetchPart(`${form.dataset.result}?${search}`, mine.signal);
+    put(await fetchPart(`${form.dataset.result}?${search}`, mine.signal));
     document.dispatchEvent(new CustomEvent("p2c:planned"));
     showWays(mine.signal);
   } catch (error) {
     if (mine === running) {
-      say(error.name === "AbortError" ? "Cancelled. Change something to plan again." : `${error.message} Try again.`);
+      const gone = error instanceof TypeError ? words.unreachable : error.message;
+      say(error.name === "AbortError" ? words.cancelled : gone);
     }
   } finally {
     clearTimeout(waiting);
     if (mine === running) {
       progress.hidden = true;
-      result.removeAttribute("aria-busy");
+      letter.removeAttribute("aria-busy");
     }
   }
 }
@@ -76,10 +89,31 @@ function soon(delay) {
   timer = setTimeout(replan, delay);
 }
 
-form.addEventListener("input", (event) => soon(event.target.matches("input[inputmode]") ? TYPING : 0));
+const DEEDS = {
+  print: () => window.print(),
+  copy: async (said) => {
+    await navigator.clipboard.writeText(location.href);
+    said.textContent = words.copied;
+  },
+};
+
+function tools() {
+  for (const button of letter.querySelectorAll("button[data-do]")) {
+    button.hidden = button.dataset.do === "copy" && !navigator.clipboard;
+    button.addEventListener("click", () => DEEDS[button.dataset.do](letter.querySelector("[data-said]")));
+  }
+}
+
+form.addEventListener("input", (event) => {
+  if (!event.target.name) return;
+  if (/^v:|^unknown$/.test(event.target.name)) document.getElementById("example")?.remove();
+  soon(event.target.matches("input[inputmode]") ? TYPING : 0);
+});
 form.addEventListener("submit", (event) => {
+  if (event.submitter?.name === "to") return;
   event.preventDefault();
   soon(0);
 });
 document.getElementById("cancel").addEventListener("click", () => running?.abort());
+tools();
 showWays();

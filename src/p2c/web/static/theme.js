@@ -10,7 +10,7 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
-    const label = () => { button.textContent = shown() === "dark" ? "Light" : "Dark"; };
+    const label = () => { button.textContent = shown() === "dark" ? button.dataset.light : button.dataset.dark; };
     button.hidden = false;
     label();
     button.addEventListener("click", () => {

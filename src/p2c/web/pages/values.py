@@ -1,0 +1,84 @@
+"""A person's values out of a form: what was read, what is wrong with the rest, and what is still needed for an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Kind
+from p2c.domain.row import read_cell, read_value
+from p2c.explain.phrases import phrases_of
+from p2c.explain.sentences import filled, number_words
+from p2c.rules.cells import weighed_features
+from p2c.web.pages.numerals import plain_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.domain.row import State
+    from p2c.explain.phrases import Phrases
+    from p2c.rules.theory import Theory
+    from p2c.web.pages.address import Case
+
+EXAMPLE, WHOLE_EXAMPLE = 1234.5, 1234
+"""The numbers that show how a language writes numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The values that could be read, and by feature what is wrong; `needed` are those that nothing was said of."""
+
+    state: State
+    faults: Mapping[str, str]
+    needed: tuple[str, ...]
+
+
+def read_values(theory: Theory, case: Case) -> Reading:
+    """Read the values of a case. One that no rule looks at need not be given."""
+    phrases = phrases_of(case.spoken)
+    weighed = weighed_features(theory)
+    state: State = {}
+    faults: dict[str, str] = {}
+    needed: list[str] = []
+    for feature in theory.features:
+        name = feature.name
+        text = case.values.get(name, "")
+        state[name] = None
+        if text.strip() == "":
+            if name not in case.unknown and name in weighed:
+                needed.append(name)
+            continue
+        try:
+            state[name] = _value(feature, text, phrases)
+        except ValueError as error:
+            faults[name] = str(error)
+    return Reading(state, faults, tuple(needed))
+
+
+def _value(feature: Feature, text: str, phrases: Phrases) -> Value:
+    words = phrases.pages
+    if not feature.kind.is_number:
+        found = {str(each): each for each in feature.places}.get(text)
+        if found is None:
+            raise ValueError(filled(words["not_a_value"], text=text[:40]))
+        return found
+    whole = feature.kind is Kind.INT
+    plain = plain_number(text, phrases)
+    # Some write 40.000 for forty thousand where others mean forty: neither is guessed.
+    if plain is None or (whole and "." in plain):
+        raise ValueError(number_fault(phrases, whole=whole))
+    number = read_cell(feature, plain)
+    for key, limit, beyond in (
+        ("least", feature.minimum, number < feature.minimum),
+        ("most", feature.maximum, number > feature.maximum),
+    ):
+        if beyond:
+            raise ValueError(filled(words[f"expected_{key}"], limit=number_words(limit, phrases)))
+    return read_value(feature, number)
+
+
+def number_fault(phrases: Phrases, *, whole: bool = False) -> str:
+    """Say that a number is expected, and how the language writes one."""
+    key, example = ("whole", WHOLE_EXAMPLE) if whole else ("number", EXAMPLE)
+    return filled(phrases.pages[f"expected_{key}"], example=number_words(example, phrases))
