@@ -254,8 +254,12 @@ class Problem:
         return prove_claims(self.theory, document, verdict, answer)
 
     def lint(self) -> tuple[Finding, ...]:
-        """Return what looks wrong with the problem although it can be read."""
-        return lint(self.theory)
+        """Return what looks wrong with the problem although it can be read, and is not accepted by it."""
+        return tuple(each for each in self.findings() if not each.reason)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what `lint` returns, and what the problem accepts, with the reason."""
+        return lint(self.theory, self.spec.lint.accept)
 
     def space(self) -> SpaceReport:
         """Return the size of the search space, raw and after cutting it at what rules mention."""

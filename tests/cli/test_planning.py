@@ -168,6 +168,77 @@ def test_lint_warns_and_says_where_there_is_nothing_to_report(desk: Desk) -> Non
     assert desk.run("lint", path) == (0, "nothing to report\n", "")
 
 
+SCORES = {
+    "goal": "score(X,N), N>=50, account(X,'no')",
+    "rules": "score(X,N) :- account(X,'yes'), arrears(X,'no'), N>=95.",
+    "features": {
+        "account": {"type": "category", "values": ["no", "yes"]},
+        "arrears": {"type": "category", "values": ["no", "yes"]},
+        "score": {"type": "int", "min": 0, "max": 100, "unit": "points"},
+    },
+}
+
+
+def test_lint_reads_the_laws_back_and_counts_the_exceptions(desk: Desk) -> None:
+    problem = desk.write("scores.toml", problem_to_toml(SCORES))
+    people = desk.write("p.csv", "account,arrears,score\nno,no,97\nyes,no,40\nno,no,1\nyes,no,95\n")
+    shown = desk.run("lint", problem, "--rows", people)
+    assert (shown.code, shown.out.splitlines()) == (
+        0,
+        [
+            "score, law 'iff':",
+            "  Score is at least 95 points exactly where account is yes and arrears is no, or where another rule for score says so.",
+            "  Where no rule applies, score is one of the values that no rule names: 0 points – 94 points.",
+            "exceptions: 2 of 4 rows",
+            f"  1: score is what the rule names and no such rule applies: {SCORES['rules']}",
+            f"  1: the rule applies and score is something else: {SCORES['rules']}",
+            "nothing to report",
+        ],
+    )
+    loose = desk.write("loose.toml", problem_to_toml(SCORES | {"causal": "if"}))
+    shown = desk.run("lint", loose, "--rows", people)
+    assert "  Where no rule applies, score may be anything." in shown.out.splitlines()
+    assert "exceptions: 1 of 4 rows" in shown.out.splitlines()
+
+
+def test_a_plan_says_which_law_made_an_effect_happen(desk: Desk) -> None:
+    problem = desk.write("scores.toml", problem_to_toml(SCORES))
+    row = desk.row({"account": "yes", "arrears": "no", "score": 97})
+    reason = "the rules let your score be 97 points only where account is yes and arrears is no, which is not so"
+    assert f"because {reason} (iff)\n" in desk.run("plan", problem, row).out
+    assert f"This is because {reason}." in desk.run("explain", problem, row).out
+    german = desk.run("explain", problem, row, "--language", "de").out
+    assert "nach den Regeln nur dann 97 points, wenn gilt: " in german
+
+
+def test_a_finding_that_a_problem_accepts_is_shown_and_does_not_count(desk: Desk) -> None:
+    accept = {"unread_feature": {"age": "the bank asks for it"}}
+    loan = desk.write("known.toml", problem_to_toml(LOAN | {"lint": {"accept": accept}}))
+    shown = desk.run("lint", loan)
+    assert shown.code == 0
+    assert "leave it out (accepted: the bank asks for it)\n" in shown.out
+    accept = {"unread_feature": {"debt": "x"}, "unread": {"age": "x"}}
+    wrong = desk.write("wrong.toml", problem_to_toml(LOAN | {"lint": {"accept": accept}}))
+    shown = desk.run("lint", wrong)
+    assert shown.code == 1
+    assert shown.out.splitlines()[-2:] == [
+        "lint.accept.unread_feature.debt: nothing of this kind is found: drop it; known: 'age'",
+        "lint.accept.unread.age: nothing of this kind is found: drop it; did you mean 'unread_feature'?",
+    ]
+    empty = desk.write(
+        "empty.toml", problem_to_toml(LOAN | {"lint": {"accept": {"unread_feature": {"age": " "}}}})
+    )
+    assert desk.refuses("lint", empty).endswith(
+        "lint.accept.unread_feature.age: expected the reason why this is known, found ' '"
+    )
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_an_embedded_problem_has_nothing_to_report(desk: Desk, name: str) -> None:
+    shown = desk.run("lint", desk.write("embedded.toml", datasets.problem_text(name)))
+    assert (shown.code, shown.out.splitlines()[-1]) == (0, "nothing else to report")
+
+
 def test_space_counts_the_states(desk: Desk) -> None:
     shown = desk.run("space", desk.loan)
     assert shown.code == 0

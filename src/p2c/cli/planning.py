@@ -26,12 +26,20 @@ from p2c.cli.desk import (
     write_new,
 )
 from p2c.cli.group import command_group
+from p2c.domain.files import read_rows
 from p2c.domain.spec import Norm
 from p2c.explain.justification import JUSTIFIERS, Justifier
 from p2c.explain.sentences import explain_proof, to_text
 from p2c.plan.nearest import Distinct
 from p2c.problem import Problem
-from p2c.report.terminal import show_justification, show_plan, show_plans, show_space
+from p2c.report.terminal import (
+    show_breaches,
+    show_justification,
+    show_laws,
+    show_plan,
+    show_plans,
+    show_space,
+)
 
 MOST = 100_000
 """The most end states that are asked for at once."""
@@ -166,14 +174,27 @@ def check(
 
 
 @planning.command()
-def lint(problem: ProblemFile) -> None:
-    """Warn of what looks wrong with a problem although it can be read."""
-    findings = Problem.load(problem).lint()
+def lint(
+    problem: ProblemFile,
+    *,
+    rows: Annotated[
+        Path | None, typer.Option(help="People, to count who is an exception to which rule.")
+    ] = None,
+) -> None:
+    """Read the laws of a problem back, and warn of what looks wrong with it although it can be read."""
+    loaded = Problem.load(problem)
+    people = read_rows(loaded.theory.features, rows) if rows else []
+    show_laws(out, loaded.theory)
+    if rows:
+        show_breaches(out, loaded.theory, people)
+    findings = loaded.findings()
     for finding in findings:
-        out.print(str(finding), markup=False)
-    if not findings:
-        out.print("nothing to report")
-    raise typer.Exit(1 if findings else 0)
+        place = f"{loaded.spec.rules_file}: " if loaded.spec.rules_file and finding.line else ""
+        known = f" (accepted: {finding.reason})" if finding.reason else ""
+        out.print(f"{place}{finding}{known}", markup=False)
+    if all(each.reason for each in findings):
+        out.print("nothing to report" if not findings else "nothing else to report")
+    raise typer.Exit(0 if all(each.reason for each in findings) else 1)
 
 
 @planning.command()

@@ -55,6 +55,12 @@ def _scale(raw: Any) -> str | int | float:
     return number
 
 
+def _reason(raw: Any) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise _refuse("the reason why this is known")
+    return raw
+
+
 def _move_start(raw: Any) -> Any:
     return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else raw
 
@@ -64,4 +70,5 @@ SpecValue = Annotated[str | int | float, PlainValidator(_value)]
 Positive = Annotated[int | float, PlainValidator(_positive)]
 Weight = Annotated[int | float, PlainValidator(_weight)]
 Scale = Annotated[str | int | float, PlainValidator(_scale)]
+Reason = Annotated[str, PlainValidator(_reason)]
 MoveStart = Annotated[StrictStr, BeforeValidator(_move_start)]

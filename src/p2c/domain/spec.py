@@ -17,6 +17,7 @@ from p2c.domain.feature import Action, Kind, Law
 from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     MoveStart,
     Positive,
+    Reason,
     Scale,
     SpecNumber,
     SpecValue,
@@ -95,6 +96,14 @@ class FeatureSpec(BaseModel):
     languages: dict[StrictStr, WordsSpec] = Field(default_factory=dict)
 
 
+class LintSpec(BaseModel):
+    """The keys of `[lint]`: findings that are known, by kind and what each is about, with the reason."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    accept: dict[StrictStr, dict[StrictStr, Reason]] = Field(default_factory=dict)
+
+
 class ProblemSpec(BaseModel):
     """The keys of a problem."""
 
@@ -110,6 +119,7 @@ class ProblemSpec(BaseModel):
     rules: StrictStr | None = None
     rules_file: StrictStr | None = None
     features: dict[str, FeatureSpec] = Field(min_length=1)
+    lint: LintSpec = LintSpec()
     _file: str = PrivateAttr("")
 
     def placed(self, key: Literal["rules", "goal"]) -> str:
@@ -202,7 +212,10 @@ def _fault(error: ErrorDetails) -> Fault:
     kind = error["type"]
     if kind == "extra_forbidden":
         in_feature = error["loc"][0] == "features"
-        known = TABLES[len(error["loc"]) if in_feature else 1].model_fields
+        table = TABLES[len(error["loc"]) if in_feature else 1]
+        known = (
+            LintSpec if error["loc"][0] == "lint" and len(error["loc"]) > 1 else table
+        ).model_fields
         return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known)}")
     if kind in ("missing", "too_short"):
         return Fault(place, EXPECTED[kind])

@@ -102,7 +102,8 @@ class Phrases:
     follows_named: str
     follows_unknown: str
     because: str
-    because_nothing: str
+    because_only: str
+    """Why an effect happens to which no rule leads: the value that there was needs a rule that applies."""
     wait: str
     counts_on: str
     rest_stays: str

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Minimize
+from p2c.explain.laws import only_where
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import label_words, number_words, value_words
 from p2c.markup import clean
@@ -14,13 +15,13 @@ from p2c.plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible
 if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.explain.phrases import Phrases
-    from p2c.plan.outcome import Action, Plan
+    from p2c.plan.outcome import Action, CausalAction, Plan
     from p2c.rules.theory import Theory
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One action in words; an effect keeps the rules behind it for readers who want them."""
+    """One action in words; an effect keeps the rules behind it for readers who want them, or says what let go of the value."""
 
     text: str
     direct: bool
@@ -108,7 +109,13 @@ class _Teller:
             return Act(self.sentence(clause), direct=True)
         if action.assumed:
             clause = f"{clause} ({self.phrases.assumed})"
-        return Act(self.sentence(clause), direct=False, because=action.because)
+        reasons = action.because or (self.law(action),)
+        return Act(self.sentence(clause), direct=False, because=reasons)
+
+    def law(self, action: CausalAction) -> str:
+        law = self.theory.feature[action.feature].law.value
+        reason = only_where(self.theory, action.feature, action.start, self.phrases)
+        return f"{reason} ({law})"
 
     def value(self, name: str, value: Value) -> str:
         if value is None:

@@ -58,6 +58,11 @@ def rule_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> st
     return as_sentence(filled(frame, body=told.body(clause.body), head=told.head(clause)), phrases)
 
 
+def body_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> str:
+    """Return what a rule asks for, as a clause."""
+    return _Words(theory, phrases).body(clause.body)
+
+
 def law_words(theory: Theory, clause: Clause, law: Law, phrases: Phrases = ENGLISH) -> LawWords:
     """Return what a law makes of a causal rule: a sentence, and an example on each side of it."""
     told = _Words(theory, phrases)

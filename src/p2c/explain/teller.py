@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from p2c.domain.feature import exact
 from p2c.domain.spec import Minimize
 from p2c.explain.facts import circumstances, facts, more_words
+from p2c.explain.laws import loses_its_rule, only_where
 from p2c.explain.narrate import rounded
 from p2c.explain.sentences import filled, label_words, number_words, value_words
 from p2c.markup import clean
@@ -133,11 +134,12 @@ class Teller:
         frame = self.phrases.follows_unknown if action.start is None else frame
         clauses = [self._clause(action.feature, text) for text in action.because]
         proofs = [why_fires(self.theory, c, state) for c in clauses if c is not None]
-        if proofs:
+        if proofs and not loses_its_rule(self.theory, action.feature, action.start, state):
             first, *rest = circumstances(self.theory, proofs, self.phrases)
             causes = (filled(self.phrases.because, reason=first), *rest)
         else:
-            causes = (self.phrases.because_nothing,)
+            reason = only_where(self.theory, action.feature, action.start, self.phrases)
+            causes = (filled(self.phrases.because, reason=reason),)
         return f"{self._change(frame, action)} {self.sentences(causes)}"
 
     def _clause(self, feature: str, text: str) -> Clause | None:

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from p2c.explain.laws import only_where
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.plan.nearest import Distinct, nearest_plans
@@ -128,7 +129,8 @@ class _Expert:
                 self.words["causal" if isinstance(action, CausalAction) else "direct"],
                 action.feature,
                 f"{_raw(action.start)} → {_raw(action.end)}",
-                "; ".join(action.because) or "–"
+                "; ".join(action.because)
+                or only_where(self.theory, action.feature, action.start, self.phrases)
                 if isinstance(action, CausalAction)
                 else f"{action.cost:.10g}",
             )

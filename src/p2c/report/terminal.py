@@ -8,9 +8,12 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from p2c.errors import counted
+from p2c.explain.laws import breaches, read_law
 from p2c.explain.narrate import narrate, rounded
 from p2c.explain.sentences import number_words, value_words
 from p2c.markup import clean
+from p2c.rules.meaning import abduce
+from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from p2c.domain.feature import Value
+    from p2c.domain.row import State
     from p2c.explain.justification import Justification
     from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
@@ -98,6 +102,31 @@ def show_space(console: Console, report: SpaceReport) -> None:
     console.print(
         f"{counted(report.raw, 'state')}, of which the rules can tell {report.cells:,} apart"
     )
+
+
+def show_laws(console: Console, theory: Theory) -> None:
+    """Print what the law of each governed feature says of its rules, and of people to whom none applies."""
+    for name, _ in theory.causes:
+        law = theory.feature[name].law.value
+        console.print(Text(f"{clean(name)}, law '{law}':", style="bold"))
+        for sentence in read_law(theory, name):
+            console.print(Text(f"  {sentence}"))
+
+
+def show_breaches(console: Console, theory: Theory, rows: Sequence[State]) -> None:
+    """Print how many of some people are exceptions, and to which rules."""
+    found = breaches(theory, rows)
+    some = sum(1 for row in rows if abduce(theory, row))
+    console.print(f"exceptions: {some:,} of {counted(len(rows), 'row')}", markup=False)
+    for each in found:
+        if not each.feature:
+            what = "the constraint holds"
+        elif each.applies:
+            what = f"the rule applies and {each.feature} is something else"
+        else:
+            what = f"{each.feature} is what the rule names and no such rule applies"
+        rules = "; ".join(render_rule(clause.rule) for clause in each.rules)
+        console.print(Text(f"  {each.rows:,}: {clean(what)}: {clean(rules)}"))
 
 
 def show_justification(console: Console, found: Justification) -> None:

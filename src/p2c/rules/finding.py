@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from p2c.rules.render import render_rule
+
 if TYPE_CHECKING:
     from p2c.rules.theory import Clause
 
@@ -24,15 +26,22 @@ class Concern(Enum):
     UNREAD_FEATURE = "unread_feature"
     UNMENTIONED_VALUES = "unmentioned_values"
     GOAL_NEVER_MET = "goal_never_met"
+    NOT_FOUND = "not_found"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to look at; the message says in one line where it is, what it is and what to do."""
+    """One thing to look at; the message says in one line where it is, what it is and what to do.
+
+    `about` is the feature, the rule or the literal that it is about, as a problem names it to accept the finding; `reason`
+    says why the problem accepts it.
+    """
 
     kind: Concern
     message: str
     line: int | None = None
+    about: str = ""
+    reason: str = ""
 
     def __str__(self) -> str:
         return self.message
@@ -41,4 +50,4 @@ class Finding:
 def about(kind: Concern, clause: Clause, message: str) -> Finding:
     """Return a finding about a rule."""
     line = clause.rule.at.line
-    return Finding(kind, f"line {line}: {message}", line)
+    return Finding(kind, f"line {line}: {message}", line, render_rule(clause.rule))

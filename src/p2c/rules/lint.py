@@ -5,6 +5,7 @@ Every finding is proved. Where a proof would take too long (`satisfy.Effort`), n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action
@@ -22,16 +23,21 @@ from p2c.rules.theory import Call
 from p2c.rules.variables import ANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.rules.syntax import Literal
     from p2c.rules.theory import Condition, Decision, Theory
 
+Findings = tuple[Finding, ...]
+
 __all__ = ["Concern", "Finding", "lint", "misspelt_heads"]
 
 
-def lint(theory: Theory) -> tuple[Finding, ...]:
-    """Return the findings: those about rules in the order of their lines, then the others."""
+def lint(theory: Theory, accepted: Mapping[str, Mapping[str, str]] | None = None) -> Findings:
+    """Return the findings: those about rules in the order of their lines, then the others.
+
+    `accepted` gives a reason for what is known, by kind and what it is about; what it names and is not found, is a finding.
+    """
     formulas = Formulas(theory)
     dead = never_firing(theory, formulas)
     found = [
@@ -45,7 +51,27 @@ def lint(theory: Theory) -> tuple[Finding, ...]:
         *_unmentioned_values(theory),
         *goal_never_met(theory, formulas),
     ]
-    return tuple(sorted(found, key=lambda each: (each.line is None, each.line or 0)))
+    told = sorted(found, key=lambda each: (each.line is None, each.line or 0))
+    reasons = {
+        (kind, name): why for kind, each in (accepted or {}).items() for name, why in each.items()
+    }
+    return (
+        *(replace(each, reason=reasons.get((each.kind.value, each.about), "")) for each in told),
+        *_not_found(found, reasons),
+    )
+
+
+def _not_found(found: list[Finding], accepted: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    """Report what is accepted although nobody finds it, and what there is to accept in its place."""
+    known = {(each.kind.value, each.about) for each in found}
+    for kind, name in accepted:
+        if (kind, name) not in known:
+            same = [about for each, about in known if each == kind]
+            hint = suggestion(name, same) if same else suggestion(kind, {each for each, _ in known})
+            place = f"lint.accept.{kind}.{name}"
+            yield Finding(
+                Concern.NOT_FOUND, f"{place}: nothing of this kind is found: drop it; {hint}"
+            )
 
 
 def misspelt_heads(theory: Theory) -> tuple[Finding, ...]:
@@ -64,7 +90,7 @@ def _unused_variables(theory: Theory) -> Iterator[Finding]:
 def _unused(atom: Atom, place: str, line: int | None) -> Finding:
     shown = render_atom(atom)
     message = f"{place}: {shown} tests nothing, for its variable is never compared: compare it or drop {shown}"
-    return Finding(Concern.UNUSED_VARIABLE, message, line)
+    return Finding(Concern.UNUSED_VARIABLE, message, line, shown)
 
 
 def _uncompared(body: tuple[Literal, ...]) -> Iterator[Atom]:
@@ -153,7 +179,7 @@ def _unread_features(theory: Theory) -> Iterator[Finding]:
     for feature in theory.features:
         if feature.name not in read:
             message = f"features.{feature.name}: no rule reads this feature: read it in a rule or leave it out"
-            yield Finding(Concern.UNREAD_FEATURE, message)
+            yield Finding(Concern.UNREAD_FEATURE, message, about=feature.name)
 
 
 def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
@@ -173,4 +199,4 @@ def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
             shown = ", ".join(render_term(Constant(value)) for value in missing[:8])
             more = ", …" if len(missing) > 8 else ""
             message = f"features.{name}.values: no rule mentions {shown}{more}: check the spelling, or leave them if the rules treat them alike"
-            yield Finding(Concern.UNMENTIONED_VALUES, message)
+            yield Finding(Concern.UNMENTIONED_VALUES, message, about=name)

@@ -65,7 +65,7 @@ def goal_never_met(theory: Theory, formulas: Formulas) -> Iterator[Finding]:
     goal = formulas.parts(theory.goal)
     if satisfiable(formulas, goal, Effort()) is False:
         message = f"goal: no state meets '{theory.goal_text}': correct the goal or the rules that it calls"
-        yield Finding(Concern.GOAL_NEVER_MET, message)
+        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
     elif satisfiable(formulas, (*goal, *formulas.consistency()), Effort()) is False:
         exempt = theory.exceptions is Exceptions.ABDUCE
         rest = ", but for people who break those at the start" if exempt else ""
@@ -73,7 +73,7 @@ def goal_never_met(theory: Theory, formulas: Formulas) -> Iterator[Finding]:
             f"goal: no state that obeys the causal rules and constraints meets '{theory.goal_text}'"
             f"{rest}: correct the goal or those rules"
         )
-        yield Finding(Concern.GOAL_NEVER_MET, message)
+        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
 
 
 def _groups(theory: Theory) -> Iterator[tuple[object, tuple[Clause, ...]]]:
