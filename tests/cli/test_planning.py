@@ -361,7 +361,7 @@ def test_no_command_to_the_terminal_comes_through(
     desk: Desk, command: str, options: tuple[str, ...]
 ) -> None:
     odd = f"b{ORDERS}"
-    features = {
+    features: dict[str, Any] = {
         "a": {"type": "category", "values": [odd, "good", f"c{ORDERS}"], "label": odd, "unit": odd}
     }
     features |= {f"n{ORDERS}": {"type": "int", "min": 0, "max": 9}}

@@ -18,12 +18,12 @@ from p2c.cli.desk import (
     RowNumber,
     given,
     load_problem,
-    out,
     print_json,
     read_person,
     write_new,
 )
 from p2c.cli.group import command_group
+from p2c.cli.terminal import out
 from p2c.engines.doctor import examine
 from p2c.errors import P2CError, suggestion
 from p2c.export import EXPORTS

@@ -22,11 +22,10 @@ from p2c.cli.desk import (
     ProblemFile,
     given,
     load_problem,
-    out,
     print_json,
 )
 from p2c.cli.group import command_group
-from p2c.cli.terminal import Terminal, complain
+from p2c.cli.terminal import Terminal, complain, out
 from p2c.errors import BatchError, P2CError
 
 batching = command_group()

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from p2c.cli.desk import out, refuse_existing, write_new
+from p2c.cli.desk import refuse_existing, write_new
 from p2c.cli.group import command_group
 from p2c.cli.learning import (
     Down,
@@ -25,6 +25,7 @@ from p2c.cli.learning import (
     hint_actions,
     need_learning,
 )
+from p2c.cli.terminal import out
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from p2c.problem import Problem

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from p2c.cli.desk import out, refuse_existing, write_new
+from p2c.cli.desk import refuse_existing, write_new
 from p2c.cli.group import command_group
+from p2c.cli.terminal import out
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import MissingExtra, P2CError
 from p2c.problem import Problem

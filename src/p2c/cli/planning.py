@@ -19,13 +19,13 @@ from p2c.cli.desk import (
     RowNumber,
     given,
     load_problem,
-    out,
     print_json,
     read_document,
     read_person,
     write_new,
 )
 from p2c.cli.group import command_group
+from p2c.cli.terminal import out
 from p2c.domain.files import read_rows
 from p2c.domain.spec import Norm
 from p2c.explain.justification import JUSTIFIERS, Justifier

@@ -20,11 +20,11 @@ from p2c.cli.desk import (
     RowNumber,
     given,
     load_problem,
-    out,
     read_person,
     write_new,
 )
 from p2c.cli.group import command_group
+from p2c.cli.terminal import out
 from p2c.report.dossier import ALTERNATIVES, Origin
 
 reporting = command_group()
