@@ -98,6 +98,22 @@ def test_a_scheduler_that_is_lost_leaves_a_batch_that_another_one_ends(
     assert hashes(tmp_path / "out") == hashes(tmp_path / "expected")
 
 
+def test_a_cluster_of_this_machine_listens_to_this_machine_alone(
+    source: Path, tmp_path: Path
+) -> None:
+    psutil = pytest.importorskip("psutil")
+    heard: set[str] = set()
+
+    def watch(**_: Any) -> None:
+        here = psutil.Process()
+        for process in (here, *here.children(recursive=True)):
+            found = process.net_connections("inet")
+            heard.update(each.laddr.ip for each in found if each.status == psutil.CONN_LISTEN)
+
+    plan_files(loan(), source, tmp_path / "out", OPTIONS, executor="dask", workers=1, watch=watch)
+    assert heard == {"127.0.0.1"}
+
+
 def test_an_address_where_nobody_answers_is_one_line(source: Path, tmp_path: Path) -> None:
     with _soon(), pytest.raises(P2CError, match="no Dask scheduler answers") as refused:
         plan_files(loan(), source, tmp_path / "out", executor="dask", address="tcp://127.0.0.1:9")

@@ -24,6 +24,7 @@ from p2c.errors import BatchError, P2CError
 from p2c.problem import Problem
 from tests.batch.people import (
     PEOPLE,
+    STUCK,
     answer,
     hashes,
     loan,
@@ -118,9 +119,33 @@ def test_the_summary_counts_statuses_blockers_and_costs(tmp_path: Path) -> None:
     summary = answer(loan(), path, tmp_path / "out")
     assert summary.statuses == {"already": 2, "found": 6, "infeasible": 2, "invalid": 2}
     assert summary.blockers == {"credit_score effect": 2}
+    assert (summary.exceptions, summary.unknown) == (2, 0)
+    assert [row["exceptions"] is not None for row in read(tmp_path / "out")] == [
+        person == STUCK for person in PEOPLE * 2
+    ]
     assert summary.quantiles == dict.fromkeys(["5%", "25%", "50%", "75%", "95%"], 0.00502)
     quick = plan_files(loan(), path, tmp_path / "quick", blockers=False)
     assert quick.blockers == {"not asked": 2}
+
+
+def test_the_summary_counts_who_is_answered_without_a_value_that_rules_read(
+    tmp_path: Path,
+) -> None:
+    people: list[dict[str, Any]] = [
+        JOHN,
+        JOHN | {"age": None},
+        JOHN | {"credit_score": None},
+        JOHN | {"debt": None},
+    ]
+    path = write_parquet(tmp_path / "a.parquet", people * 3)
+    summary = answer(loan(), path, tmp_path / "out")
+    assert (summary.unknown, summary.to_dict()["unknown"]) == (6, 6)
+    assert [row["unknown"] for row in read(tmp_path / "out")[:4]] == [
+        None,
+        None,
+        '["credit_score"]',
+        '["debt"]',
+    ]
 
 
 def test_processes_write_the_same_bytes(

@@ -57,6 +57,8 @@ def test_the_summary_is_a_page(
         "invalid 4 16.67%",
         "no way because of rows share",
         "credit_score effect 4 16.67%",
+        "the answer rests on rows share",
+        "exceptions to a causal rule or a constraint 4 16.67%",
         (
             "costs of plans, quantiles to three digits: 5% 0.00502, 25% 0.00502, 50% 0.00502,"
             " 75% 0.00502, 95% 0.00502"

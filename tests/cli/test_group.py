@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -15,6 +17,8 @@ import p2c.cli
 from p2c.cli import group
 from p2c.cli.app import app
 from p2c.cli.group import HOMES
+from p2c.domain.toml import problem_to_toml
+from tests.loan import JOHN, LOAN
 
 if TYPE_CHECKING:
     import typer
@@ -68,3 +72,33 @@ def test_a_command_does_not_wait_for_what_others_need() -> None:
     names = set(done.stderr.split())
     assert "p2c.cli.planning" in names
     assert not names & {"p2c.cli.batching", "p2c.engines.clingo_engine", "numpy", "pandas"}
+
+
+@pytest.mark.parametrize("name", [name for names in HOMES.values() for name in names])
+def test_a_command_whose_reader_has_gone_ends_quietly_and_not_as_if_there_were_no_way(
+    name: str,
+) -> None:
+    assert _ending_without_reader([name, "--help"]) == (141, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["plan"], ["plan", "--json"], ["nearest"], ["why"], ["explain"]],
+)
+def test_an_answer_that_nobody_reads_ends_quietly(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "loan.toml").write_text(problem_to_toml(LOAN))
+    (tmp_path / "john.json").write_text(json.dumps(JOHN))
+    files = [str(tmp_path / "loan.toml"), str(tmp_path / "john.json")]
+    assert _ending_without_reader([arguments[0], *files, *arguments[1:]]) == (141, "")
+
+
+def _ending_without_reader(arguments: list[str]) -> tuple[int, str]:
+    """Return the exit code and the complaints of a command that writes to a pipe which nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        line = [sys.executable, "-m", "p2c", *arguments]
+        done = subprocess.run(line, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writing)
+    return done.returncode, done.stderr

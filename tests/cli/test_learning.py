@@ -97,12 +97,24 @@ def test_several_classes_are_one_against_the_rest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "not CSV"),
+        ("", "expected a line with the names of the columns, found nothing"),
         ("a,label\n", "found no rows"),
         ("a,label\n1,x\n2,\n", "1 rows have no class"),
         ("a,label\n1,x\n2,x\n", "expected two classes"),
         ("a,lable\n1,x\n2,y\n", "no column 'label'; did you mean 'lable'"),
-        ("a,label\n1,x\n2,y\n3,y,4\n", "not CSV"),
+        ("a,label\n1,x\n2,y\n3,y,4\n", "row 3, line 4: expected 2 cells as in the header, found 3"),
+        ("a;label\n" + "1;x\n2;y\n" * 9, "expected commas between .*, found ';'"),
+        (
+            f"a,a,label\n{'1,2,x|2,3,y|' * 9}".replace("|", "\n"),
+            "the name 'a' stands there 2 times",
+        ),
+        ("a,label\n1,x\n2,y\n1,x\n2,y\n", "4 rows: too few to learn from .*, at least 10"),
+        (
+            f"a,label\n{'1,x|2,x|' * 9}3,y\n".replace("|", "\n"),
+            "class 'y' is there in 1 row; at least 2",
+        ),
+        ("a,label\n" + '"1236,50",x\n"2,5",y\n' * 9, "such as '1236,50': write"),
+        ("day,label\n" + "2024-01-31,x\n2024-02-01,y\n" * 9, "no column is left"),
         ("ab1,label\n1,x\n2,y\n1,x\n2,y\n", "name of an exception"),
     ],
 )
@@ -114,6 +126,49 @@ def test_a_table_that_cannot_be_used_is_one_line_that_says_why(
     with pytest.raises(P2CError, match=message) as refused:
         run("learn", path, "--target", "label")
     assert "\n" not in str(refused.value)
+
+
+def test_the_columns_are_looked_at_first_and_what_is_useless_is_left_out_unless_kept(
+    tmp_path: Path,
+) -> None:
+    path, problem = tmp_path / "data.csv", tmp_path / "loan.toml"
+    lines = [
+        f'{n},2024-01-{n % 28 + 1:02d},{n % 5},"{n % 9},50",0{n % 4},{"yes" if n % 5 > 2 else "no"}'
+        for n in range(60)
+    ]
+    path.write_text("\n".join(["case,day,children,pay,area,paid", *lines]), encoding="utf-8")
+    asked = ("learn", path, "--target", "paid", "--decimal-comma")
+    shown = run(*asked, "--problem", problem)
+    for words in (
+        "column 'case' is left out: it is different in every row; keep it with --keep 'case'",
+        "column 'day' is left out: rules cannot count in dates; keep it with --keep 'day'",
+        "children number 0 to 4",
+        "pay number 0.5 to 8.5",
+        "area code 00, 01, 02, 03",
+        "paid category no, yes",
+    ):
+        assert words in " ".join(shown.output.split())
+    assert set(p2c.Problem.load(problem).theory.feature) == {"children", "pay", "area"}
+    other = tmp_path / "kept.toml"
+    shown = run(*asked, "--keep", "case", "--problem", other)
+    assert "column 'case' is left out" not in shown.output
+    assert "case" in p2c.Problem.load(other).theory.feature
+
+
+def test_candidates_too_are_learned_from_columns_that_were_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    lines = [f"{n},{'a' if n % 2 else 'b'},{'c' if n % 2 else 'd'}" for n in range(40)]
+    path.write_text("\n".join(["id,one,two", *lines]), encoding="utf-8")
+    shown = run("causal", path, "-o", tmp_path / "r.jsonl")
+    assert "column 'id' is left out" in shown.output
+    assert set(read_review(tmp_path / "r.jsonl").features) == {"one", "two"}
+
+
+def test_rules_that_tell_nothing_apart_are_not_passed_over_in_silence(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\n" + "1,x\n1,y\n2,x\n2,y\n" * 10, encoding="utf-8")
+    shown = run("learn", path, "--target", "b", "--ratio", "0")
+    assert "no rule was learned: the columns do not tell the classes apart" in shown.output
 
 
 def test_a_missing_file_is_an_error_of_ours(tmp_path: Path) -> None:

@@ -53,8 +53,12 @@ def assert_row(problem: Problem, row: Document, found: Document) -> None:
         assert (found["status"], found["message"]) == ("invalid", plan)
         assert math.isnan(found["cost"])
         assert (found["actions"], found["steps"]) == ("", "")
+        assert (found["exceptions"], found["unknown"]) == ("", "")
         return
     assert (found["status"], found["message"]) == (plan.status, "")
+    assert json.loads(found["exceptions"] or "[]") == list(plan.question.exceptions)
+    unknown = problem.theory.missing(plan.question.initial)
+    assert json.loads(found["unknown"] or "[]") == list(unknown)
     if plan.cost is None:
         assert math.isnan(found["cost"])
     else:
@@ -196,10 +200,23 @@ def test_every_answer_is_in_the_order_of_the_rows(loan: Problem) -> None:
         *(f"end_{name}" for name in JOHN),
         "actions",
         "steps",
+        "exceptions",
+        "unknown",
         "message",
     ]
     assert_rows(loan, PEOPLE, answer)
     assert answer["message"][3] == "debt: -5 is outside its range, 0 to 1000000"
+
+
+def test_exceptions_and_what_is_not_known_stand_beside_the_answer(loan: Problem) -> None:
+    people = [JOHN, JOHN | {"credit_score": None}, JOHN | {"age": None}, STUCK | {"debt": 0}]
+    broken = Problem.from_dict({**LOAN, "rules": LOAN["rules"] + ":- age(X,N), N>80."})
+    answer = broken.plan_many(pd.DataFrame([*people, JOHN | {"age": 81}]))
+    assert list(answer["unknown"]) == ["", '["credit_score"]', '["age"]', "", ""]
+    excused = [json.loads(each or "[]") for each in answer["exceptions"]]
+    assert [len(each) for each in excused] == [0, 0, 0, 1, 1]
+    assert excused[3][0]["feature"] == "credit_score"
+    assert excused[4] == [{"constraint": ":- age(X,N), N>80."}]
 
 
 def test_a_feature_with_moves_keeps_every_action_on_it() -> None:

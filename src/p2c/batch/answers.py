@@ -50,6 +50,10 @@ class Answers:
     """Which of them a row has."""
     statuses: dict[str, int]
     costs: dict[float, int]
+    exceptions: int
+    """How many rows break a law or a constraint at the start."""
+    unknown: int
+    """How many have a value that is not known and that the rules read."""
     stuck: list[tuple[str, State, int]]
     """People without a way: what their class is called, one of them, and how many there are."""
 
@@ -76,7 +80,7 @@ class Planner:
         """Return the columns of the answer."""
         ends = {f"end_{each.name}": end_type(each) for each in self.problem.theory.features}
         names = ("first", "actions", "steps", *(("alternatives",) if self.alternatives else ()))
-        words = dict.fromkeys((*names, "message"), WORDS)
+        words = dict.fromkeys((*names, "exceptions", "unknown", "message"), WORDS)
         return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
 
     def answer(self, table: pa.Table) -> Answers:
@@ -99,6 +103,8 @@ class Planner:
             who,
             _counted(found["status"], times),
             _rounded(batch.cost, times),
+            _told_of(found["exceptions"], times),
+            _told_of(found["unknown"], times),
             list(self._stuck(people, batch.stuck, times)),
         )
 
@@ -182,6 +188,12 @@ def _counted(status: Column | Coded, times: Whole) -> dict[str, int]:
     assert isinstance(status, Coded)
     counts = np.bincount(status.numbers, weights=times, minlength=len(status.values))
     return {word: int(count) for word, count in zip(status.values, counts, strict=True) if count}
+
+
+def _told_of(column: Column | Coded, times: Whole) -> int:
+    """Return how many rows have a text there."""
+    counts = _counted(column, times)
+    return sum(counts.values()) - counts.get("", 0)
 
 
 def _rounded(cost: Column, times: Whole) -> dict[float, int]:

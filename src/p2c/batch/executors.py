@@ -145,7 +145,8 @@ def dask(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
         cluster = address or LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=":0",
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
             memory_limit=0,
         )
         client = Client(cluster, set_as_default=False)

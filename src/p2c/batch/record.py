@@ -36,6 +36,8 @@ class Record:
     """Which stretches of which files it is the answer to."""
     statuses: dict[str, int]
     costs: dict[float, int]
+    exceptions: int
+    unknown: int
     stuck: tuple[Stuck, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,6 +50,8 @@ class Record:
             "pieces": [list(each) for each in self.pieces],
             "statuses": dict(sorted(self.statuses.items())),
             "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
+            "exceptions": self.exceptions,
+            "unknown": self.unknown,
             "stuck": [[each.name, each.state, each.count] for each in self.stuck],
         }
 
@@ -62,6 +66,8 @@ class Record:
             tuple((name, begin, end) for name, begin, end in data["pieces"]),
             data["statuses"],
             {float(cost): count for cost, count in data["costs"]},
+            data["exceptions"],
+            data["unknown"],
             tuple(Stuck(*each) for each in data["stuck"]),
         )
 
@@ -73,6 +79,8 @@ class Tally:
     rows: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     costs: Counter[float] = field(default_factory=Counter)
+    exceptions: int = 0
+    unknown: int = 0
     stuck: dict[str, Stuck] = field(default_factory=dict)
 
     def add(self, answers: Answers) -> None:
@@ -80,6 +88,8 @@ class Tally:
         self.rows += len(answers.who)
         self.statuses.update(answers.statuses)
         self.costs.update(answers.costs)
+        self.exceptions += answers.exceptions
+        self.unknown += answers.unknown
         for name, state, count in answers.stuck:
             known = self.stuck.get(name)
             before = known.count if known else 0
@@ -96,5 +106,7 @@ class Tally:
             tuple(piece.place for piece in part.pieces),
             dict(self.statuses),
             dict(self.costs),
+            self.exceptions,
+            self.unknown,
             tuple(largest[:CLASSES]),
         )

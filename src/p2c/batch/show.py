@@ -68,6 +68,12 @@ def show_summary(console: Console, summary: Summary) -> None:
     console.print(f"{rows} in {parts}, {made}", markup=False)
     _print_counts(console, "status", summary.statuses, summary.rows)
     _print_counts(console, "no way because of", summary.blockers, summary.rows)
+    rests = {
+        "exceptions to a causal rule or a constraint": summary.exceptions,
+        "a value not known that the rules read": summary.unknown,
+    }
+    told = {name: count for name, count in rests.items() if count}
+    _print_counts(console, "the answer rests on", told, summary.rows)
     if summary.quantiles:
         shown = ", ".join(f"{share} {cost:g}" for share, cost in summary.quantiles.items())
         console.print(f"costs of plans, quantiles to three digits: {shown}", markup=False)

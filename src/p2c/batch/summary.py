@@ -31,6 +31,10 @@ class Summary:
     """How many people without a way are blocked by what; `not asked` are the rest."""
     costs: dict[float, int]
     """How many people have which cost above 0, to three digits."""
+    exceptions: int = 0
+    """How many people break a causal rule or a constraint today, and are planned for as exceptions."""
+    unknown: int = 0
+    """How many people have a value that is not known and that the rules read; their answers rest on it."""
     spare: tuple[str, ...] = ()
     parts: int = 0
     made: int = 0
@@ -57,6 +61,8 @@ class Summary:
             "rows": self.rows,
             "statuses": self.statuses,
             "blockers": self.blockers,
+            "exceptions": self.exceptions,
+            "unknown": self.unknown,
             "cost_quantiles": self.quantiles,
             "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
             "columns_left_aside": list(self.spare),
@@ -85,7 +91,15 @@ def summarise(
     rows = sum(record.rows for record in records)
     known = {key: count for key, count in sorted(statuses.items()) if count}
     return Summary(
-        rows, known, dict(blockers), dict(sorted(costs.items())), tuple(spare), len(records), made
+        rows,
+        known,
+        dict(blockers),
+        dict(sorted(costs.items())),
+        exceptions=sum(record.exceptions for record in records),
+        unknown=sum(record.unknown for record in records),
+        spare=tuple(spare),
+        parts=len(records),
+        made=made,
     )
 
 

@@ -48,7 +48,15 @@ def run() -> int:
                 errors="backslashreplace"
             )  # where ✓ has no code, the rest is still read
     try:
-        return app(standalone_mode=False) or 0
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return _end_quietly()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # as click ends then, with 1
+            return _end_quietly()
+        raise
     except P2CError as error:
         complain("; ".join(str(error).splitlines()))
         if isinstance(error, RuleError) and sys.stderr.isatty():
@@ -62,6 +70,12 @@ def run() -> int:
         return 2
     except Exception as error:
         return _usage_code(error)
+
+
+def _end_quietly() -> int:
+    """Return the exit code of a command whose reader has gone, which is that of one ended by the signal for it."""
+    _forget_output()
+    return 128 + 13
 
 
 def _usage_code(error: Exception) -> int:

@@ -37,6 +37,13 @@ ReviewFile = Annotated[Path, typer.Argument(help="The review, as `p2c causal` wr
 Ignored = Annotated[
     list[str] | None, typer.Option("--ignore", help="A column to leave out; repeat it for more.")
 ]
+Kept = Annotated[
+    list[str] | None,
+    typer.Option("--keep", help="A column to keep although it looks useless; repeat it for more."),
+]
+DecimalComma = Annotated[
+    bool, typer.Option("--decimal-comma", help="Read 1.236,50 as the number 1236.5.")
+]
 Ratio = Annotated[float, typer.Option(min=0, help="FOLD-SE: negatives for one positive in a rule.")]
 Tail = Annotated[
     float, typer.Option(min=0, max=0.99, help="FOLD-SE: the least share of rows for a rule.")
@@ -75,17 +82,19 @@ def learn(
     held_out: HeldOut = 0.2,
     seed: Seed = 0,
     ignore: Ignored = None,
+    keep: Kept = None,
+    decimal_comma: DecimalComma = False,
     ratio: Ratio = 0.5,
     tail: Tail = 0.005,
 ) -> None:
     """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
     need_learning()
     from p2c.learn.decision import describe_problem, learn_decision
-    from p2c.learn.files import find_column, read_frame
+    from p2c.learn.files import find_column
     from p2c.report.candidates import show_learned
 
     refuse_existing(output, problem)
-    frame = read_frame(data, without=ignore or ())
+    frame = looked_at(data, ignore, [target, *(keep or ())], decimal_comma=decimal_comma)
     column = find_column(frame, target, source=str(data))
     actions = actions_of(frame, fixed, up, down, source=str(data))
     learned = learn_decision(
@@ -124,6 +133,8 @@ def causal(
         typer.Option(help="A column that may be a cause; repeat it for more. All by default."),
     ] = None,
     ignore: Ignored = None,
+    keep: Kept = None,
+    decimal_comma: DecimalComma = False,
     bins: Annotated[int, typer.Option(min=2, help="Into how many ranges numbers are cut.")] = 4,
     cuts: Annotated[
         Path | None, typer.Option(help="A file of rules; numbers are cut where they are there.")
@@ -138,12 +149,12 @@ def causal(
     need_learning()
     from p2c.learn.causal import learn_causal_rules
     from p2c.learn.domains import domain_from_frame
-    from p2c.learn.files import read_frame
     from p2c.learn.graph import causal_graph, render_graph
     from p2c.learn.review import write_review
     from p2c.report.candidates import show_candidates, show_progress
 
-    frame = read_frame(data, without=ignore or ())
+    named = [*(keep or ()), *(target or ()), *(feature or ())]
+    frame = looked_at(data, ignore, named, decimal_comma=decimal_comma)
     places = _cuts(cuts, frame) if cuts else None
     found = learn_causal_rules(
         frame,
@@ -224,6 +235,25 @@ def need_learning() -> None:
             __import__(module)
         except ImportError as error:
             raise MissingExtra(package, extra="learn") from error
+
+
+def looked_at(
+    data: Path, ignore: list[str] | None, keep: list[str], *, decimal_comma: bool
+) -> pd.DataFrame:
+    """Read a table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
+    from p2c.learn.files import find_column, read_frame
+    from p2c.learn.look import look, refuse_commas, with_decimal_commas
+    from p2c.report.columns import show_columns
+
+    frame = read_frame(data, without=ignore or ())
+    seen = look(frame)
+    if decimal_comma:
+        frame = with_decimal_commas(frame, seen)
+        seen = look(frame)
+    refuse_commas(seen)
+    kept = {find_column(frame, name, source=str(data)) for name in keep}
+    show_columns(out, seen, keep=kept)
+    return frame.drop(columns=[each.name for each in seen.left_out(kept)])
 
 
 def actions_of(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from sklearn.model_selection import train_test_split
 
-from p2c.errors import P2CError, suggestion
+from p2c.errors import P2CError, counted, suggestion
 from p2c.learn.domains import domain_from_frame, plain_value, tidy_frame
 from p2c.learn.foldse import FoldSE
+from p2c.learn.look import FEWEST
 from p2c.learn.missing import name_missing
 from p2c.learn.text import count_literals, predicate_name
 from p2c.rules.render import render, render_atom, render_literal
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c.learn.domains import Scale
+
+FEWEST_OF_A_CLASS = 2
+"""How many rows each class has at least: one to learn from and one to measure on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,9 @@ def learn_decision(
     labels, wanted = _labels(frame[target], positive)
     table = tidy_frame(frame.drop(columns=target))
     others = sorted(set(labels) - {wanted})
+    _refuse_few(labels, str(target))
+    if table.columns.empty:
+        raise P2CError(f"no column is left to learn '{target}' from: keep one with --keep")
     try:
         model = FoldSE(ratio, tail, positive=wanted, target=predicate_name(target))
         train, test = _split(labels, held_out, seed)
@@ -144,16 +152,30 @@ def _labels(column: pd.Series, positive: str | None) -> tuple[pd.Series, str]:
     return labels, chosen
 
 
+def _refuse_few(labels: pd.Series, target: str) -> None:
+    """Refuse a table of which nothing could be learned and measured."""
+    if len(labels) < FEWEST:
+        raise P2CError(
+            f"{counted(len(labels), 'row')}: too few to learn from and to measure on, at least {FEWEST} are needed"
+        )
+    counts = labels.value_counts()
+    rarest = str(counts.index[-1])
+    if counts.iloc[-1] < FEWEST_OF_A_CLASS:
+        raise P2CError(
+            f"column '{target}': the class '{rarest}' is there in {counted(int(counts.iloc[-1]), 'row')};"
+            f" at least {FEWEST_OF_A_CLASS} are needed"
+        )
+
+
 def _split(
     labels: pd.Series, held_out: float, seed: int
 ) -> tuple[NDArray[Any] | list[int], NDArray[Any] | list[int]]:
     places = list(range(len(labels)))
     if not held_out:
         return places, []
-    rare = labels.value_counts().min() < 2
-    train, test = train_test_split(
-        places, test_size=held_out, random_state=seed, stratify=None if rare else labels
-    )
+    least = labels.nunique()
+    size = min(max(ceil(held_out * len(labels)), least), len(labels) - least)
+    train, test = train_test_split(places, test_size=size, random_state=seed, stratify=labels)
     return train, test
 
 

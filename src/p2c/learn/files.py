@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+PADDED = re.compile(r"[+-]?0[0-9]")
 TRUTHS = {"true": True, "false": False}
 
 
@@ -32,11 +34,15 @@ def read_frame(path: Path, *, without: Iterable[str] = ()) -> pd.DataFrame:
 
 
 def _column(place: str, cells: Sequence[str]) -> pd.Series:
-    """Return a column as numbers or truth values where every cell that is not blank is one, else as text."""
+    """Return a column as numbers or truth values where every cell that is not blank is one, else as text.
+
+    Numbers with zeros in front, such as a postal code 01067, are text: as numbers they would lose them.
+    """
     texts = [cell.strip() or None for cell in cells]
     known = {text for text in texts if text is not None}
     numbers = {text: read_number(text) for text in known}
-    if all(isinstance(number, int | float) for number in numbers.values()):
+    coded = any(PADDED.match(text) for text in known)
+    if not coded and all(isinstance(number, int | float) for number in numbers.values()):
         return _numbers(place, [math.nan if text is None else numbers[text] for text in texts])
     if all(text.lower() in TRUTHS for text in known):
         return pd.Series([None if text is None else TRUTHS[text.lower()] for text in texts])

@@ -32,7 +32,10 @@ LONG = 20_000
 def plan_frame(
     space: Space, frame: Any, *, details: bool = True, progress: bool | None = None
 ) -> Any:
-    """Return a frame of the same kind and row order: status, cost, end state, actions, steps and message."""
+    """Return a frame of the same kind and row order.
+
+    Its columns are status, cost, end state, actions, steps, exceptions, the features whose values are unknown, and message.
+    """
     table = _table(frame)
     names = [axis.feature.name for axis in space.axes]
     absent = [name for name in names if name not in table.columns]

@@ -56,6 +56,8 @@ class Batch:
     message: Words
     actions: Words
     steps: Words
+    exceptions: Words
+    unknown: Words
     stuck: list[Whole] = field(default_factory=list)
     """The rows without a way, those of one class together."""
     _texts: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -71,7 +73,8 @@ class Batch:
         found = {"status": self.status.coded(), "cost": self.cost, **ends}
         if self.details:
             found |= {"actions": self.actions.coded(), "steps": self.steps.coded()}
-        return {**found, "message": self.message.coded()}
+        rests = {"exceptions": self.exceptions.coded(), "unknown": self.unknown.coded()}
+        return {**found, **rests, "message": self.message.coded()}
 
 
 def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: bool) -> Batch:
@@ -92,7 +95,10 @@ def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: b
         Words(size),
         Words(size),
         Words(size),
+        Words(size),
+        Words(size),
     )
+    _note_unknown(batch, np.arange(size))
     lowest = np.minimum.reduce(list(near.values()))
     alone = lowest <= ASTRAY if space.is_small else np.ones(size, dtype=bool)
     for entry, rows in _classes(space, batch, np.flatnonzero(~alone)):
@@ -100,6 +106,23 @@ def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: b
     for row in np.flatnonzero(alone):
         _answer_alone(batch, int(row))
     return batch
+
+
+def _note_unknown(batch: Batch, rows: Whole) -> None:
+    """Name the features whose values are not known and on which the answer rests."""
+    space = batch.space
+    absent = {name: batch.places[space.index[name]] == OFF for name in space.theory.consulted}
+    some = {name: where for name, where in absent.items() if where.any()}
+    if not some:
+        return
+    code = _combined([(where.astype(np.int64), 2) for where in some.values()], rows)
+    for group in _groups(code, rows):
+        batch.unknown[group] = _listed([name for name in some if some[name][group[0]]])
+
+
+def _listed(items: Sequence[Any]) -> str:
+    """Return a list as compact JSON; nothing for an empty one."""
+    return json.dumps(items, ensure_ascii=False) if items else ""
 
 
 def _neighbours(
@@ -216,6 +239,7 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
     except RowError as error:
         _mark_invalid(batch, rows, str(error))
         return
+    batch.exceptions[rows] = _listed(entry.exceptions)
     if entry.already:
         batch.status[rows] = "already"
         batch.cost[rows] = 0.0
@@ -359,6 +383,8 @@ def _answer_alone(batch: Batch, row: int) -> None:
         _mark_invalid(batch, np.array([row]), str(error))
         return
     batch.status[row] = plan.status
+    batch.exceptions[row] = _listed(plan.question.exceptions)
+    batch.unknown[row] = _listed(space.theory.missing(state))
     if isinstance(plan, Infeasible):
         batch.stuck.append(np.array([row]))
     if plan.cost is not None:
@@ -384,6 +410,7 @@ def _note_end(batch: Batch, row: int, plan: Plan) -> None:
 
 def _mark_invalid(batch: Batch, rows: Whole, message: str) -> None:
     batch.status[rows] = "invalid"
+    batch.unknown[rows] = ""
     batch.message[rows] = message
     for index in batch.places:
         batch.places[index][rows] = INVALID

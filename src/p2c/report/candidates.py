@@ -140,6 +140,8 @@ def show_progress(console: Console, review: Review) -> None:
 def show_learned(console: Console, learned: Learned) -> None:
     """Print learned rules and how well they decide."""
     console.print(Text(learned.text, style="cyan"))
+    if not learned.rules:
+        console.print("no rule was learned: the columns do not tell the classes apart")
     console.print(
         f"\n{learned.rules} rules, {learned.literals} literals; where none holds, the class is"
         f" '{learned.other}'",

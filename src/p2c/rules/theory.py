@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
 
 if TYPE_CHECKING:
-    from p2c.domain.feature import Feature
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Feature, Value
     from p2c.rules.syntax import Comparator, Literal, Program, Rule
 
 
@@ -114,6 +116,18 @@ class Theory:
                     waiting += self.parents.get(name, ())
             above[feature.name] = frozenset(seen)
         return above
+
+    @cached_property
+    def consulted(self) -> tuple[str, ...]:
+        """Return the features on whose values an answer may rest: what the goal, laws and constraints read or govern."""
+        bodies = [self.goal, *(each.body for each in self.constraints)]
+        bodies += [clause.body for _, clauses in self.causes for clause in clauses]
+        read = frozenset().union(self.rules_of, *map(self.reads, bodies))
+        return tuple(name for name in self.feature if name in read)
+
+    def missing(self, state: Mapping[str, Value]) -> tuple[str, ...]:
+        """Return the features on which an answer rests and whose values are not known in a state."""
+        return tuple(name for name in self.consulted if state[name] is None)
 
     def reads(self, body: tuple[Condition, ...]) -> frozenset[str]:
         """Return the features that a body reads, also through decisions."""
