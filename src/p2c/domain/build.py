@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from fractions import Fraction  # noqa: TC003 - a doctest uses it
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action, Feature, Grid, Kind, Points, Words, exact
@@ -50,7 +50,22 @@ def build_feature(
         languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
         governed=governed,
     )
+    if _dearest(feature) > DEAREST:
+        key = "weight" if feature.scale is None else "scale"
+        message = f"a change over the whole range would cost more than {float(DEAREST):g}; expected a scale nearer to its range, or a smaller weight"
+        return None, [Fault(f"{place}.{key}", message)]
     return feature, []
+
+
+DEAREST = Fraction(10**300)
+"""What changes of one feature may cost at most under any norm, so that the costs of many are still numbers."""
+
+
+def _dearest(feature: Feature) -> Fraction:
+    """Return the most that changes of a feature may cost under any norm."""
+    times = feature.domain.size if feature.moves else 1
+    far = (exact(feature.maximum) - exact(feature.minimum)) / feature.divisor
+    return exact(feature.weight) * (times * max(far, 1)) ** 2
 
 
 def _words(spec: WordsSpec) -> Words:

@@ -71,14 +71,14 @@ class Words:
 
 def encode(axis: Axis, column: Column | Coded) -> Whole:
     """Return the place of each value of a column; `OFF` for a missing one."""
+    feature = axis.feature
+    if max(axis.size, abs(feature.minimum), abs(feature.maximum)) >= WIDEST:
+        return np.full(len(column), ASTRAY, dtype=object)
     if isinstance(column, Coded):
         table = np.array([*(_code(axis, raw) for raw in column.values), OFF], dtype=np.int64)
         return table[column.numbers]
-    feature = axis.feature
     grid = feature.domain
     whole = feature.kind is Kind.INT and isinstance(grid, Grid)
-    if max(axis.size, abs(feature.minimum), abs(feature.maximum)) >= WIDEST:
-        return np.full(len(column), ASTRAY, dtype=object)
     if whole and column.dtype.kind in "iu" and np.can_cast(column.dtype, np.int64):
         return _whole_places(feature, column.astype(np.int64))
     if whole and column.dtype.kind == "f":

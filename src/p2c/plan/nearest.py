@@ -127,7 +127,7 @@ def _variations(dynamics: Dynamics, arrival: Arrival) -> Iterator[tuple[Key, Arr
     choices = [
         LooseMove(position, _Lazy(_options(dynamics, move)))
         for position, move in enumerate(moves)
-        if last[move.axis] == position and len(move.among) > 1
+        if last[move.axis] == position and move.among[1:]
     ]
     start = (0,) * len(choices)
     first = _varied(dynamics, arrival, moves, choices, start)
@@ -185,7 +185,7 @@ def _options(dynamics: Dynamics, move: Move) -> Iterator[int]:
         if place not in barred
         and (missing or not move.direct or dynamics.leads(index, start, place))
     )
-    yield from (fit if len(among) > 1 else iter(among))
+    yield from (fit if among[1:] else iter(among))
 
 
 def _outward(dynamics: Dynamics, move: Move) -> Iterator[int]:

@@ -247,6 +247,6 @@ def _moved(dynamics: Dynamics, node: Node, move: Move) -> Node:
     if dynamics.variety is Variety.PLANS:
         return Node(after, node.spent, node.trails)
     loose = [each for each in node.loose if each[0] != index]
-    if len(move.among) > 1:
+    if move.among[1:]:  # which may be more than a length can say
         loose.append((index, move.start))
     return Node(after, node.spent, node.trails, tuple(sorted(loose)))

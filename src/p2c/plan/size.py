@@ -77,7 +77,7 @@ def _cell_text(axis: Axis, cell: tuple[int, ...] | range) -> str:
     domain = axis.feature.domain
     first, last = domain.value(cell[0]), domain.value(cell[-1])
     if isinstance(cell, range):
-        return str(first) if len(cell) == 1 else f"{first}..{last}"
+        return str(first) if cell[0] == cell[-1] else f"{first}..{last}"
     return " | ".join(str(domain.value(place)) for place in cell)
 
 
