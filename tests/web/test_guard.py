@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from p2c import datasets
 from p2c.errors import P2CError
 from p2c.web.app import build_app
-from p2c.web.guard import HELD, pause
+from p2c.web.crew import HELD, pause
 from p2c.web.settings import Limits, Settings
 from tests.web.conftest import HERE
 
@@ -129,7 +129,7 @@ def test_a_question_past_the_bound_is_held_and_gets_in_where_room_comes_in_time(
         crew.taken = 0 if room else crew.most
         return 0.0
 
-    monkeypatch.setattr("p2c.web.guard.pause", pause)
+    monkeypatch.setattr("p2c.web.crew.pause", pause)
     crew.taken = crew.most
     answers = [guarded.post("/plan", json=ASKED, headers=headers) for _ in range(3)]
     crew.taken = 0

@@ -32,10 +32,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 WATCHED = sys.platform != "win32"
 """Whether the end of a process shows at once, as a file that can be read; else it shows with the next question."""
+TURNED_AWAY_A_SECOND = 250
+"""How many questions a second are turned away at most: those who ask again at once must not keep the rest from being answered."""
+HELD = 5.0
+"""Seconds that a question past the bound is held at most."""
 GRACE = 0.5
 """Seconds after which a solver that should have given up by itself is ended."""
 PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds before a solver is started anew that ended before it was ready: at first, doubled each time, and at most."""
+
+
+def pause(held: int) -> float:
+    """Return how many seconds the last of so many that are held waits to be turned away.
+
+    >>> pause(1), pause(500), pause(10**6)
+    (0.004, 2.0, 5.0)
+    """
+    return min(held / TURNED_AWAY_A_SECOND, HELD)
 
 
 class Overloaded(Exception):
@@ -130,6 +143,7 @@ class Crew:
         self.first = first
         self.most = size + waiting
         self.taken = 0
+        self._held = 0
         self._context = multiprocessing.get_context("spawn")
         self._lanes: Lanes[Solver] = Lanes()
         self._all: list[Solver] = []
@@ -164,13 +178,26 @@ class Crew:
 
     async def ask(self, question: Question, *, seconds: float) -> bytes:
         """Return the JSON of the answer; what a solver refuses is raised."""
-        if self.is_full:
+        if self.is_full and not await self.has_room_in_time():
             raise Overloaded
         self.taken += 1
         try:
             return _read(await self._answered(question, seconds))
         finally:
             self.taken -= 1
+
+    async def has_room_in_time(self) -> bool:
+        """Hold a question past the bound, the longer the more are held; tell whether there is room for it then.
+
+        To hold one costs nothing. One who asks again at once would otherwise be turned away again and again, until the
+        server does nothing else.
+        """
+        self._held += 1
+        try:
+            await asyncio.sleep(pause(self._held))
+        finally:
+            self._held -= 1
+        return not self.is_full
 
     async def _answered(self, question: Question, seconds: float) -> bytes:
         slow, lost = False, False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import logging
 import re
@@ -55,26 +54,13 @@ def _turned_away() -> tuple[Message, ...]:
 
 
 TURNED_AWAY = _turned_away()
-TURNED_AWAY_A_SECOND = 250
-"""How many questions a second are turned away at most: those who ask again at once must not keep the rest from being answered."""
 DIGITS = 18
 """How many digits of a stated length are read."""
-HELD = 5.0
-"""Seconds that a question past the bound is held at most."""
 
 
 def session(token: str) -> str:
     """Return what the cookie of someone who gave the token holds."""
     return sha256(f"p2c session {token}".encode()).hexdigest()
-
-
-def pause(held: int) -> float:
-    """Return how many seconds the last of so many that are held waits to be turned away.
-
-    >>> pause(1), pause(500), pause(10**6)
-    (0.004, 2.0, 5.0)
-    """
-    return min(held / TURNED_AWAY_A_SECOND, HELD)
 
 
 class Guard:
@@ -85,7 +71,6 @@ class Guard:
         self.settings = settings
         self.crew = crew
         self.metrics = metrics
-        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -93,7 +78,11 @@ class Guard:
             await self.app(scope, receive, send)
             return
         begin = time.perf_counter()
-        if scope["path"] in SOLVING and self.crew.is_full and not await self._room_in_time():
+        if (
+            scope["path"] in SOLVING
+            and self.crew.is_full
+            and not await self.crew.has_room_in_time()
+        ):
             self.metrics.count_request(scope["path"], 503, time.perf_counter() - begin)
             for message in TURNED_AWAY:
                 await send(message)
@@ -113,19 +102,6 @@ class Guard:
         finally:
             self.metrics.active.dec()
             self._record(scope, status, time.perf_counter() - begin)
-
-    async def _room_in_time(self) -> bool:
-        """Hold a question past the bound, the longer the more are held; tell whether there is room for it then.
-
-        To hold one costs nothing. One who asks again at once would otherwise be turned away again and again, until the
-        server does nothing else.
-        """
-        self._held += 1
-        try:
-            await asyncio.sleep(pause(self._held))
-        finally:
-            self._held -= 1
-        return not self.crew.is_full
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
