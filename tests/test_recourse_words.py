@@ -21,10 +21,12 @@ def test_a_plan_tells_that_the_model_confirmed_its_end() -> None:
     assert "Raise your income from 25 to 58." in told
     assert ENGLISH.model_confirms in told
     assert ENGLISH.model_not_proved in told
-    assert ENGLISH.least_effort not in told
+    assert "This is proved" not in told
     assert LANGUAGES["de"].model_confirms in german
     assert ENGLISH.model_refuses in confirmed.guide.explain()
     assert "58" in confirmed.to_svg()
+    source = confirmed.plan.to_dict()["source"]
+    assert (source["from"], source["fidelity"]) == ("model", round(recourse.extraction.fidelity, 6))
 
 
 def test_a_report_on_a_confirmed_plan_replays_it_and_names_the_answer_of_the_model() -> None:

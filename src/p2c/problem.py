@@ -81,7 +81,9 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
-        return self.spec.model_dump(mode="json", exclude_defaults=True, exclude={"rules_file"})
+        return self.spec.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"rules_file"}
+        )
 
     @cached_property
     def theory(self) -> Theory:

@@ -97,8 +97,11 @@ def test_every_format_gives_the_same_rules_and_a_problem_that_can_be_planned(
         place.mkdir()
         found[name] = extracted(folder, place, name, *extra)
     assert len({each["rules"] for each in found.values()}) == 1
-    for each in found.values():
+    for name, each in found.items():
         assert each["plan"]["status"] == "found"
+        source = each["plan"]["source"]
+        assert (source["from"], source["name"]) == ("model", name)
+        assert f"{source['fidelity']:.1%}" in each["output"]
         assert parse(each["rules"]).rules
         assert "every feature is free" in each["output"]
 
@@ -142,7 +145,11 @@ def test_recorded_decisions_stand_in_for_a_model(folder: Path, tmp_path: Path) -
     options = ("--decisions", "paid", "--desired", "yes", "--problem", problem)
     shown = run("extract", "--data", folder / "loans.csv", *options)
     assert shown.exit_code == 0
-    assert p2c.Problem.load(problem).theory.goal_text
+    loaded = p2c.Problem.load(problem)
+    assert loaded.theory.goal_text
+    source = loaded.to_dict()["source"]
+    assert (source["from"], source["name"]) == ("labels", "loans.csv")
+    assert f"{source['fidelity']:.1%}" in shown.output
     assert re.search(
         r"% Learned from .* Tried on \d+ rows, they answer \d+\.\d% of", problem.read_text()
     )
@@ -158,6 +165,7 @@ def test_a_rules_file_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:
     assert "these are the model's own rules" in shown.output
     assert "100.0%" in shown.output
     assert "% These are the model's own rules." in problem.read_text()
+    assert "source" not in p2c.Problem.load(problem).to_dict(), "nothing was learned"
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,9 @@ def test_a_learned_problem_can_be_planned(adult: Path, tmp_path: Path) -> None:
     assert shown.exit_code == 0
     loaded = p2c.Problem.load(problem)
     assert loaded.spec.goal == "not label(X,'<=50K')"
+    source = loaded.to_dict()["source"]
+    assert (source["from"], source["rows"], source["name"]) == ("labels", 800, adult.name)
+    assert f" {source['fidelity']:.1%} " in shown.output
     assert parse(rules.read_text(encoding="utf-8")) == parse(loaded.spec.rules or "")
     rows = load_frame("adult")[list(loaded.theory.feature)].head(20).to_dict("records")
     plans = [loaded.plan({str(name): row[name] for name in row}) for row in rows]

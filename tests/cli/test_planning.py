@@ -108,6 +108,28 @@ def test_the_nearest_are_a_table_cheapest_first(desk: Desk) -> None:
     assert (already.code, already.out[:21]) == (0, "Nothing has to change")
 
 
+def test_what_is_not_known_and_what_was_learned_stands_beside_every_answer(desk: Desk) -> None:
+    source = {"from": "model", "fidelity": 0.983}
+    problem = desk.write("learned.toml", problem_to_toml(LOAN | {"source": source}))
+    row = desk.row(JOHN | {"bank_balance": None})
+    unknown = "Not known: bank balance. The answer rests on that"
+    by = "by rules that agree with the model on 98.3% of the rows"
+    for command in ("plan", "nearest", "why"):
+        shown = desk.run(command, problem, row)
+        assert unknown in shown.out
+        assert by in shown.out
+        assert shown.out.count("proved") == shown.out.count(f"proved {by}")
+    assert unknown in desk.run("plan", desk.loan, row).out
+    assert desk.run("why", problem, row, "--json").json()["unknown"] == ["bank_balance"]
+    assert desk.run("plan", problem, row, "--json").json()["source"] == source
+    stuck = desk.row(STUCK)
+    for command in ("plan", "nearest"):
+        assert (
+            f"There is no way from here; this is proved {by}."
+            in desk.run(command, problem, stuck).out
+        )
+
+
 def test_why_speaks_in_sentences_and_shows_the_tree(desk: Desk) -> None:
     shown = desk.run("why", desk.loan, desk.john)
     assert shown.code == 0
@@ -448,7 +470,7 @@ def test_a_problem_that_cannot_be_read_is_one_line(
     [
         ("bad.json", "{", "bad.json: not JSON: "),
         ("empty.json", "", "empty.json: not JSON: "),
-        ("empty.csv", "", "empty.csv: expected a line with the names of the features"),
+        ("empty.csv", "", "empty.csv: expected a line with the names of the columns"),
         ("empty.jsonl", "", "empty.jsonl: expected at least one row, found none"),
         ("binary.json", bytes(range(256)), "binary.json: cannot be read: it is not UTF-8 text"),
         ("binary.csv", bytes(range(256)), "binary.csv: cannot be read: it is not UTF-8 text"),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c.datasets import load_rows, problem_text
+from p2c.problem import Problem
+from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from p2c.datasets.row import Row
@@ -63,6 +65,26 @@ def test_the_moves_that_the_authors_forbid_do_not_exist() -> None:
     assert not sources["Never-married"]
     assert not sources["Divorced"] & {"Widowed", "Never-married"}
     assert not sources["Separated"] & {"Widowed", "Never-married", "Divorced"}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("adult", {">50K"}), ("german", {"good"}), ("cars", {"acc", "good", "vgood"})],
+)
+def test_the_rules_agree_with_the_labels_as_often_as_their_source_says(
+    name: str, wanted: set[str]
+) -> None:
+    problem = Problem.from_dict(tomllib.loads(problem_text(name)))
+    source, theory = problem.theory.source, problem.theory
+    rows = DATA[name]
+    states = [{key: row[key] for key in theory.feature} for row in rows]
+    agreed = sum(
+        goal_holds(theory, state) == (row["label"] in wanted)
+        for state, row in zip(states, rows, strict=True)
+    )
+    assert source is not None
+    assert source.rows == len(rows)
+    assert source.fidelity == round(agreed / len(rows), 4)
 
 
 def married(row: Row) -> bool:

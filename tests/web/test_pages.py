@@ -114,7 +114,8 @@ def test_a_row_of_a_table_compares_and_one_that_cannot_be_reached_says_so(
         f"/p/loan/compare?{JOHN.query()}",
         files={"file": ("end.csv", "age,debt\n30,0\n")},
     ).text
-    assert "No, and this is proved." in page
+    assert "<p>No.</p>" in page
+    assert "This is proved." in page
 
 
 def test_a_long_answer_to_compare_is_shown_without_going_into_the_address(

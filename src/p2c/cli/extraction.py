@@ -97,7 +97,12 @@ def extract(
     show_extraction(out, found, truth=f"the column {truth}" if truth else "it too")
     if problem is not None:
         described = outline_problem(
-            source, found, name=problem.stem, scale=scale.value, actions=actions
+            source,
+            found,
+            name=problem.stem,
+            scale=scale.value,
+            actions=actions,
+            origin=(model or data).name,
         )
         Problem.from_dict(described)
         hint_actions(described)

@@ -111,6 +111,7 @@ def learn(
             wanted=wanted,
             scale=scale.value,
             actions=actions,
+            origin=data.name,
         )
         Problem.from_dict(described)
         hint_actions(described)

@@ -34,6 +34,7 @@ from p2c.plan.nearest import Distinct
 from p2c.problem import Problem
 from p2c.report.terminal import (
     show_breaches,
+    show_caveats,
     show_justification,
     show_laws,
     show_plan,
@@ -114,7 +115,7 @@ def nearest(
     if as_json:
         print_json([each.to_dict() for each in plans])
     else:
-        show_plans(out, loaded.theory, plans)
+        show_plans(out, loaded.theory, plans, loaded.read_row(person))
         if 0 < len(plans) < k and plans[0].status == "found":
             rest = "this one" if len(plans) == 1 else f"these {len(plans)}"
             out.print(f"There are no more than {rest}.")
@@ -136,12 +137,14 @@ def why(
     """Show why the decision is what it is: in sentences, and as a proof tree."""
     loaded = load_problem(problem)
     person = read_person(loaded, row, number)
-    proof = loaded.why(person)
-    second = JUSTIFIERS[engine](loaded.theory, loaded.read_row(person))
+    proof, state = loaded.why(person), loaded.read_row(person)
+    second = JUSTIFIERS[engine](loaded.theory, state)
     if as_json:
-        print_json(proof.to_dict() | ({engine.value: second.to_dict()} if second else {}))
+        more = {engine.value: second.to_dict()} if second else {}
+        print_json(proof.to_dict() | loaded.theory.rests_on(state) | more)
         return
     out.print(to_text(explain_proof(loaded.theory, proof)), markup=False)
+    show_caveats(out, loaded.theory, state)
     if tree:
         out.print(f"\n{proof.to_text()}", markup=False)
     if second:

@@ -46,6 +46,20 @@ def _weight(raw: Any) -> int | float:
     return number
 
 
+def _share(raw: Any) -> float:
+    number = _number(raw, "a share from 0 to 1")
+    if not 0 <= number <= 1:
+        raise _refuse("a share from 0 to 1")
+    return float(number)
+
+
+def _count(raw: Any) -> int:
+    number = _number(raw, "a whole number above 0")
+    if number < 1 or number != int(number):
+        raise _refuse("a whole number above 0")
+    return int(number)
+
+
 def _scale(raw: Any) -> str | int | float:
     if raw == "range":
         return "range"
@@ -69,6 +83,8 @@ SpecNumber = Annotated[int | float, PlainValidator(_number)]
 SpecValue = Annotated[str | int | float, PlainValidator(_value)]
 Positive = Annotated[int | float, PlainValidator(_positive)]
 Weight = Annotated[int | float, PlainValidator(_weight)]
+Share = Annotated[float, PlainValidator(_share)]
+Count = Annotated[int, PlainValidator(_count)]
 Scale = Annotated[str | int | float, PlainValidator(_scale)]
 Reason = Annotated[str, PlainValidator(_reason)]
 MoveStart = Annotated[StrictStr, BeforeValidator(_move_start)]

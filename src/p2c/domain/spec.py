@@ -15,10 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictStr, Valid
 
 from p2c.domain.feature import Action, Kind, Law
 from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
+    Count,
     MoveStart,
     Positive,
     Reason,
     Scale,
+    Share,
     SpecNumber,
     SpecValue,
     Weight,
@@ -57,6 +59,32 @@ class Minimize(Enum):
 
     COST = "cost"
     ACTIONS = "actions"
+
+
+class Teacher(Enum):
+    """What rules were learned from: the answers of a model, or the labels of a table."""
+
+    MODEL = "model"
+    LABELS = "labels"
+
+
+class SourceSpec(BaseModel):
+    """Where learned rules come from: the keys of `source`.
+
+    `fidelity` is the share of the `rows` on which the rules agree with the model or the labels, `name` what these are
+    called.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    origin: Teacher = Field(alias="from")
+    fidelity: Share | None = None
+    rows: Count | None = None
+    name: StrictStr = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys that were given, as a problem has them."""
+        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 class WordsSpec(BaseModel):
@@ -116,6 +144,7 @@ class ProblemSpec(BaseModel):
     effects: Effects = Effects.TRIGGERED
     norm: Norm = Norm.L1
     minimize: Minimize = Minimize.COST
+    source: SourceSpec | None = None
     rules: StrictStr | None = None
     rules_file: StrictStr | None = None
     features: dict[str, FeatureSpec] = Field(min_length=1)
@@ -197,6 +226,7 @@ def unreadable(error: OSError | ValueError) -> str:
 TABLES: dict[int, type[BaseModel]] = {1: ProblemSpec, 3: FeatureSpec, 5: WordsSpec}
 """Which table a key stands in, by how deep it stands: `goal`, `features.age.min`, `features.age.languages.de.label`."""
 
+SOURCE = 'expected { from = "model" or "labels", fidelity = 0.983, rows = 32561, name = "…" } and no other key'
 EXPECTED = {
     "string_type": "expected text",
     "list_type": "expected a list",
@@ -210,6 +240,8 @@ EXPECTED = {
 def _fault(error: ErrorDetails) -> Fault:
     place = ".".join(str(each) for each in error["loc"] if each != "[key]")
     kind = error["type"]
+    if error["loc"][0] == "source" and kind in ("extra_forbidden", "model_type"):
+        return Fault(place, SOURCE)
     if kind == "extra_forbidden":
         in_feature = error["loc"][0] == "features"
         table = TABLES[len(error["loc"]) if in_feature else 1]

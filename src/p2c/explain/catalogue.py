@@ -55,6 +55,7 @@ class Phrases:
     assumed: str
     effort: str
     proved_least: str
+    """What was proved; `{by}` is filled in where the rules were learned, and empty otherwise."""
     proved_fewest: str
     already: str
     no_way: str
@@ -70,6 +71,14 @@ class Phrases:
     gave_up: str
     nothing_found: str
     best_so_far: str
+    agree_with: Mapping[str, str]
+    """How far learned rules agree with what they were learned from, a model or labels, in words that follow "proved"."""
+    learned_from: Mapping[str, str]
+    """The same where nothing was measured."""
+    percent: str
+    given_by: str
+    rests_on_unknown: str
+    """What is said of all the values that are missing."""
     language: str
     """The language's tag, as HTML names it."""
     disjunction: str

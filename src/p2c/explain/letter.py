@@ -130,9 +130,10 @@ class _Writer:
     def _blocked(self, plan: Infeasible) -> Iterator[Section]:
         if not plan.blockers or plan.opened is None:
             reason = self.phrases.rules_block if plan.explained else self.phrases.not_found_out
-            yield self._section("blocked", reason)
+            yield self._section("blocked", self.teller.proved(reason))
             return
-        yield self._section("blocked", self.phrases.blocked, self.teller.blockers(plan.blockers))
+        lead = self.teller.proved(self.phrases.blocked)
+        yield self._section("blocked", lead, self.teller.blockers(plan.blockers))
         several = len(plan.blockers) > 1
         lead = self.phrases.opens_several if several else self.phrases.opens_one
         yield self._steps("opened", plan.opened, lead)
@@ -141,6 +142,8 @@ class _Writer:
         if plan.best is not None:
             yield from self._way(plan.best)
             yield self._effort(plan.best)
+        else:
+            yield from self._assumed(None)
         items = self.teller.stopped(found=plan.best is not None)
         told = plan.question.testimony
         if told is not None:

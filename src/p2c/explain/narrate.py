@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Minimize
+from p2c.explain.caveats import caveats, proved_by
 from p2c.explain.laws import only_where
 from p2c.explain.phrases import ENGLISH
-from p2c.explain.sentences import label_words, number_words, value_words
+from p2c.explain.sentences import filled, label_words, number_words, value_words
 from p2c.markup import clean
 from p2c.plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible
 
@@ -50,7 +51,9 @@ def narrate(theory: Theory, plan: Plan, *, phrases: Phrases = ENGLISH) -> Story:
             story = Story(teller.infeasible(plan), (), ())
         case GaveUp():
             story = teller.gave_up(plan)
-    return replace(story, opening=(*excused, *story.opening))
+    proved = plan.status == "infeasible" or (isinstance(plan, Found) and plan.optimal)
+    rests = caveats(theory, plan.question.initial, phrases, rules=not proved)
+    return replace(story, opening=(*excused, *story.opening), closing=(*story.closing, *rests))
 
 
 def rounded(cost: float, *, digits: int = 6) -> float:
@@ -64,6 +67,7 @@ class _Teller:
     def __init__(self, theory: Theory, phrases: Phrases) -> None:
         self.theory = theory
         self.phrases = phrases
+        self.by = proved_by(theory, phrases)
 
     def sentence(self, clause: str) -> str:
         plain = clean(clause)
@@ -91,7 +95,7 @@ class _Teller:
         if plan.optimal:
             fewest = self.theory.minimize is Minimize.ACTIONS
             words = self.phrases.proved_fewest if fewest else self.phrases.proved_least
-            closing.append(self.sentence(words))
+            closing.append(self.sentence(filled(words, by=self.by)))
         return Story((), self.steps(plan), tuple(closing))
 
     def steps(self, plan: Found) -> tuple[tuple[Act, ...], ...]:
@@ -123,7 +127,7 @@ class _Teller:
         return value_words(self.theory.feature[name], value, self.phrases)
 
     def infeasible(self, plan: Infeasible) -> tuple[str, ...]:
-        opening = self.sentence(self.phrases.no_way)
+        opening = self.sentence(filled(self.phrases.no_way, by=self.by))
         if not plan.blockers:
             words = self.phrases.no_lift if plan.explained else self.phrases.not_explained
             return opening, self.sentence(words)

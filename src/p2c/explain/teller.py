@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import exact
 from p2c.domain.spec import Minimize
+from p2c.explain.caveats import proved_by, rules_words
 from p2c.explain.facts import circumstances, facts, more_words
 from p2c.explain.laws import loses_its_rule, only_where
 from p2c.explain.narrate import rounded
@@ -15,7 +16,6 @@ from p2c.explain.sentences import filled, label_words, number_words, value_words
 from p2c.markup import clean
 from p2c.plan.outcome import CausalAction, DirectAction
 from p2c.plan.rehearse import rehearse_without
-from p2c.rules.cells import weighed_features
 from p2c.rules.proof import Compared, Decided, Query, why, why_fires
 from p2c.rules.render import render_rule
 
@@ -181,10 +181,12 @@ class Teller:
                 continue
             value = self.value(name, question.initial[name])
             yield clean(filled(self.phrases.odd_value, label=self.label(name), value=value))
-        weighed = weighed_features(self.theory)
-        for name, value in question.initial.items():
-            if value is None and name in weighed:
-                yield clean(filled(self.phrases.unknown_value, label=self.label(name)))
+        for name in self.theory.missing(question.initial):
+            yield clean(filled(self.phrases.unknown_value, label=self.label(name)))
+        by, told = rules_words(self.theory, self.phrases), question.testimony
+        # Where the model itself has confirmed an answer, the rules in its place do not give it.
+        if by and not (told is not None and told.accepted):
+            yield filled(self.phrases.given_by, by=by)
 
     def _luck(self, plan: Found) -> Iterator[str]:
         effects = [a for s in plan.steps for a in s.actions if isinstance(a, CausalAction)]
@@ -246,9 +248,14 @@ class Teller:
         if not plan.optimal:
             return ()
         if not cheapest:
-            return (Item(self.phrases.least_to_here),)
+            return (Item(self.proved(self.phrases.least_to_here)),)
         fewest = self.theory.minimize is Minimize.ACTIONS
-        return (Item(self.phrases.fewest_steps if fewest else self.phrases.least_effort),)
+        frame = self.phrases.fewest_steps if fewest else self.phrases.least_effort
+        return (Item(self.proved(frame)),)
+
+    def proved(self, frame: str) -> str:
+        """Say what was proved, and by which rules where they were learned."""
+        return filled(frame, by=proved_by(self.theory, self.phrases))
 
     def confirmed(self, plan: Found) -> tuple[Item, ...]:
         """Say what the model has to do with a plan, where one decides."""

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Kind
-from p2c.domain.spec import Norm, ProblemSpec
+from p2c.domain.spec import Norm, ProblemSpec, Teacher
 from p2c.export.scasp_text import file_name
 from p2c.plan.document import Status
 
@@ -87,6 +87,9 @@ def plan_schema(features: tuple[Feature, ...]) -> Schema:
             "type": "array",
             "items": _object({"feature": names, "restriction": texts["items"]}),
         },
+        "explained": {"type": "boolean"},
+        "unknown": {"type": "array", "items": names},
+        "source": _source(),
         "opened": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
     }
     return {
@@ -94,6 +97,17 @@ def plan_schema(features: tuple[Feature, ...]) -> Schema:
         "properties": keys | more,
         "$defs": {"state": state},
     }
+
+
+def _source() -> Schema:
+    """Return what a plan says of the rules that it was made with, where they were learned."""
+    keys: Schema = {
+        "from": {"enum": [each.value for each in Teacher]},
+        "fidelity": {"type": "number", "minimum": 0, "maximum": 1},
+        "rows": {"type": "integer", "minimum": 1},
+        "name": {"type": "string"},
+    }
+    return _object(keys) | {"required": ["from"]}
 
 
 def _object(keys: Schema, **more: str) -> Schema:

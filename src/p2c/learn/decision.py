@@ -57,6 +57,12 @@ class Learned:
     training: Score
     held_out: Score | None
 
+    @property
+    def source(self) -> dict[str, Any]:
+        """Return what a problem with these rules says of where they come from."""
+        score = self.held_out or self.training
+        return {"from": "labels", "fidelity": round(score.accuracy, 6), "rows": score.rows}
+
 
 def learn_decision(
     frame: pd.DataFrame,
@@ -101,10 +107,11 @@ def describe_problem(
     wanted: str | None = None,
     scale: Scale = "range",
     actions: Mapping[str, str] | None = None,
+    origin: str = "",
 ) -> dict[str, Any]:
     """Return the problem of reaching a class, that of the rules unless `wanted` names the other one.
 
-    `actions` says who may change a feature, by the name of its column.
+    `actions` says who may change a feature, by the name of its column; `origin` is what the table goes by.
     """
     known = (learned.positive, learned.other)
     if wanted is not None and wanted not in known:
@@ -124,6 +131,7 @@ def describe_problem(
     return {
         "name": name,
         "goal": render_atom(atom) if reached else render_literal(Not(atom)),
+        "source": learned.source | ({"name": origin} if origin else {}),
         "rules": f"{learned.text}\n",
         "features": features,
     }

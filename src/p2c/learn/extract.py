@@ -53,15 +53,29 @@ class Extraction:
     f1: float
     disagreements: tuple[int, ...]
     regions: tuple[Region, ...]
+    recorded: bool = False
+    """Whether the rules were learned from recorded decisions rather than from a model's answers."""
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows the figures were measured on."""
+        return sum(region.rows for region in self.regions)
+
+    @property
+    def source(self) -> dict[str, Any] | None:
+        """Return what a problem with these rules says of where they come from; nothing where they are the model's own."""
+        if self.exact and self.fidelity == 1:
+            return None
+        origin = "labels" if self.recorded else "model"
+        return {"from": origin, "fidelity": round(self.fidelity, 6), "rows": self.rows}
 
     @property
     def remark(self) -> str:
         """Return what whoever finds the rules without the model should know of them."""
         if self.exact:
             return "These are the model's own rules."
-        rows = sum(region.rows for region in self.regions)
         return (
-            f"Learned from the answers of a model or of people. Tried on {counted(rows, 'row')}, they answer {self.fidelity:.1%} of them alike.\n"
+            f"Learned from the answers of a model or of people. Tried on {counted(self.rows, 'row')}, they answer {self.fidelity:.1%} of them alike.\n"
             "What is proved of a plan is proved of these rules. It ends at the edge of one, where they may be wrong:\n"
             "have the end of a plan confirmed, as p2c.Recourse does."
         )
@@ -157,4 +171,5 @@ def _measured(
         f1=float(f1),
         disagreements=tuple(rows[wrong].tolist()),
         regions=tuple(regions),
+        recorded=source.model is None,
     )

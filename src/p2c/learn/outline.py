@@ -23,10 +23,12 @@ def outline_problem(
     actions: Mapping[Any, str] | None = None,
     features: Mapping[Any, Mapping[str, Any]] | None = None,
     causal: str = "",
+    origin: str = "",
 ) -> dict[str, Any]:
     """Return the problem of reaching the desired outcome, causal rules given as text before those of the model.
 
-    `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns.
+    `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns. `origin`
+    is what the model or the table goes by, such as the name of its file.
     """
     described = domain_from_frame(source.table, scale=scale)
     for column, keys in (features or {}).items():
@@ -39,9 +41,12 @@ def outline_problem(
         described[source.view.feature(column)]["action"] = action
     written = f"{causal.rstrip()}\n" if causal else ""
     remark = "".join(f"% {line}\n" for line in extraction.remark.splitlines())
+    learned = extraction.source
+    named = {"name": origin} if origin else {}
     return {
         "name": name,
         "goal": extraction.goal,
+        **({"source": learned | named} if learned else {}),
         "rules": f"{written}{remark}{extraction.program}\n",
         "features": described,
     }

@@ -80,6 +80,7 @@ class Document:
     steps: tuple[StepRecord, ...]
     bound: Number | None = None
     blockers: tuple[tuple[str, str], ...] | None = None
+    unknown: tuple[str, ...] | None = None
 
 
 def read_document(raw: object, features: Iterable[str]) -> Document:
@@ -102,6 +103,7 @@ def read_document(raw: object, features: Iterable[str]) -> Document:
         steps=_optional(data, "steps", lambda at, raw: _steps(at, raw, names)) or (),
         bound=_optional(data, "bound", _number),
         blockers=_optional(data, "blockers", _blockers),
+        unknown=_optional(data, "unknown", _texts),
     )
 
 

@@ -104,6 +104,10 @@ class Question:
     """Who tells the answer in words and pictures (`plan/voice.py`); no part of the question itself."""
     testimony: Testimony | None = field(default=None, compare=False, repr=False)
     """What a model said of the answer, where one decides; no part of the question either."""
+    unknown: tuple[str, ...] = field(default=(), compare=False)
+    """The features that the rules read and whose values are not known: the answer rests on that."""
+    source: Record | None = field(default=None, compare=False)
+    """What the rules were learned from, where they were."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question's share of the contract's JSON."""
@@ -112,6 +116,8 @@ class Question:
             "norm": self.norm,
             "initial": dict(self.initial),
             "exceptions": [dict(each) for each in self.exceptions],
+            **({"unknown": list(self.unknown)} if self.unknown else {}),
+            **({"source": dict(self.source)} if self.source else {}),
         }
 
 

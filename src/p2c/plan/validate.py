@@ -118,6 +118,9 @@ def _question_faults(theory: Theory, plan: Document) -> Iterator[Fault]:
         yield Fault("problem", f"expected '{theory.name}', found '{plan.problem}'")
     if plan.optimal and plan.status is Status.GAVE_UP:
         yield Fault("optimal", "expected false, for the search gave up")
+    due = theory.missing(plan.initial)
+    if plan.unknown is not None and set(plan.unknown) != set(due):
+        yield Fault("unknown", f"expected {', '.join(due) or 'none'}, found {list(plan.unknown)}")
     if plan.cost is not None and above(plan.bound, plan.cost):
         yield Fault("bound", f"expected at most its own cost of {plan.cost}, found {plan.bound}")
 

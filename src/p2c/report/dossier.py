@@ -146,6 +146,7 @@ class _Expert:
             (self.words["cost"], f"{cost} ({self.plan.question.norm})"),
             *self._replayed(),
             *self._testimony(),
+            *self._rests_on(),
             *((self.words["exception"], _json(each)) for each in self.plan.question.exceptions),
             *(
                 (self.words["blocker"], f"{each.feature}: {each.restriction}")
@@ -163,6 +164,13 @@ class _Expert:
         yield self.words["replayed"], replayed or str(plain)
         if verdict.unchecked and not replayed:
             yield self.words["unchecked"], verdict.unchecked
+
+    def _rests_on(self) -> Iterator[tuple[str, str]]:
+        rests = self.theory.rests_on(self.plan.question.initial)
+        if "unknown" in rests:
+            yield self.words["unknown"], ", ".join(rests["unknown"])
+        if "source" in rests:
+            yield self.words["source"], _json(rests["source"])
 
     def _testimony(self) -> Iterator[tuple[str, str]]:
         told = self.plan.question.testimony

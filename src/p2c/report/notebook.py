@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Points
-from p2c.explain.sentences import label_words, number_words
+from p2c.explain.caveats import rules_words
+from p2c.explain.phrases import ENGLISH
+from p2c.explain.sentences import filled, label_words, number_words
 from p2c.markup import Markup, element
 from p2c.report.graph import graph_svg
 from p2c.rules.render import render_rule
@@ -31,12 +33,15 @@ def problem_html(theory: Theory) -> str:
         for rule in theory.program.rules
     ]
     goal = element("p", None, "goal: ", element("code", None, theory.goal_text))
+    by = rules_words(theory)
+    learned = [element("p", None, filled(ENGLISH.given_by, by=by))] if by else []
     return str(
         element(
             "div",
             None,
             element("strong", None, theory.name),
             goal,
+            *learned,
             element("div", {"style": "overflow-x:auto"}, Markup(graph_svg(theory))),
             element("table", None, head, *rows),
             element("ol", None, *rules),

@@ -8,6 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from p2c.errors import counted
+from p2c.explain.caveats import caveats, proved_by
 from p2c.explain.laws import breaches, read_law
 from p2c.explain.narrate import narrate, rounded
 from p2c.explain.sentences import number_words, value_words
@@ -73,10 +74,15 @@ def _shown(theory: Theory, name: str, value: Value) -> str:
     return "unknown" if value is None else clean(value_words(theory.feature[name], value))
 
 
-def show_plans(console: Console, theory: Theory, plans: Sequence[Plan]) -> None:
-    """Print several plans as a table, cheapest first."""
+def show_plans(
+    console: Console, theory: Theory, plans: Sequence[Plan], state: Mapping[str, Any]
+) -> None:
+    """Print several plans of one person as a table, cheapest first, and what they rest on."""
     if not plans:
-        console.print("There is no way from here; this is proved.")
+        console.print(
+            f"There is no way from here; this is proved{proved_by(theory)}.", markup=False
+        )
+        show_caveats(console, theory, state, rules=False)
         return
     if plans[0].status == "already":
         show_plan(console, theory, plans[0])
@@ -88,6 +94,15 @@ def show_plans(console: Console, theory: Theory, plans: Sequence[Plan]) -> None:
             str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
         )
     console.print(table)
+    show_caveats(console, theory, state)
+
+
+def show_caveats(
+    console: Console, theory: Theory, state: Mapping[str, Any], *, rules: bool = True
+) -> None:
+    """Print what an answer rests on: values that are not known, and learned rules."""
+    for each in caveats(theory, state, rules=rules):
+        console.print(each, markup=False)
 
 
 def show_space(console: Console, report: SpaceReport) -> None:

@@ -52,8 +52,16 @@ class ProblemVoice:
 
 
 def give_voice(theory: Theory, plan: Plan, *, cheapest: bool = True) -> Plan:
-    """Return an outcome that can be asked for words and pictures, and those inside it too."""
-    question = replace(plan.question, voice=ProblemVoice(theory, cheapest))
+    """Return an outcome that can be asked for words and pictures, and those inside it too.
+
+    It also says what it rests on: values that are not known, and what the rules were learned from.
+    """
+    question = replace(
+        plan.question,
+        voice=ProblemVoice(theory, cheapest),
+        unknown=theory.missing(plan.question.initial),
+        source=theory.source.to_dict() if theory.source else None,
+    )
     told = replace(plan, question=question)
     match told:
         case Infeasible(opened=inner) if inner is not None:

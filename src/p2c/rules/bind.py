@@ -54,6 +54,7 @@ def build_theory(spec: ProblemSpec, *, source: str = "") -> Theory:
         effects=spec.effects,
         norm=spec.norm,
         minimize=spec.minimize,
+        source=spec.source,
     )
     _refuse_self_causes(theory, text, place, source)
     return theory

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Feature, Value
+    from p2c.domain.spec import SourceSpec
     from p2c.rules.syntax import Comparator, Literal, Program, Rule
 
 
@@ -78,6 +79,8 @@ class Theory:
     effects: Effects = Effects.TRIGGERED
     norm: Norm = Norm.L1
     minimize: Minimize = Minimize.COST
+    source: SourceSpec | None = None
+    """What the rules were learned from, where they were."""
 
     @cached_property
     def feature(self) -> dict[str, Feature]:
@@ -128,6 +131,14 @@ class Theory:
     def missing(self, state: Mapping[str, Value]) -> tuple[str, ...]:
         """Return the features on which an answer rests and whose values are not known in a state."""
         return tuple(name for name in self.consulted if state[name] is None)
+
+    def rests_on(self, state: Mapping[str, Value]) -> dict[str, Any]:
+        """Return what every answer says of itself: `unknown` values and the rules' `source`, each where there is any."""
+        missing, source = self.missing(state), self.source
+        return {
+            **({"unknown": list(missing)} if missing else {}),
+            **({"source": source.to_dict()} if source else {}),
+        }
 
     def reads(self, body: tuple[Condition, ...]) -> frozenset[str]:
         """Return the features that a body reads, also through decisions."""

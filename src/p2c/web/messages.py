@@ -101,6 +101,15 @@ class BlockerAnswer(Answer):
     restriction: Literal["fixed", "up", "down", "effect", "moves", "limits"]
 
 
+class SourceAnswer(Answer):
+    """What the rules were learned from, and on which share of how many rows they agree with it."""
+
+    origin: Literal["model", "labels"] = Field(alias="from")
+    fidelity: float | None = None
+    rows: int | None = None
+    name: str = ""
+
+
 class FoundAnswer(Answer):
     """A path."""
 
@@ -113,6 +122,10 @@ class FoundAnswer(Answer):
     optimal: bool = False
     counterfactual: Row | None
     steps: list[StepAnswer]
+    unknown: list[str] = Field(
+        default_factory=list, description="Values that the rules read and that are not known."
+    )
+    source: SourceAnswer | None = Field(None, description="Given where the rules were learned.")
 
 
 class PlanAnswer(FoundAnswer):
@@ -121,6 +134,7 @@ class PlanAnswer(FoundAnswer):
     bound: float | None = None
     blockers: list[BlockerAnswer] = Field(default_factory=list)
     opened: FoundAnswer | None = None
+    explained: bool = Field(True, description="False where time ended before the blockers.")
 
 
 class NearestAnswer(Answer):
@@ -142,6 +156,8 @@ class WhyAnswer(Answer):
     holds: bool
     sentences: list[SentenceAnswer]
     proof: dict[str, Any]
+    unknown: list[str] = Field(default_factory=list)
+    source: SourceAnswer | None = None
 
 
 class FaultAnswer(Answer):

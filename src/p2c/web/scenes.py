@@ -14,7 +14,6 @@ from p2c.plan.outcome import DirectAction, Infeasible
 from p2c.report.board import lay_out
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
-from p2c.rules.cells import weighed_features
 from p2c.web.tasks import overrides
 from p2c.web.ways import ways_of_their_own
 
@@ -71,7 +70,9 @@ def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
         "cost": None if plan.cost is None else teller.number(plan.cost),
         "norm": plan.question.norm.upper(),
         "own_steps": len(_direct(plan)),
-        "unknown": [teller.label(name) for name in _weighed_unknown(problem, plan)],
+        "unknown": [
+            teller.label(name) for name in list(problem.theory.missing(plan.question.initial))
+        ],
         "given_heading": teller.phrases.headings["given"],
         "given": [
             {"label": teller.label(name), "value": teller.value(name, value)}
@@ -90,13 +91,6 @@ def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
 
 def _direct(plan: Plan) -> tuple[DirectAction, ...]:
     return tuple(a for s in plan.steps for a in s.actions if isinstance(a, DirectAction))
-
-
-def _weighed_unknown(problem: Problem, plan: Plan) -> list[str]:
-    """Return the features that rules look at and that nothing is known of."""
-    weighed = weighed_features(problem.theory)
-    initial = plan.question.initial
-    return [name for name, value in initial.items() if value is None and name in weighed]
 
 
 def _matters(problem: Problem, plan: Plan) -> set[str]:

@@ -74,6 +74,7 @@ def why(problem: Problem, arguments: Arguments) -> dict[str, Any]:
         "holds": proof.holds,
         "sentences": [{"text": each.text, "depth": each.depth} for each in sentences],
         "proof": proof.to_dict(),
+        **problem.theory.rests_on(problem.read_row(arguments["row"])),
     }
 
 
