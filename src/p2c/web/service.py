@@ -41,8 +41,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (504, "The search passed its time limit and was ended."),
     )
 }
-PATIENCE = 0.05
-"""Seconds after which it is worth looking whether the one who asked is still there."""
+PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
+"""Seconds after which it is worth looking whether the one who asked is still there: at first, doubled each time, and at most."""
 
 
 class LightRoute(APIRoute):
@@ -157,11 +157,13 @@ async def _solved(request: Request, task: str, asked: messages.Message) -> Respo
 async def attended(request: Request, asking: Awaitable[bytes]) -> bytes:
     """Wait for an answer as long as the one who asked does; else the solver is freed."""
     task = asyncio.ensure_future(asking)
+    patience = PATIENCE
     try:
         while True:
-            done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+            done, _ = await asyncio.wait({task}, timeout=patience)
             if done:
                 return task.result()
+            patience = min(2 * patience, LONGEST_PATIENCE)
             if await request.is_disconnected():
                 return b""
     finally:
