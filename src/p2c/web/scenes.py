@@ -37,7 +37,7 @@ def overview(problem: Problem, _: Arguments) -> dict[str, Any]:
     """Return what looks wrong with a problem and how large its search space is."""
     space = problem.space()
     return {
-        "findings": [str(each) for each in problem.lint()],
+        "findings": [{"text": str(each), "reason": each.reason} for each in problem.findings()],
         "raw": _count(space.raw),
         "cells": _count(space.cells),
         "graph": graph_told(problem.theory),
