@@ -118,6 +118,41 @@ def test_a_row_of_a_table_compares_and_one_that_cannot_be_reached_says_so(
     assert "This is proved." in page
 
 
+def test_the_person_stands_beside_the_comparison_in_the_words_of_the_features(
+    client: TestClient,
+) -> None:
+    given = '{"debt": 0, "bank balance": 60000, "credit_score": 620}'
+    page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": given}).text
+    assert "The person, now and at each end" in page
+    row = page.partition('<th scope="row">bank balance</th>')[2].partition("</tr>")[0]
+    now, ours, theirs = re.findall(r"<td>(.*?)</td>", row)
+    assert now == "40,000 dollars"
+    assert ours == theirs == "<strong>60,000 dollars</strong>"
+    assert "credit score is an effect of its causal rules and is never set directly" in page
+
+
+def test_several_answers_are_compared_at_once_each_with_its_own_verdict(client: TestClient) -> None:
+    rows = "debt,bank_balance\n0,60000\n5000,60000\n"
+    page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": rows}).text
+    assert "The other answer 1" in page
+    assert "The other answer 2" in page
+    assert page.count("Can that end be reached at all?") == 2
+    many = "debt\n" + "0\n" * 21
+    page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": many}).text
+    assert "expected 1 to 20 answers to compare, found 21" in page
+    for none in ("[]", "debt\n", "[3]", '{"debt": 0, "x": 1}'):
+        page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": none}).text
+        assert "This cannot be compared." in page
+
+
+def test_a_plan_of_somebody_else_is_no_answer_for_this_person(client: TestClient) -> None:
+    row = datasets.rows("loan")["john"] | {"debt": 3000}
+    plan = client.post("/plan", json={"problem": "loan", "row": row}).text
+    page = client.post(f"/p/loan/compare?{JOHN.query()}", files={"file": ("plan.json", plan)}).text
+    assert "Not a legal plan" in page
+    assert "the plan starts from 3000, and this person has 5000" in page
+
+
 def test_a_long_answer_to_compare_is_shown_without_going_into_the_address(
     client: TestClient,
 ) -> None:

@@ -1,11 +1,11 @@
-"""Our plan beside a counterfactual from elsewhere: its steps in words, and on each what is wrong with it."""
+"""Our plan beside counterfactuals from elsewhere: their steps in words, and on each what is wrong with it."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from p2c.errors import P2CError
+from p2c.errors import Fault, P2CError
 from p2c.explain.narrate import rounded
 from p2c.explain.sentences import label_words, number_words, value_words
 from p2c.plan.leap import leap_document, state_goal
@@ -15,36 +15,100 @@ from p2c.web.scenes import told
 from p2c.web.tasks import overrides
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from p2c.errors import Fault
+    from p2c.domain.feature import Feature
+    from p2c.domain.row import State
 
 STEP = re.compile(r"step (\d+)(?:, action (\d+))?")
 
 
 def comparison(problem: Problem, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our plan, theirs with its faults, and, for a mere end state, whether any path leads there."""
+    """Return our plan, the other answers with their faults, and the person beside every end, in the features' words."""
     asked = problem.with_keys(**overrides(arguments))
-    limit = arguments["time_limit"]
-    ours = asked.plan(arguments["row"], time_limit=limit)
-    document = arguments.get("document")
-    end = None
+    limit = arguments["time_limit"] / (1 + len(arguments["answers"]))
+    row = asked.read_row(arguments["row"])
+    ours = asked.plan(row, time_limit=limit)
+    answers = [_judged(asked, row, each, limit) for each in arguments["answers"]]
+    end = ours.counterfactual if isinstance(ours, Found) else row
+    ends = [end, *(each.pop("end") for each in answers)]
+    return {"ours": told(asked, ours), "answers": answers, "person": _person(asked, row, ends)}
+
+
+def _judged(
+    problem: Problem, row: State, answer: Mapping[str, Any], limit: float
+) -> dict[str, Any]:
+    """Return another answer: its steps with their faults and, for a mere end state, whether any path leads there."""
+    document, reach = answer.get("document"), None
     if document is None:
-        end = asked.read_row(arguments["end"])
-        document = leap_document(asked.theory, asked.read_row(arguments["row"]), end)
-    verdict = asked.check(document)
+        end = problem.read_row(answer["end"])
+        document = leap_document(problem.theory, row, end)
+        reach = _reach(problem, row, end, limit)
+    verdict = problem.check(document)
+    faults = [each for each in verdict.faults if not STEP.match(each.place)]
+    faults += _of_somebody_else(row, document)
     return {
-        "ours": told(asked, ours),
-        "steps": _steps(asked, document, verdict.faults),
+        "steps": _steps(problem, document, verdict.faults),
         "faults": [
-            {"place": each.place, "message": each.message}
-            for each in verdict.faults
-            if not STEP.match(each.place)
+            {
+                "place": _friendly(problem, each.place),
+                "message": _friendly(problem, each.message),
+            }
+            for each in faults
         ],
-        "valid": verdict.ok,
+        "valid": not verdict.faults and not faults,
         "cost": _cost_words(document.get("cost")),
-        "reach": None if end is None else _reach(asked, arguments["row"], end, limit),
+        "reach": reach,
+        "end": _table(document, "counterfactual"),
     }
+
+
+def _of_somebody_else(row: State, document: Mapping[str, Any]) -> list[Fault]:
+    """Return a fault for each value that a plan starts from and the person does not have."""
+    start = _table(document, "initial")
+    return [
+        Fault(name, f"the plan starts from {start[name]!s:.60}, and this person has {value}")
+        for name, value in row.items()
+        if name in start and start[name] != value
+    ]
+
+
+def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = document.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _person(
+    problem: Problem, row: State, ends: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the person feature by feature: the value now, and at each end the value and whether it is another."""
+    return [
+        {
+            "label": label_words(feature),
+            "now": _value(feature, row[feature.name]),
+            "ends": [
+                {
+                    "value": _value(feature, end.get(feature.name, row[feature.name])),
+                    "changed": end.get(feature.name, row[feature.name]) != row[feature.name],
+                }
+                for end in ends
+            ],
+        }
+        for feature in problem.theory.features
+    ]
+
+
+def _value(feature: Feature | None, value: Any) -> str:
+    if value is None:
+        return "not known"
+    usable = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return str(value)[:200] if feature is None or not usable else value_words(feature, value)
+
+
+def _friendly(problem: Problem, text: str) -> str:
+    """Return a line in which features have their labels; the text of rules stays as it is."""
+    labels = {each.name: label_words(each) for each in problem.theory.features}
+    return re.sub(r"\w+(?![\w(])", lambda match: labels.get(match[0], match[0]), text)
 
 
 def _cost_words(cost: Any) -> str:
@@ -60,7 +124,8 @@ def _steps(
     for each in faults:
         match = STEP.match(each.place)
         if match:
-            placed.setdefault((int(match[1]), int(match[2] or 0)), []).append(each.message)
+            words = _friendly(problem, each.message)
+            placed.setdefault((int(match[1]), int(match[2] or 0)), []).append(words)
     return [
         {
             "actions": [
@@ -75,24 +140,16 @@ def _steps(
 
 def _action(problem: Problem, action: Mapping[str, Any], faults: list[str]) -> dict[str, Any]:
     feature = problem.theory.feature.get(action["feature"])
-    words = [
-        "not known"
-        if value is None
-        else str(value)
-        if feature is None
-        else value_words(feature, value)
-        for value in (action["from"], action["to"])
-    ]
     return {
         "label": action["feature"] if feature is None else label_words(feature),
-        "from": words[0],
-        "to": words[1],
+        "from": _value(feature, action["from"]),
+        "to": _value(feature, action["to"]),
         "direct": action["kind"] == "direct",
         "faults": faults,
     }
 
 
-def _reach(problem: Problem, row: Mapping[str, Any], end: Mapping[str, Any], limit: float) -> Any:
+def _reach(problem: Problem, row: State, end: Mapping[str, Any], limit: float) -> Any:
     """Return the cheapest path to exactly this end state, in words, or that there is none."""
     keys = {**problem.to_dict(), "goal": state_goal(problem.theory, end)}
     try:

@@ -1,59 +1,83 @@
-"""Reads what someone pastes to compare with: a plan, or an end state, as JSON or as CSV with a line of names."""
+"""Reads what someone pastes to compare with: plans or end states, as JSON or as CSV with a line of names."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c.domain.row import read_row, read_text_row
 from p2c.domain.sheet import open_sheet, split_lines
-from p2c.errors import Fault, P2CError, RowError, counted, suggestion
+from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.explain.sentences import label_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from p2c.problem import Problem
     from p2c.web.pages.address import Case
 
 
+T = TypeVar("T")
+MOST = 20
+"""How many answers are compared at once."""
+
+
 def read_given(problem: Problem, case: Case, text: str) -> dict[str, Any]:
-    """Return a `document`, or an `end` state in which features that are not given keep the person's values."""
+    """Return the `answers` of a text: each a `document`, or an `end` state that keeps the person's other values.
+
+    A feature is named as in the problem or by its label.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        answers = [_json_answer(problem, case, each) for each in _json_objects(text)]
+    else:
+        answers = [_csv_answer(problem, case, each) for each in _csv_rows(text)]
+    if not 1 <= len(answers) <= MOST:
+        raise P2CError(f"expected 1 to {MOST} answers to compare, found {len(answers)}")
+    return {"answers": answers}
+
+
+def _csv_answer(problem: Problem, case: Case, row: dict[str, str]) -> dict[str, Any]:
     features = problem.theory.features
-    known = [each.name for each in features]
-    if text.lstrip()[:1] not in ("{", "["):
-        cells = _csv_row(text)
-        _refuse_unknown(cells, known)
-        end = read_text_row([each for each in features if each.name in cells], cells)
-        return {"end": {**case.row(problem.theory), **end}}
-    data = _json_object(text)
+    cells = _named(problem, row)
+    end = read_text_row([each for each in features if each.name in cells], cells)
+    return {"end": {**case.row(problem.theory), **end}}
+
+
+def _json_answer(problem: Problem, case: Case, data: dict[str, Any]) -> dict[str, Any]:
     if "steps" in data:
         return {"document": data}
+    features = problem.theory.features
     inner = data.get("counterfactual")
+    known = {each.name for each in features}
     row = inner if isinstance(inner, dict) and "counterfactual" not in known else data
-    _refuse_unknown(row, known)
-    return {"end": read_row(features, {**case.row(problem.theory), **row})}
+    return {"end": read_row(features, {**case.row(problem.theory), **_named(problem, row)})}
 
 
-def _json_object(text: str) -> dict[str, Any]:
+def _json_objects(text: str) -> list[dict[str, Any]]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise P2CError(f"not JSON: {str(error)[:200]}") from None
-    if isinstance(data, list) and len(data) == 1:
-        data = data[0]
-    if not isinstance(data, dict):
-        raise P2CError("expected one JSON object: a plan, or a value for each feature")
-    return data
+    found = data if isinstance(data, list) else [data]
+    if not all(isinstance(each, dict) for each in found):
+        raise P2CError("expected a JSON object, or a list of them: a plan, or values by feature")
+    return found
 
 
-def _csv_row(text: str) -> dict[str, str]:
+def _csv_rows(text: str) -> list[dict[str, str]]:
     sheet = open_sheet(split_lines(text))
-    rows = list(sheet.rows)
-    if len(rows) != 1:
-        raise P2CError(
-            f"expected a line of names and one row of values, found {counted(len(rows), 'row')}"
-        )
-    return dict(zip(sheet.names, rows[0].cells, strict=True))
+    return [dict(zip(sheet.names, row.cells, strict=True)) for row in sheet.rows]
+
+
+def _named(problem: Problem, row: Mapping[str, T]) -> dict[str, T]:
+    """Return values by the names of features, where some are given by their labels."""
+    names = {label_words(each): each.name for each in problem.theory.features}
+    names |= {each.name: each.name for each in problem.theory.features}
+    _refuse_unknown(row, list(names))
+    found = {names[key]: value for key, value in row.items()}
+    if len(found) < len(row):
+        raise P2CError("a feature is given twice, by its name and by its label")
+    return found
 
 
 def _refuse_unknown(given: Iterable[str], known: list[str]) -> None:
