@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from p2c.batch import answers, plan_files
+from p2c.batch import answers, pace, plan_files
 from p2c.batch.disk import locked
 from p2c.batch.options import Options
 from p2c.domain.toml import problem_to_toml
@@ -33,6 +33,7 @@ from tests.batch.people import (
     write_parquet,
 )
 from tests.loan import JOHN, LOAN
+from tests.plan.test_table import large_problem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,6 +182,25 @@ def test_a_batch_killed_again_and_again_goes_on_to_the_same_bytes(
         begin_and_kill(line, tmp_path / "out", files=files, pause=rng.uniform(0, 0.05))
     go_on(line)
     assert hashes(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("how", [{}, {"executor": "processes", "workers": 2}])
+def test_a_part_that_takes_long_shows_how_far_it_has_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(pace, "SECONDS", 0.01)
+    slow = large_problem()
+    rng = random.Random(0)
+    people: list[dict[str, Any]] = [
+        {name: rng.randrange(10) for name in slow.theory.feature} | {"e": "off"} for _ in range(300)
+    ]
+    path = write_parquet(tmp_path / "a.parquet", people)
+    seen: list[int] = []
+    plan_files(slow, path, tmp_path / "out", watch=lambda rows, **_: seen.append(rows), **how)
+    assert len(list((tmp_path / "out").glob("*.parquet"))) == 1
+    assert (seen[0], seen[-1]) == (0, 300)
+    assert any(0 < rows < 300 for rows in seen)
+    assert not (tmp_path / "out" / "_p2c").exists()
 
 
 def test_a_finished_batch_is_checked_and_mended(

@@ -23,13 +23,15 @@ from p2c.plan.space import Space
 from p2c.plan.table import plan_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.plan.encode import Column, Whole
     from p2c.plan.outcome import Plan
     from p2c.problem import Problem
+
+    Advance = Callable[[float], None]
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
 CLASSES = 50_000
@@ -83,19 +85,24 @@ class Planner:
         words = dict.fromkeys((*names, "exceptions", "unknown", "message"), WORDS)
         return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
 
-    def answer(self, table: pa.Table) -> Answers:
-        """Return the answers for the rows of a table."""
+    def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
+        """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
         self._forget()
         features = self.problem.theory.features
         who, first = tell_apart(table, [feature.name for feature in features])
         people = columns_of(table.take(to_array(first)), features)
-        batch = plan_rows(self.space, people, details=True)
+        share = len(table) / max(len(first), 1) / (2 if self.alternatives else 1)
+
+        def tell(persons: int) -> None:
+            advance(persons * share)
+
+        batch = plan_rows(self.space, people, details=True, tell=tell)
         found = batch.columns()
         actions = found["actions"]
         assert isinstance(actions, Coded)
         found["first"] = Coded(actions.numbers, [_first(text) for text in actions.values])
         if self.alternatives:
-            found["alternatives"] = self._alternatives(people, found["status"])
+            found["alternatives"] = self._alternatives(people, found["status"], tell)
         arrays = [_array(found[name], self.schema.field(name).type) for name in self.schema.names]
         times = np.bincount(who, minlength=len(first))
         return Answers(
@@ -113,11 +120,17 @@ class Planner:
             self._others.clear()
             self.space = Space(self.problem.theory)
 
-    def _alternatives(self, people: Mapping[str, Column | Coded], status: Column | Coded) -> Coded:
-        texts = [
-            self._further(self._state(people, row)) if status[row] == "found" else None
-            for row in range(len(status))
-        ]
+    def _alternatives(
+        self,
+        people: Mapping[str, Column | Coded],
+        status: Column | Coded,
+        tell: Callable[[int], None],
+    ) -> Coded:
+        texts = []
+        for row in range(len(status)):
+            found = status[row] == "found"
+            texts.append(self._further(self._state(people, row)) if found else None)
+            tell(1)
         known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         return Coded(np.array([known[text] for text in texts], dtype=np.int64), list(known))
 

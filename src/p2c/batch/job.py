@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from p2c.batch.disk import locked, put_text
+from p2c.batch.pace import ENDING
 from p2c.batch.part import WORKSHOP, record_path
 from p2c.batch.record import Record
 from p2c.batch.source import digest
@@ -169,8 +170,9 @@ def _difference(before: Any, now: Any) -> str:
 
 def _clear(workshop: Path) -> None:
     """Remove what a run that was killed left half written."""
-    for path in workshop.glob("*.new"):
-        path.unlink(missing_ok=True)
+    for ending in (".new", ENDING):
+        for path in workshop.glob(f"*{ending}"):
+            path.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from pyarrow import types
 from p2c.batch.answers import Planner
 from p2c.batch.arrays import to_array, to_texts
 from p2c.batch.disk import put, put_text
+from p2c.batch.pace import paced
 from p2c.batch.persons import TEXT
 from p2c.batch.record import Record, Tally
 from p2c.batch.source import digest
@@ -98,17 +99,19 @@ def _make(work: Work, part: Part) -> Record:
     planner = _planner(work.problem, work.alternatives)
     schema = pa.unify_schemas([planner.schema, work.columns.kept])
     tally = Tally()
+    workshop = work.target / WORKSHOP
 
     def write(path: Path) -> None:
         # The least and the greatest of texts take as long to find as the rest of writing, and nobody asks for them.
         ranked = [each.name for each in schema if not types.is_dictionary(each.type)]
         options = {"write_statistics": ranked}
         with (
+            paced(workshop / part.name) as pace,
             pa.OSFile(str(path), "wb") as sink,
             pq.ParquetWriter(sink, schema, **options) as writer,
         ):
             for table in tables(work.columns, part):
-                answers = planner.answer(table)
+                answers = planner.answer(table, pace.advance)
                 tally.add(answers)
                 begin = 0
                 for some in answers.tables():
@@ -118,7 +121,6 @@ def _make(work: Work, part: Part) -> Record:
         for piece in part.pieces:
             piece.file.refuse_if_changed()
 
-    workshop = work.target / WORKSHOP
     final = work.target / part.name
     put(final, write, aside=workshop)
     record = tally.record(part, os.path.getsize(final), digest(final))

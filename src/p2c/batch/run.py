@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from p2c.batch.answers import Planner
@@ -12,6 +13,7 @@ from p2c.batch.columns import check_columns
 from p2c.batch.executors import EXECUTORS
 from p2c.batch.job import describe_job, opened
 from p2c.batch.options import Options
+from p2c.batch.pace import rows_under_way, ticking
 from p2c.batch.part import Failure, Work
 from p2c.batch.parts import cut
 from p2c.batch.source import describe, find_files
@@ -88,14 +90,20 @@ def _make_all(
     total = sum(part.rows for part in plot.parts)
     before = len(done)
 
+    telling, most = Lock(), 0
+
     def tell() -> None:
+        nonlocal most
         if watch is not None:
-            rows = sum(plot.parts[number].rows for number in done)
-            watch(rows=rows, total=total, spare=plot.columns.spare)
+            with telling:
+                rows = sum(plot.parts[number].rows for number in list(done))
+                # A part that is done, and whose record is on its way here, is for a moment in neither count.
+                most = max(most, min(rows + rows_under_way(job.workshop), total))
+                watch(rows=most, total=total, spare=plot.columns.spare)
 
     tell()
     failures = []
-    with closing(execute(missing)) as outcomes:
+    with closing(execute(missing)) as outcomes, ticking(tell):
         for outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)

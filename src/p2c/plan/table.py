@@ -29,7 +29,7 @@ from p2c.plan.person import place_person
 from p2c.plan.planner import find_plan, refuse_if_strict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Value
     from p2c.domain.row import State
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
     from p2c.plan.person import Person
     from p2c.plan.space import Space
+
+    Tell = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Batch:
     unknown: Words
     stuck: list[Whole] = field(default_factory=list)
     """The rows without a way, those of one class together."""
+    tell: Tell = field(default=lambda _: None)
+    """Is told how many rows more have their answers."""
     _texts: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Column | Coded]:
@@ -77,8 +81,14 @@ class Batch:
         return {**found, **rests, "message": self.message.coded()}
 
 
-def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: bool) -> Batch:
-    """Return the answers for a table given as arrays by feature name."""
+def plan_rows(
+    space: Space,
+    columns: Mapping[str, Column | Coded],
+    *,
+    details: bool,
+    tell: Tell = lambda _: None,
+) -> Batch:
+    """Return the answers for a table given as arrays by feature name; `tell` is called as their number grows."""
     size = len(next(iter(columns.values())))
     places = {
         index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
@@ -97,6 +107,7 @@ def plan_rows(space: Space, columns: Mapping[str, Column | Coded], *, details: b
         Words(size),
         Words(size),
         Words(size),
+        tell=tell,
     )
     _note_unknown(batch, np.arange(size))
     lowest = np.minimum.reduce(list(near.values()))
@@ -234,6 +245,7 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
         for row in rows:
             _answer_alone(batch, int(row))
         return
+    batch.tell(len(rows))
     try:
         refuse_if_strict(entry.dynamics)
     except RowError as error:
@@ -376,6 +388,7 @@ def _texts(steps: Sequence[Sequence[tuple[bool, str, Any]]]) -> tuple[str, str]:
 
 def _answer_alone(batch: Batch, row: int) -> None:
     space = batch.space
+    batch.tell(1)
     try:
         state = read_row([axis.feature for axis in space.axes], _row(batch, row))
         plan = find_plan(space, state)

@@ -1,0 +1,76 @@
+"""How far the parts under way have come: each says so in a file beside its own, whoever makes it and wherever."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+SECONDS = 1.0
+"""How often it is said and looked at."""
+ENDING = ".rows"
+
+
+@dataclass
+class Pace:
+    """Writes down how many rows of a part are done, now and then."""
+
+    path: Path
+    rows: float = 0.0
+    due: float = 0.0
+
+    def advance(self, rows: float) -> None:
+        """Count so many rows more."""
+        self.rows += rows
+        now = time.monotonic()
+        if now >= self.due:
+            self.due = now + SECONDS
+            with suppress(OSError):  # it is only for the eye
+                self.path.write_text(str(int(self.rows)))
+
+
+@contextmanager
+def paced(part: Path) -> Iterator[Pace]:
+    """Have the pace of a part, given by where its file is made, written down until it is done."""
+    pace = Pace(part.with_name(f"{part.name}{ENDING}"), due=time.monotonic() + SECONDS)
+    try:
+        yield pace
+    finally:
+        with suppress(OSError):
+            pace.path.unlink(missing_ok=True)
+
+
+def rows_under_way(folder: Path) -> int:
+    """Return how many rows are done of the parts that are being made in a folder."""
+    return sum(_rows(path) for path in folder.glob(f"*{ENDING}"))
+
+
+def _rows(path: Path) -> int:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # it is being written, or the part is done
+        return 0
+
+
+@contextmanager
+def ticking(tell: Callable[[], None]) -> Iterator[None]:
+    """Call a function now and then, from a thread of its own, until the block ends."""
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.wait(SECONDS):
+            tell()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
