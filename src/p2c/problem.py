@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property, lru_cache, partial
 from operator import index
 from os import PathLike
@@ -219,7 +220,8 @@ class Problem:
     ) -> bytes:
         """Return a report on a person, or on a plan made before, as html, md, png or pdf, for applicant or expert.
 
-        `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives.
+        `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives,
+        and the date, which is today's unless it is given.
         """
         from p2c.report.document import applicant_document
         from p2c.report.dossier import Origin, expert_document
@@ -231,7 +233,9 @@ class Problem:
         plan = row if isinstance(row, Plan) else problem.plan(row)
         if audience == "applicant":
             return render(applicant_document(problem.theory, plan, language=language))
-        origin = replace(origin or Origin(), problem=problem.to_dict())
+        origin = origin or Origin()
+        today = origin.date or date.today().isoformat()
+        origin = replace(origin, problem=problem.to_dict(), date=today)
         return render(expert_document(problem.compiled, plan, origin, language=language))
 
     def check(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import json
 import re
+import zlib
 
 import pytest
 
@@ -77,6 +79,85 @@ def test_the_experts_report_has_all_that_repeats_it() -> None:
     assert "exception at the start" in page
     assert "## Alternatives that differ in kind, cheapest first" in page
     assert f"| 1 | {problem.plan(row).cost:.10g} |" in page
+
+
+def test_an_expert_can_compute_the_cost_again_from_the_report_alone() -> None:
+    problem, row = embedded("adult"), datasets.rows("adult")["wait_and_marry"]
+    origin = Origin(date="2026-01-31")
+    page = problem.report(row, format="md", audience="expert", origin=origin).decode()
+    assert "| date of this report | 2026-01-31 |" in page
+    table = [
+        [cell.replace("\\", "").strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith("|")
+    ]
+    given = {
+        cells[0]: cells[1] for cells in _below(table, ["feature", "at the start", "at the end"])
+    }
+    assert given == {name: str(value) for name, value in problem.read_row(row).items()}
+    header = ["feature", "weight", "divisor of a difference", "values that a plan may choose"]
+    efforts = {cells[0]: cells for cells in _below(table, [*header, "moves"])}
+    moves = problem.theory.feature["marital_status"].moves_from or {}
+    assert all(
+        f"{start} → {', '.join(map(str, ends))}" in efforts["marital_status"][4]
+        for start, ends in moves.items()
+    )
+    assert efforts["age"][3] == "17 + n · 1"
+    path = _below(table, ["step", "kind", "feature", "change", "cost, or the rules that fired"])
+    total = 0.0
+    for _, kind, name, change, _ in path:
+        if kind == "direct":
+            start, end = change.split(" → ")
+            weight, divisor = efforts[name][1:3]
+            far = 1.0 if divisor == "–" else abs(float(end) - float(start)) / float(divisor)
+            total += float(weight) * far
+    assert total == pytest.approx(problem.plan(row).cost)
+
+
+def _below(table: list[list[str]], header: list[str]) -> list[list[str]]:
+    """Return the rows of the table with this header."""
+    start = table.index(header) + 2
+    rows = []
+    for cells in table[start:]:
+        if len(cells) != len(header) or cells[0] in ("feature", "what", "step", "no."):
+            break
+        rows.append(cells)
+    return rows
+
+
+def test_a_report_says_today_where_no_date_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Calendar(datetime.date):
+        @classmethod
+        def today(cls) -> Calendar:
+            return cls(2031, 5, 6)
+
+    monkeypatch.setattr("p2c.problem.date", Calendar)
+    assert "2031-05-06" in text_of("loan", "john", format="md", audience="expert")
+
+
+def test_the_pages_of_a_pdf_are_numbered() -> None:
+    row = datasets.rows("adult")["wait_and_marry"]
+    pdf = embedded("adult").report(row, format="pdf", audience="expert")
+    lasts = last_lines(pdf)
+    assert len(lasts) > 1
+    assert lasts == [f"{number} / {len(lasts)}" for number in range(1, len(lasts) + 1)]
+
+
+def last_lines(pdf: bytes) -> list[str]:
+    """Return the last line of each page, its letters looked up in the table of the plain font, which comes first."""
+    found = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.S)
+    plain = [zlib.decompress(each) if each[:1] == b"x" else each for each in found]
+    tables = [each for each in plain if b"beginbfchar" in each]
+    letters = {
+        int(glyph, 16): chr(int(letter, 16))
+        for glyph, letter in re.findall(rb"<(\w{4})> <(\w{4})>", tables[0])
+    }
+    lines = [each.strip().rsplit(b"\n", 1)[-1] for each in plain if b" Tf ET" in each]
+    glyphs = [b"".join(re.findall(rb"\((.*?)\) Tj", line, re.S)) for line in lines]
+    return [
+        "".join(letters[int.from_bytes(each[at : at + 2])] for at in range(0, len(each), 2))
+        for each in glyphs
+    ]
 
 
 def test_no_alternatives_are_looked_for_where_none_are_wanted() -> None:

@@ -1,7 +1,8 @@
 """The report for an expert: all that is needed to judge a plan and to repeat it.
 
-After the letter come the rules, the causal graph, what each effect rests on, the proofs at both ends, alternatives, the
-size of the search space, versions, and the hashes of the problem and the row.
+After the letter come the rules, what efforts are computed from, the causal graph, the whole row, what each effect rests on,
+the proofs at both ends, alternatives, the size of the search space, the date, versions, and the hashes of the problem and
+the row.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.feature import Kind, Points
 from p2c.explain.laws import only_where
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import CausalAction
+from p2c.plan.replay import decimal
 from p2c.plan.size import measure_space
 from p2c.plan.validate import check_plan
 from p2c.report.document import (
@@ -32,14 +35,14 @@ from p2c.report.document import (
     applicant_document,
 )
 from p2c.report.graph import graph_svg, graph_told
-from p2c.report.notebook import feature_row
+from p2c.report.notebook import feature_row, values_text
 from p2c.rules.proof import why
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from p2c.domain.feature import Value
+    from p2c.domain.feature import Feature, Value
     from p2c.plan.outcome import Plan
     from p2c.plan.space import Space
     from p2c.report.document import Block
@@ -51,12 +54,14 @@ PACKAGES = ("p2c", "clingo", "numpy", "pydantic", "lark")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a question came from: the problem as data, the command that put it, and the files' own hashes."""
+    """Where a question came from: the problem as data, the command that put it, the files' own hashes, and the day."""
 
     problem: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
     alternatives: int = ALTERNATIVES
     files: tuple[tuple[str, str], ...] = field(default=())
+    date: str = ""
+    """The day of the report, as 2026-01-31; `Problem.report` fills in today's."""
 
 
 def digest(data: Any) -> str:
@@ -92,6 +97,7 @@ class _Expert:
     def blocks(self) -> Iterator[Block]:
         yield from self._rules()
         yield from self._graph()
+        yield from self._row()
         yield from self._path()
         yield from self._proofs()
         yield from self._alternatives()
@@ -113,13 +119,26 @@ class _Expert:
         yield Grid((words["key"], words["value"]), tuple(settings.items()))
         yield Heading(words["features"])
         header = tuple(words[each] for each in ("feature", "label", "type", "values", "action"))
-        yield Grid(header, tuple(map(feature_row, theory.features)))
+        rows = [(*row[:3], _values(f), row[4]) for f in theory.features for row in [feature_row(f)]]
+        yield Grid(header, tuple(rows))
+        header = tuple(words[each] for each in ("feature", "weight", "scale", "grid", "moves"))
+        yield Grid(header, tuple(map(_effort_row, theory.features)))
 
     def _graph(self) -> Iterator[Block]:
         yield Heading(self.words["graph"])
         svg = graph_svg(self.theory, theme="light", language=self.language)
         told = graph_told(self.theory, language=self.language)
         yield Figure(svg, self.phrases.graph["title"], told)
+
+    def _row(self) -> Iterator[Block]:
+        yield Heading(self.words["row"])
+        initial, end = self.plan.question.initial, self.plan.counterfactual
+        header = tuple(self.words[each] for each in ("feature", "now", "then"))
+        rows = [
+            (name, _raw(value), "–" if end is None else _raw(end[name]))
+            for name, value in initial.items()
+        ]
+        yield Grid(header, tuple(rows))
 
     def _path(self) -> Iterator[Block]:
         yield Heading(self.words["path"])
@@ -225,12 +244,37 @@ class _Expert:
         if self.origin.command:
             yield Code((self.origin.command,))
         hashes = {
+            **({self.words["date"]: self.origin.date} if self.origin.date else {}),
             self.words["problem_hash"]: digest(self.origin.problem),
             self.words["row_hash"]: digest(dict(self.plan.question.initial)),
             **{f"SHA-256 {name}": value for name, value in self.origin.files},
         }
         versions = {"Python": platform.python_version(), **_versions()}
         yield Grid((self.words["key"], self.words["value"]), (*hashes.items(), *versions.items()))
+
+
+def _values(feature: Feature) -> str:
+    """Return every value that a plan may choose from, for a number its range."""
+    domain = feature.domain
+    if not isinstance(domain, Points):
+        return values_text(feature)
+    return ", ".join(map(str, domain.values))
+
+
+def _effort_row(feature: Feature) -> tuple[str, ...]:
+    """Return what the cost of a change is computed from, and which changes there are."""
+    domain = feature.domain
+    moves = feature.moves_from
+    ways = "; ".join(
+        f"{start} → {', '.join(map(str, ends))}" for start, ends in (moves or {}).items()
+    )
+    return (
+        feature.name,
+        _raw(feature.weight),
+        "–" if feature.kind is Kind.CATEGORY else f"{decimal(feature.divisor):.17g}",
+        "–" if isinstance(domain, Points) else f"{_raw(domain.start)} + n · {_raw(domain.step)}",
+        "–" if moves is None else ways or "{}",
+    )
 
 
 def _versions() -> dict[str, str]:

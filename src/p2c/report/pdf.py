@@ -47,7 +47,15 @@ class _Writer:
             from fpdf import FPDF
         except ModuleNotFoundError as error:
             raise MissingExtra("fpdf2", extra="report") from error
-        self.pdf: Any = FPDF(format="A4")
+
+        class Numbered(FPDF):
+            def footer(self) -> None:
+                """Write the number of the page and how many there are."""
+                self.set_y(-12)
+                self.set_font(FAMILY, "", 8.5)
+                self.cell(0, 5, f"{self.page_no()} / {{nb}}", align="C")
+
+        self.pdf: Any = Numbered(format="A4")
         self.pdf.set_margins(18, 16)
         self.pdf.set_auto_page_break(True, margin=16)
         for style, face in STYLES.items():
