@@ -27,7 +27,6 @@ REASONS = {
     "it starts a server",
     "it needs a cluster",
     "it needs podman and systemd",
-    "it needs the changes above, made by hand",
 }
 
 
