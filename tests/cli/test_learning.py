@@ -102,7 +102,7 @@ def test_several_classes_are_one_against_the_rest(tmp_path: Path) -> None:
     [
         ("", "expected a line with the names of the columns, found nothing"),
         ("a,label\n", "found no rows"),
-        ("a,label\n1,x\n2,\n", "1 rows have no class"),
+        ("a,label\n1,x\n2,\n", "1 row without a class: leave out what has none"),
         ("a,label\n1,x\n2,x\n", "expected two classes"),
         ("a,lable\n1,x\n2,y\n", "no column 'label'; did you mean 'lable'"),
         ("a,label\n1,x\n2,y\n3,y,4\n", "row 3, line 4: expected 2 cells as in the header, found 3"),

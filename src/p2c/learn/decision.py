@@ -141,7 +141,9 @@ def _labels(column: pd.Series, positive: str | None) -> tuple[pd.Series, str]:
     """Return the two classes as text and the one that the rules define; what is not `positive` is one class."""
     holes = int(column.isna().sum())
     if holes:
-        raise P2CError(f"column '{column.name}': {holes} rows have no class: leave those rows out")
+        raise P2CError(
+            f"column '{column.name}': {counted(holes, 'row')} without a class: leave out what has none"
+        )
     labels = tidy_frame(column.to_frame()).iloc[:, 0].map(plain_value).map(str)
     classes = sorted(set(labels))
     shown = suggestion("", classes)
