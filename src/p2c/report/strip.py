@@ -58,7 +58,7 @@ class _Strip:
 
     def step(self, column: int) -> None:
         """Draw one step: its heading, what is done, and what follows from it."""
-        place = (MARGIN, self.y + HEADER / 2)
+        place = (MARGIN + 16, self.y + HEADER / 2)
         heading = self.board.columns[column]
         self.shapes.append(
             self.canvas.words(
