@@ -65,7 +65,7 @@ def _dearest(feature: Feature) -> Fraction:
     """Return the most that changes of a feature may cost under any norm."""
     times = feature.domain.size if feature.moves else 1
     far = (exact(feature.maximum) - exact(feature.minimum)) / feature.divisor
-    return exact(feature.weight) * (times * max(far, 1)) ** 2
+    return exact(feature.weight) * (times * max(far, Fraction(1))) ** 2
 
 
 def _words(spec: WordsSpec) -> Words:
