@@ -1,4 +1,4 @@
-"""Parquet in: cut between row groups, read a million rows at a time."""
+"""Parquet in: cut between row groups, read a quarter of a million rows at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-BATCH = 1 << 20
+BATCH = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from p2c.batch.columns import Columns
     from p2c.batch.parts import Part, Piece
 
-CHUNK = 1 << 20
+CHUNK = 1 << 18
 """How many rows are planned at a time."""
 WORKSHOP = "_p2c"
 """The folder inside the output where files are made; its name hides it from what reads tables."""
