@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from benchmarks.batch import most_memory, write_loan
+from benchmarks.record import recorded
 from p2c import datasets
 
 
@@ -37,4 +38,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    recorded("batch_memory", main)
