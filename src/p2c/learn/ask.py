@@ -61,7 +61,7 @@ def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | No
     """
     if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
         raise P2CError(f"threshold: expected a probability between 0 and 1, found {threshold!r}")
-    shape = _shaper(model, X)
+    shape = shaper(model, X)
     if threshold is not None and not hasattr(model, "predict"):
         return _scored(partial(_told, model, shape, dtype=float), desired, threshold)
     ask = model.predict if hasattr(model, "predict") else model
@@ -218,7 +218,7 @@ def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:
     return np.asarray(np.log(own) - np.log(rival))
 
 
-def _shaper(model: Any, X: Any) -> Callable[[Any], Any]:
+def shaper(model: Any, X: Any) -> Callable[[Any], Any]:
     """Return what turns a frame into what the model was trained on: named columns, or an array."""
     array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
     names = getattr(model, "feature_names_in_", None)

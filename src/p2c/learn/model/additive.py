@@ -1,0 +1,223 @@
+"""A model that was read: a sum of tables, trees and lines over the features, each feature cut where the model cuts it.
+
+Every value of a feature falls into one *cell*; within a cell no table and no tree can tell two values apart. A row is
+then one cell number a feature, and the number itself where a line or a curve reads it.
+
+The model accepts a row where every *margin* reaches its cut. A model of two classes has one margin, its score; one of
+several classes has a margin against each rival: the score of the desired class less the rival's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2c.learn.model.trees import Trees
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+Cells = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+ACCEPTED, REFUSED, UNSURE = 1, 0, -1
+"""What `AdditiveScore.decide` says of a row; unsure rows are settled by asking the model."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The cells of one feature.
+
+    A number `v` is in cell `i` where `uppers[i-1] < v <= uppers[i]`, above all of them in cell `len(uppers)`. Every
+    comparison is exact: where a model asks `v < t`, the upper bound is the last float below `t`. A category is in cell
+    `places[value]`. `missing` is the cell of a missing value, None where the model cannot be asked about one.
+    """
+
+    feature: str
+    size: int
+    uppers: Floats | None
+    places: Mapping[str, int] = field(default_factory=dict)
+    missing: int | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether the values are numbers."""
+        return self.uppers is not None
+
+    def locate(self, values: Any) -> Cells:
+        """Return the cell of each value, -1 where it is a category or a missing value that the model was not read for."""
+        gone = -1 if self.missing is None else self.missing
+        if self.uppers is None:
+            return np.array([self._listed(value, gone) for value in values], dtype=np.int64)
+        numbers = np.asarray(values, dtype=np.float64)
+        cells = np.searchsorted(self.uppers, numbers, side="left").astype(np.int64)
+        return np.where(np.isnan(numbers), gone, cells)
+
+    def _listed(self, value: Any, gone: int) -> int:
+        if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
+            return gone
+        return self.places.get(str(value), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A value for every cell of one feature, or for every pair of cells of two: `values[cell, …, margin]`."""
+
+    axes: tuple[int, ...]
+    values: Floats
+
+    def score(self, cells: Cells) -> Floats:
+        """Return what the table adds to the margins of each row."""
+        return np.asarray(self.values[tuple(cells[:, axis] for axis in self.axes)])
+
+    def bounds(self, boxes: Sequence[Mask]) -> tuple[Floats, Floats]:
+        """Return the least and the most that the table can add within each box."""
+        open_ = boxes[self.axes[0]]
+        for axis in self.axes[1:]:
+            open_ = open_[..., None] & boxes[axis][:, None, :]
+        flat, values = open_.reshape(len(open_), -1), self.values.reshape(-1, self.values.shape[-1])
+        low = np.where(flat[:, :, None], values, np.inf).min(axis=1)
+        return low, np.where(flat[:, :, None], values, -np.inf).max(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A feature times a slope for each margin; a missing value adds nothing here, its share is in a table."""
+
+    axis: int
+    slope: Floats
+
+    def of(self, numbers: Floats) -> Floats:
+        """Return what numbers of the feature add to the margins."""
+        return np.where(np.isnan(numbers), 0.0, numbers)[:, None] * self.slope
+
+    @property
+    def rising(self) -> NDArray[np.int64]:
+        """Return for each margin 1 where a greater number adds more, -1 where it adds less, 0 where it adds the same."""
+        return np.sign(self.slope).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What a feature adds through a transformer that is no straight line, such as a logarithm.
+
+    `apply` runs the model's own transformer; `rising` is as for a line, and nothing between: a curve that turns is not read.
+    """
+
+    axis: int
+    apply: Callable[[Floats], Floats]
+    rising: NDArray[np.int64]
+
+    def of(self, numbers: Floats) -> Floats:
+        """Return what numbers of the feature add to the margins; a missing one adds nothing here."""
+        known = ~np.isnan(numbers)
+        told = np.zeros((len(numbers), len(self.rising)))
+        if known.any():
+            told[known] = self.apply(numbers[known])
+        return told
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveScore:
+    """A model as margins over cells: `bias` plus tables, trees, lines and curves.
+
+    A row is accepted where every margin is at least `accepted_from`, refused where one is below `refused_below`. The two
+    differ where the model's own way from score to answer rounds. Both are widened by `slack`: the most that the sum here
+    and the model's own sum can differ by, in the model's precision. A slack of 0 says that every sum is exact.
+    """
+
+    axes: tuple[Axis, ...]
+    bias: Floats
+    refused_below: Floats
+    accepted_from: Floats
+    tables: tuple[Table, ...] = ()
+    trees: Trees = field(default_factory=Trees.none)
+    lines: tuple[Line | Curve, ...] = ()
+    rounding: float = 0.0
+    """The relative error of a sum, in the model's precision."""
+    magnitude: float = 0.0
+    """The greatest sum of sizes that bias, tables and trees can come to, lines and curves not counted."""
+
+    @property
+    def margins(self) -> int:
+        """Return how many margins must all be reached."""
+        return len(self.bias)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Return the place of each feature among the axes."""
+        return {axis.feature: place for place, axis in enumerate(self.axes)}
+
+    def locate(self, table: pd.DataFrame) -> tuple[Cells, Floats]:
+        """Return rows of features as cells and as numbers, the numbers of a category being NaN."""
+        cells = np.empty((len(table), len(self.axes)), dtype=np.int64)
+        numbers = np.full((len(table), len(self.axes)), np.nan)
+        for place, axis in enumerate(self.axes):
+            column = table[axis.feature]
+            if axis.is_number:
+                numbers[:, place] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+                cells[:, place] = axis.locate(numbers[:, place])
+            else:
+                cells[:, place] = axis.locate(column.tolist())
+        return cells, numbers
+
+    def score(self, cells: Cells, numbers: Floats | None = None) -> Floats:
+        """Return the margins of each row; `numbers` are needed where there are lines or curves."""
+        total = np.repeat(self.bias[None, :], len(cells), axis=0)
+        for table in self.tables:
+            total += table.score(cells)
+        total += self.trees.score(cells)
+        for line in self.lines:
+            assert numbers is not None, "a model with lines is asked about numbers"
+            total += line.of(numbers[:, line.axis])
+        return total
+
+    def slack(self, numbers: Floats | None = None) -> Floats:
+        """Return for each row how far the model's own sum may be from ours; one figure for all where there are no lines."""
+        if numbers is None or not self.lines:
+            return np.full(1 if numbers is None else len(numbers), self.rounding * self.magnitude)
+        size = np.full(len(numbers), self.magnitude)
+        for line in self.lines:
+            size += np.abs(line.of(numbers[:, line.axis])).max(axis=1)
+        return self.rounding * size
+
+    def decide(self, cells: Cells, numbers: Floats | None = None) -> NDArray[np.int64]:
+        """Return `ACCEPTED`, `REFUSED` or `UNSURE` for each row; a row with a value unknown to the reading is unsure."""
+        known = (cells >= 0).all(axis=1)
+        told = np.full(len(cells), UNSURE)
+        if known.any():
+            some = None if numbers is None else numbers[known]
+            total, slack = self.score(cells[known], some), self.slack(some)[:, None]
+            sure = (total >= self.accepted_from + slack).all(axis=1)
+            never = (total < self.refused_below - slack).any(axis=1)
+            told[known] = np.where(sure, ACCEPTED, np.where(never, REFUSED, UNSURE))
+        return told
+
+    def bounds(
+        self, boxes: Sequence[Mask], spans: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the greatest value of each margin within each of some boxes.
+
+        A box says for each axis which cells are open: `boxes[axis][box, cell]`, none of them empty. Where there are
+        lines or curves, `spans[box, axis]` is the pair of the least and the greatest number that is open. The bounds are
+        those of the sum here; a margin that must hold in the model is compared with them as `decide` compares scores.
+        """
+        low = np.repeat(self.bias[None, :], len(boxes[0]), axis=0)
+        high = low.copy()
+        for part in (*self.tables, self.trees):
+            least, most = part.bounds(boxes)
+            low += least
+            high += most
+        for line in self.lines:
+            assert spans is not None, "a model with lines is bounded over spans"
+            ends = np.stack([line.of(spans[:, line.axis, side]) for side in (0, 1)])
+            low += ends.min(axis=0)
+            high += ends.max(axis=0)
+        return low, high

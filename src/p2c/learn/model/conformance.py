@@ -1,0 +1,150 @@
+"""Whether a model that was read is the model: both are put the same rows, and every answer must be the same.
+
+The rows are those of the table, random ones over the ranges and categories, missing values among them where the model
+takes them, and rows on both sides of every cut. Where the model tells its scores, those are compared as well, to within
+its own rounding, so that a single wrong leaf is found even where no decision turns on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from p2c.learn.model.additive import ACCEPTED, UNSURE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from p2c.learn.ask import Model
+    from p2c.learn.model.additive import AdditiveScore, Axis
+    from p2c.learn.model.stages import Bench
+
+RANDOM_ROWS = 10_000
+SHARE_MISSING = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """How a read model and the model itself compared.
+
+    `rows` counts the rows of the table, `random` and `near` those made up; `unsure` how many scores were within rounding
+    of the border, where the model is asked. `wrong` decisions and `off` scores are 0 in a model that is used.
+    """
+
+    rows: int
+    random: int
+    near: int
+    unsure: int
+    wrong: int
+    off: int
+    example: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether every answer was the same."""
+        return not self.wrong and not self.off
+
+    def __str__(self) -> str:
+        asked = self.rows + self.random + self.near
+        if self.holds:
+            return f"the same decision on {asked:,} rows, {self.unsure:,} of them too near the border to tell without asking"
+        what = f"{self.wrong:,} decisions" if self.wrong else f"{self.off:,} scores"
+        return f"what was read differs from the model in {what} on {asked:,} rows, first at {self.example}"
+
+
+def compare(
+    score: AdditiveScore,
+    model: Model,
+    bench: Bench,
+    *,
+    own_scores: Callable[[pd.DataFrame], NDArray[np.float64] | None],
+    missing: Sequence[bool],
+    seed: int = 0,
+) -> Conformance:
+    """Put the same rows to what was read and to the model."""
+    generator = np.random.default_rng(seed)
+    rows = bench.frame
+    random = _random_rows(bench, missing, generator)
+    near = _near_rows(score, bench, generator)
+    unsure = wrong = off = 0
+    example = ""
+    for frame in (rows, random, near):
+        if not len(frame):
+            continue
+        cells, numbers = score.locate(bench.view.table(frame))
+        told, asked = score.decide(cells, numbers), model.answer(frame).accepted
+        differs = (told != UNSURE) & ((told == ACCEPTED) != asked)
+        apart = _apart(score, cells, numbers, own_scores(frame))
+        unsure, wrong, off = unsure + int((told == UNSURE).sum()), wrong + int(differs.sum()), off + int(apart.sum())
+        if not example and (differs | apart).any():
+            example = _shown(frame.iloc[int(np.flatnonzero(differs | apart)[0])])
+    return Conformance(len(rows), len(random), len(near), unsure, wrong, off, example)
+
+
+def _apart(
+    score: AdditiveScore, cells: Any, numbers: Any, own: NDArray[np.float64] | None
+) -> NDArray[np.bool_]:
+    """Return the rows whose scores differ by more than rounding explains."""
+    if own is None:
+        return np.zeros(len(cells), dtype=bool)
+    known = (cells >= 0).all(axis=1)
+    apart = np.zeros(len(cells), dtype=bool)
+    if known.any():
+        ours = score.score(cells[known], numbers[known])
+        # An exact sum is divided and multiplied on its way through the model's own interface.
+        allowed = score.slack(numbers[known]) + 1e-12 * max(score.magnitude, 1.0)
+        apart[known] = (np.abs(ours - own[known]) > allowed[:, None]).any(axis=1)
+    return apart
+
+
+def _shown(row: pd.Series) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in row.to_dict().items())
+
+
+def _random_rows(bench: Bench, missing: Sequence[bool], generator: np.random.Generator) -> pd.DataFrame:
+    """Return rows drawn over the ranges and categories, with missing values where the model takes them."""
+    values: list[Any] = []
+    for place, column in enumerate(bench.view.columns):
+        known = bench.frame[column.name].dropna()
+        if column.is_number:
+            low, high = bench.ends[place]
+            drawn = generator.uniform(low, high, RANDOM_ROWS)
+            own = known.to_numpy(dtype=np.float64)[generator.integers(len(known), size=RANDOM_ROWS)]
+            whole = pd.api.types.is_integer_dtype(column.dtype)
+            spread = np.round(drawn) if whole else drawn
+            cells = np.where(generator.random(RANDOM_ROWS) < 0.5, own, spread).tolist()
+        else:
+            originals = [original for _, original in column.originals or ()] or [bench.gap(place)]
+            cells = [originals[each] for each in generator.integers(len(originals), size=RANDOM_ROWS)]
+        if missing[place]:
+            gone = generator.random(RANDOM_ROWS) < SHARE_MISSING
+            cells = [bench.gap(place) if out else cell for cell, out in zip(cells, gone, strict=True)]
+        values.append(cells)
+    return bench.vary(values)
+
+
+def _near_rows(score: AdditiveScore, bench: Bench, generator: np.random.Generator) -> pd.DataFrame:
+    """Return rows of the table with one feature after another on both sides of each of its cuts."""
+    names = {each.feature: (each.name, each.dtype) for each in bench.view.columns}
+    parts = []
+    for axis in score.axes:
+        near = _near(axis, names[axis.feature][1])
+        if len(near):
+            part = bench.frame.iloc[generator.integers(len(bench.frame), size=len(near))].copy()
+            part[names[axis.feature][0]] = near
+            parts.append(part)
+    return pd.concat(parts, ignore_index=True) if parts else bench.frame.head(0)
+
+
+def _near(axis: Axis, dtype: Any) -> NDArray[Any]:
+    """Return the numbers on both sides of each cut of a feature, whole ones where the table has only those."""
+    if axis.uppers is None:
+        return np.zeros(0)
+    if pd.api.types.is_integer_dtype(dtype):
+        low = np.floor(axis.uppers)
+        return np.unique(np.concatenate([low, low + 1])).astype(np.int64)
+    return np.concatenate([axis.uppers, np.nextafter(axis.uppers, np.inf)])

@@ -1,0 +1,312 @@
+"""From the parts of a model, over its own columns, to a sum over the cells of the features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2c.learn.model.additive import AdditiveScore, Axis, Curve, Line, Table
+from p2c.learn.model.parts import DOUBLE, Unreadable
+from p2c.learn.model.planting import plant
+from p2c.learn.model.stages import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.learn.model.cutoff import Cutoff
+    from p2c.learn.model.parts import Sum, Tree
+    from p2c.learn.model.stages import Stage
+    from p2c.learn.view import ColumnView
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+SPARE = 8
+"""Roundings that a sum has beyond one for each term."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """One feature cut into cells, with a value of each cell, and what the model's columns are there."""
+
+    column: ColumnView
+    uppers: Floats | None
+    values: tuple[Any, ...]
+    has_missing: bool
+    seen: NDArray[Any]
+    """The model's columns for each cell, the missing value last where there is one."""
+
+
+def lower(model: Sum, stage: Stage, cutoff: Cutoff, missing: Sequence[bool]) -> AdditiveScore:
+    """Return a model as a sum over cells; `missing` tells for each feature whether the model takes a missing value."""
+    cuts = _cut_features(model, stage, missing)
+    used = [place for place, cut in enumerate(cuts) if cut is not None]
+    order = {place: axis for axis, place in enumerate(used)}
+    known = [cut for cut in cuts if cut is not None]
+    builder = _Builder(model, stage, cutoff, known, order)
+    return builder.build()
+
+
+def _cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[Cut | None]:
+    """Cut every feature that the model reads at the bounds of the model and of the steps before it."""
+    view = stage.bench.view
+    wanted = {
+        column: bounds
+        for column, bounds in model.bounds().items()
+        if stage.columns[column].shape is Shape.MONOTONE and stage.columns[column].source is not None
+    }
+    pulled = stage.pull_back(wanted)
+    uppers: dict[int, list[float]] = {}
+    for place, column in enumerate(stage.columns):
+        if column.source is not None:
+            found = uppers.setdefault(column.source, [])
+            found.extend(column.breaks)
+            found.extend(pulled.get(place, ()))
+    cells: list[list[Any] | None] = [
+        _cells(view.columns[place], uppers.get(place), stage) if place in uppers else None
+        for place in range(len(view.columns))
+    ]
+    seen = stage.matrix(stage.bench.vary(cells))
+    found_cuts: list[Cut | None] = []
+    for place, values in enumerate(cells):
+        if values is None:
+            found_cuts.append(None)
+            continue
+        own = seen[: len(values)]
+        if missing[place]:
+            own = np.concatenate([own, stage.values(place, [stage.bench.gap(place)])])
+        number = view.columns[place].is_number
+        at = np.unique(np.array(uppers[place], dtype=np.float64)) if number else None
+        found_cuts.append(Cut(view.columns[place], at, tuple(values), missing[place], own))
+    return found_cuts
+
+
+def _cells(column: ColumnView, uppers: list[float] | None, stage: Stage) -> list[Any]:
+    """Return a value of each cell: every category, or the upper end of each cell and a number above the last."""
+    if not column.is_number:
+        return [original for _, original in column.originals or ()]
+    at = np.unique(np.array(uppers or [], dtype=np.float64))
+    if not len(at):
+        return [stage.bench.base[column.name]]
+    return [*at.tolist(), float(np.nextafter(at[-1], np.inf))]
+
+
+class _Builder:
+    """The sum as it is put together; lives for one lowering."""
+
+    def __init__(
+        self, model: Sum, stage: Stage, cutoff: Cutoff, cuts: list[Cut], order: dict[int, int]
+    ) -> None:
+        self.model, self.stage, self.cutoff, self.cuts, self.order = model, stage, cutoff, cuts, order
+        self.margins = cutoff.mix.shape[1]
+        self.bias = np.asarray(model.bias, dtype=np.float64) @ cutoff.mix
+        self.single = {axis: np.zeros((len(cut.seen), self.margins)) for axis, cut in enumerate(cuts)}
+        self.pairs: dict[tuple[int, int], Floats] = {}
+        self.lines: list[Line | Curve] = []
+        self.size = float(np.abs(model.bias).sum())
+        self.terms = 1
+        self.known: dict[int, NDArray[Any]] = {}
+
+    def build(self) -> AdditiveScore:
+        self._add_weights()
+        self._add_terms()
+        several = [tree for tree in self.model.trees if not self._add_stump(tree)]
+        trees = plant(several, self.columns, self.axis_of, self.cutoff.mix, [len(cut.seen) for cut in self.cuts])
+        for tree in self.model.trees:
+            leaves = tree.value[tree.column < 0]
+            self._count(leaves)
+        exact = self._is_exact()
+        used = {axis: table for axis, table in self.single.items() if table.any()}
+        tables = [Table((axis,), values) for axis, values in used.items()]
+        tables += [Table(axes, values) for axes, values in self.pairs.items()]
+        rounding = 0.0 if exact else (self.terms + SPARE) * max(self.model.precision, DOUBLE) * 2
+        score = AdditiveScore(
+            axes=tuple(self._axis(cut) for cut in self.cuts),
+            bias=self.bias,
+            refused_below=self.cutoff.refused_below,
+            accepted_from=self.cutoff.accepted_from,
+            tables=tuple(tables),
+            trees=trees,
+            lines=tuple(self.lines),
+            rounding=rounding,
+            magnitude=self.size,
+        )
+        return score
+
+    def columns(self, column: int) -> NDArray[Any]:
+        """Return the values of a model's column in each cell of its feature."""
+        if column not in self.known:
+            axis = self.axis_of(column)
+            found = self.constant[column : column + 1] if axis is None else self.cuts[axis].seen[:, column]
+            self.known[column] = _numbers(found)
+        return self.known[column]
+
+    def axis_of(self, column: int) -> int | None:
+        """Return the axis of a model's column, None where it is constant."""
+        source = self.stage.columns[column].source
+        return None if source is None else self.order[source]
+
+    @cached_property
+    def constant(self) -> NDArray[Any]:
+        return np.asarray(self.stage.matrix(self.stage.bench.vary([None] * len(self.stage.bench.view.columns)))[0])
+
+    def _count(self, values: Floats) -> None:
+        """Take the greatest size of a term into account."""
+        self.terms += 1
+        self.size += float(np.abs(values).max(initial=0.0)) * (2 if self.margins > 1 or self.model.scores > 1 else 1)
+
+    def _add_stump(self, tree: Tree) -> bool:
+        """Add a tree that reads at most one feature to the table of that feature."""
+        axes = {self.axis_of(int(column)) for column in np.unique(tree.column[tree.column >= 0])} - {None}
+        if len(axes) > 1:
+            return False
+        axis = axes.pop() if axes else None
+        size = 1 if axis is None else len(self.cuts[axis].seen)
+        node = np.zeros(size, dtype=np.int64)
+        while (tree.column[node] >= 0).any():
+            for each in np.unique(node[tree.column[node] >= 0]):
+                here = node == each
+                values = self.columns(int(tree.column[each]))
+                left = tree.goes_left(int(each), values)
+                left = np.broadcast_to(left, (size,))
+                node = np.where(here, np.where(left, tree.left[each], tree.right[each]), node)
+        added = tree.value[node] @ self.cutoff.mix
+        if axis is None:
+            self.bias = self.bias + added[0]
+        else:
+            self.single[axis] += added
+        return True
+
+    def _add_terms(self) -> None:
+        """Add tables over the bins of one or two columns."""
+        for term in self.model.terms:
+            axes = [self.axis_of(column) for column in term.columns]
+            bins = [each(self.columns(column)) for each, column in zip(term.bins, term.columns, strict=True)]
+            values = term.values[np.ix_(*bins)] @ self.cutoff.mix
+            self._count(term.values)
+            kept = tuple(axis for axis in axes if axis is not None)
+            values = values.reshape(*(len(each) for each, axis in zip(bins, axes, strict=True) if axis is not None), self.margins)
+            self._add_table(kept, values)
+
+    def _add_table(self, axes: tuple[int, ...], values: Floats) -> None:
+        match axes:
+            case ():
+                self.bias = self.bias + values
+            case (axis,):
+                self.single[axis] += values
+            case (first, second) if first == second:
+                self.single[first] += np.einsum("iim->im", values)
+            case (first, second):
+                ordered = values if first < second else values.swapaxes(0, 1)
+                key = (min(first, second), max(first, second))
+                self.pairs[key] = self.pairs.get(key, 0.0) + ordered
+            case _:
+                raise Unreadable("a term of the model reads more than two features")
+
+    def _add_weights(self) -> None:
+        """Add what a linear model gives each column: a line, a curve, or a table where the column has steps."""
+        if self.model.weights is None:
+            return
+        weights = self.model.weights @ self.cutoff.mix
+        curved: dict[int, list[int]] = {}
+        for place, column in enumerate(self.stage.columns):
+            self.terms += 1
+            if not weights[place].any():
+                continue
+            axis = self.axis_of(place)
+            values = self.columns(place).astype(np.float64)
+            if axis is None:
+                self._shift(weights[place] * values[0])
+            elif column.shape is not Shape.MONOTONE:
+                self._add_single(axis, values[:, None] * weights[place])
+            elif column.affine is not None:
+                self._add_line(axis, place, values, weights[place])
+            else:
+                curved.setdefault(axis, []).append(place)
+        for axis, places in curved.items():
+            self._add_curve(axis, places, weights)
+
+    def _shift(self, by: Floats) -> None:
+        self.bias = self.bias + by
+        self.size += float(np.abs(by).max(initial=0.0))
+
+    def _add_single(self, axis: int, values: Floats) -> None:
+        self.single[axis] += values
+        self.size += float(np.abs(values).max(initial=0.0))
+
+    def _add_line(self, axis: int, place: int, values: Floats, weight: Floats) -> None:
+        affine = self.stage.columns[place].affine
+        assert affine is not None
+        slope, offset = float(affine[0]) * weight, float(affine[1]) * weight
+        self._shift(offset)
+        self._at_missing(axis, values[-1] * weight - offset)
+        for at, line in enumerate(self.lines):
+            if isinstance(line, Line) and line.axis == axis:
+                self.lines[at] = Line(axis, line.slope + slope)
+                return
+        self.lines.append(Line(axis, slope))
+
+    def _at_missing(self, axis: int, value: Floats) -> None:
+        """Say what a missing value adds in the place of a line or curve."""
+        if self.cuts[axis].has_missing:
+            self.single[axis][-1] += value
+            self.size += float(np.abs(value).max(initial=0.0))
+
+    def _add_curve(self, axis: int, places: list[int], weights: Floats) -> None:
+        source = self.stage.columns[places[0]].source
+        assert source is not None
+        stage, chosen = self.stage, weights[places]
+
+        def apply(numbers: Floats) -> Floats:
+            seen = stage.values(source, numbers)[:, places].astype(np.float64)
+            return np.asarray(seen @ chosen)
+
+        ends = np.array(stage.bench.ends[source])
+        change = np.diff(stage.values(source, ends)[:, places].astype(np.float64), axis=0)[0]
+        ways = np.sign(change[:, None] * chosen)
+        if ((ways > 0).any(axis=0) & (ways < 0).any(axis=0)).any():
+            name = stage.bench.view.columns[source].name
+            raise Unreadable(f"the column {name!r} adds to the score in two ways that go against each other")
+        self._at_missing(axis, self.cuts[axis].seen[-1, places].astype(np.float64) @ chosen)
+        self.lines.append(Curve(axis, apply, ways.sum(axis=0).clip(-1, 1).astype(np.int64)))
+
+    def _axis(self, cut: Cut) -> Axis:
+        count = len(cut.seen)
+        missing = count - 1 if cut.has_missing else None
+        if cut.uppers is not None:
+            return Axis(cut.column.feature, count, cut.uppers, missing=missing)
+        places = {text: place for place, (text, _) in enumerate(cut.column.originals or ())}
+        return Axis(cut.column.feature, count, None, places, missing)
+
+    def _is_exact(self) -> bool:
+        """Tell whether every sum of the model is exact: all terms are multiples of one power of two, and few enough."""
+        if self.lines or self.model.terms or self.model.weights is not None:
+            return False
+        if len(self.model.trees) == 1 and not self.model.bias.any():
+            return True
+        leaves = [tree.value[tree.column < 0].ravel() for tree in self.model.trees]
+        values = np.concatenate([self.model.bias.ravel(), *leaves])
+        unit = _unit(values[values != 0])
+        return bool(self.size < unit / self.model.precision / 4)
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values as doubles where they are numbers."""
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        return values
+
+
+def _unit(values: Floats) -> float:
+    """Return the greatest power of two that every value is a multiple of."""
+    if not len(values):
+        return 1.0
+    fraction, exponent = np.frexp(values)
+    whole = np.abs(fraction * 2.0**53).astype(np.int64)
+    lowest = (whole & -whole).astype(np.float64)
+    return float((lowest * 2.0 ** (exponent.astype(np.float64) - 53)).min())

@@ -1,0 +1,114 @@
+"""What a reader finds in a model: its parts over the columns that the model itself sees, before pipelines are looked through.
+
+A reader turns every comparison into `value <= bound` on doubles, whatever the model's own precision and side are, so that
+nothing after it has to know the library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+DOUBLE = float(np.finfo(np.float64).eps)
+SINGLE = float(np.finfo(np.float32).eps)
+LEAF = -1
+
+
+class Unreadable(Exception):
+    """Say in one sentence why a model is not read; it never leaves the reading."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree as arrays: node `n` sends a row left where column `column[n]` is at most `bound[n]`, or where `chosen[n]` says so.
+
+    The column of a leaf is `LEAF`. `missing_left` sends missing values. `chosen` maps a node to a test of its own on the
+    values of the column, for categories; missing values are its affair too. `value[n]` has an entry for each score.
+    """
+
+    column: Ints
+    bound: Floats
+    left: Ints
+    right: Ints
+    missing_left: Mask
+    value: Floats
+    chosen: Mapping[int, Callable[[Any], Mask]] = field(default_factory=dict)
+
+    def goes_left(self, node: int, values: Any) -> Mask:
+        """Return which values of the node's column are sent left."""
+        if node in self.chosen:
+            return self.chosen[node](values)
+        numbers = np.asarray(values, dtype=np.float64)
+        return np.where(np.isnan(numbers), self.missing_left[node], numbers <= self.bound[node])
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A table over the bins of one or two columns: `values[bin, …, score]`, with a function from values to bins a column."""
+
+    columns: tuple[int, ...]
+    bins: tuple[Callable[[Any], Ints], ...]
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """How scores become an answer.
+
+    `share` gives the probability of a class from its own score alone, of the second class where there is one score; None
+    where there is none, or where it takes the other scores too. `second` tells from a single score whether the second
+    class is predicted. Of several scores the greatest wins, the first of equals. `fuzz` is how far probabilities may be
+    off by rounding.
+    """
+
+    share: Callable[[Floats], Floats] | None = None
+    second: Callable[[Floats], Mask] = lambda score: score > 0
+    fuzz: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A model as a sum over its columns, with a score for each class, or a single one for the second of two.
+
+    `cuts` names for each column the bounds at which trees and terms change, `points` the single values that categories
+    stored as numbers have. `ask` gives the model's own scores for what it is given, to compare with.
+    """
+
+    classes: tuple[Any, ...]
+    scores: int
+    link: Link
+    ask: Callable[[Any], Any]
+    bias: Floats
+    trees: tuple[Tree, ...] = ()
+    terms: tuple[Term, ...] = ()
+    weights: Floats | None = None
+    precision: float = DOUBLE
+    cuts: Mapping[int, Floats] = field(default_factory=dict)
+    points: Mapping[int, Floats] = field(default_factory=dict)
+
+    def bounds(self) -> dict[int, Floats]:
+        """Return for each column every bound at which the sum can change."""
+        found: dict[int, list[Floats]] = {}
+        for tree in self.trees:
+            inner = tree.column >= 0
+            if tree.chosen:
+                inner = inner.copy()
+                inner[list(tree.chosen)] = False
+            for column in np.unique(tree.column[inner]):
+                found.setdefault(int(column), []).append(tree.bound[inner & (tree.column == column)])
+        for column, cuts in self.cuts.items():
+            found.setdefault(column, []).append(np.asarray(cuts, dtype=np.float64))
+        for column, points in self.points.items():
+            at = np.asarray(points, dtype=np.float64)
+            found.setdefault(column, []).extend([at, np.nextafter(at, -np.inf)])
+        return {column: np.unique(np.concatenate(each)) for column, each in found.items()}

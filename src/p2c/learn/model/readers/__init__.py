@@ -1,0 +1,61 @@
+"""One reader for each kind of model, found by the name of its type, so that no library is imported that is not there."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from p2c.learn.model.parts import Unreadable
+
+if TYPE_CHECKING:
+    from p2c.learn.model.parts import Sum
+    from p2c.learn.model.stages import Stage
+
+
+class Reader(Protocol):
+    """Turn a fitted model into a sum over the columns of a stage, which may be one behind the stage that it is given."""
+
+    def __call__(self, model: Any, stage: Stage) -> tuple[Sum, Stage]:
+        """Return the sum, or raise `Unreadable`."""
+        ...
+
+
+SKLEARN, LINEAR, WRAPPED = "sklearn_trees", "sklearn_linear", "sklearn_wrapped"
+
+READERS: dict[str, tuple[str, str]] = {
+    "DecisionTreeClassifier": (SKLEARN, "read_tree"),
+    "RandomForestClassifier": (SKLEARN, "read_forest"),
+    "ExtraTreesClassifier": (SKLEARN, "read_forest"),
+    "GradientBoostingClassifier": (SKLEARN, "read_boosting"),
+    "AdaBoostClassifier": (SKLEARN, "read_adaboost"),
+    "HistGradientBoostingClassifier": ("sklearn_histogram", "read_histogram"),
+    "LogisticRegression": (LINEAR, "read_linear"),
+    "RidgeClassifier": (LINEAR, "read_linear"),
+    "RidgeClassifierCV": (LINEAR, "read_linear"),
+    "LinearSVC": (LINEAR, "read_linear"),
+    "Perceptron": (LINEAR, "read_linear"),
+    "SGDClassifier": (LINEAR, "read_linear"),
+    "Pipeline": (WRAPPED, "read_pipeline"),
+    "CalibratedClassifierCV": (WRAPPED, "read_calibrated"),
+    "FixedThresholdClassifier": (WRAPPED, "read_fixed_threshold"),
+    "TunedThresholdClassifierCV": (WRAPPED, "read_fixed_threshold"),
+    "FrozenEstimator": (WRAPPED, "read_inner"),
+    "BaseSearchCV": (WRAPPED, "read_best"),
+    "XGBClassifier": ("xgboost_trees", "read_xgboost"),
+    "LGBMClassifier": ("lightgbm_trees", "read_lightgbm"),
+    "LightGBMFile": ("lightgbm_trees", "read_lightgbm"),
+    "CatBoostClassifier": ("catboost_trees", "read_catboost"),
+    "ExplainableBoostingClassifier": ("interpret_ebm", "read_ebm"),
+    "Scorecard": ("scorecards", "read_scorecard"),
+}
+"""Where the reader of each type stands: the module in this package and the function in it."""
+
+
+def read_parts(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Read a model by the first of its types that has a reader."""
+    for kind in type(model).__mro__:
+        if kind.__name__ in READERS:
+            module, function = READERS[kind.__name__]
+            reader = cast("Reader", getattr(import_module(f"{__name__}.{module}"), function))
+            return reader(model, stage)
+    raise Unreadable(f"no reader for a {type(model).__name__}: it is asked, not read")

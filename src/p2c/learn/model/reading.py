@@ -1,0 +1,106 @@
+"""Read a model: what it is as a sum over the features, with the proof that it is the model, or why it is not read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2c.errors import P2CError
+from p2c.learn.ask import open_model, same, shaper
+from p2c.learn.model.conformance import Conformance, compare
+from p2c.learn.model.cutoff import Cutoff, find_cutoff
+from p2c.learn.model.lowering import lower
+from p2c.learn.model.parts import Sum, Unreadable
+from p2c.learn.model.readers import read_parts
+from p2c.learn.model.stages import Bench, Stage, first_stage
+from p2c.learn.view import as_frame, view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from p2c.learn.ask import Model
+    from p2c.learn.model.additive import AdditiveScore
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A model that was read and gave the model's own answers everywhere that it was tried."""
+
+    score: AdditiveScore
+    conformance: Conformance
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} was read: {self.conformance}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotRead:
+    """Why a model is only asked, in one sentence; `conformance` where it was read and differed."""
+
+    reason: str
+    conformance: Conformance | None = None
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def read(
+    model: Any, X: Any, *, desired: Any = None, threshold: float | None = None, seed: int = 0
+) -> Read | NotRead:
+    """Read a fitted model over the features of a table, and compare what was read with the model.
+
+    `desired` and `threshold` are those of `p2c.learn.ask.open_model`.
+    """
+    asked = open_model(model, X, desired=desired, threshold=threshold)
+    try:
+        stage, parts, cutoff = _open(model, X, asked, threshold)
+        missing = [_takes_missing(asked, stage.bench, place) for place in range(len(stage.bench.view.columns))]
+        score = lower(parts, stage, cutoff, missing)
+    except Unreadable as reason:
+        return NotRead(str(reason))
+    own = _own_scores(parts, stage, cutoff)
+    found = compare(score, asked, stage.bench, own_scores=own, missing=missing, seed=seed)
+    if not found.holds:
+        return NotRead(str(found), found)
+    return Read(score, found, type(model).__name__)
+
+
+def _open(model: Any, X: Any, asked: Model, threshold: float | None) -> tuple[Stage, Sum, Cutoff]:
+    view, frame = view_of(X), as_frame(X)
+    names = getattr(model, "feature_names_in_", None)
+    array = not view.framed
+    given = list(frame.columns) if names is None or array else list(names)
+    parts, stage = read_parts(model, first_stage(view, frame, given, shaper(model, X)))
+    places = [place for place, each in enumerate(parts.classes) if same(each, asked.desired)]
+    if not places:
+        raise Unreadable(f"the model has no class {asked.desired!r}")
+    return stage, parts, find_cutoff(parts, places[0], threshold)
+
+
+def _takes_missing(asked: Model, bench: Bench, place: int) -> bool:
+    """Tell whether the model answers about a row that lacks a feature."""
+    values: list[Any] = [None] * len(bench.view.columns)
+    values[place] = [bench.gap(place)]
+    try:
+        asked.answer(bench.vary(values))
+    except P2CError:
+        return False
+    return True
+
+
+def _own_scores(
+    parts: Sum, stage: Stage, cutoff: Cutoff
+) -> Callable[[pd.DataFrame], NDArray[np.float64] | None]:
+    """Return what gives the model's own margins for rows of the table."""
+
+    def own(frame: pd.DataFrame) -> NDArray[np.float64]:
+        told = np.asarray(parts.ask(stage.run(frame)), dtype=np.float64)
+        return np.asarray(told.reshape(len(frame), -1) @ cutoff.mix)
+
+    return own

@@ -1,0 +1,255 @@
+"""What each column of a model is of one feature of the table: the way through pipelines, and back from a column to the feature.
+
+A stage is a point on the way of a row through a pipeline. It can be run, with the pipeline's own transformers, and knows
+of each column which feature it comes from and how. So a bound in a column is found in the feature by bisection on the
+transformer itself, to the very float.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from p2c.learn.model.floats import last_held
+from p2c.learn.model.parts import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from p2c.learn.view import ColumnView, View
+
+Floats = NDArray[np.float64]
+
+FARTHEST = 40
+"""Bounds are looked for up to so many doublings of a feature's range beyond its values."""
+
+
+class Shape(Enum):
+    """How a column follows its feature."""
+
+    LISTED = "listed"
+    """The feature is a category: its values are tried one by one."""
+    MONOTONE = "monotone"
+    """It never turns back as the number grows."""
+    STEPS = "steps"
+    """It is constant between the breaks."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column at a stage: the place of the feature that it comes from, None where it is constant.
+
+    `affine` is its slope and offset where it is a straight line, `breaks` are the last numbers of each step but the last.
+    """
+
+    source: int | None
+    shape: Shape
+    affine: tuple[Fraction, Fraction] | None = None
+    breaks: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The rows on which transformers are tried: the table's own, and one row that others are variations of."""
+
+    view: View
+    frame: pd.DataFrame
+
+    @cached_property
+    def base(self) -> dict[Any, Any]:
+        """Return one row in which, where the table allows, nothing is missing."""
+        whole = self.frame.dropna()
+        row = (whole if len(whole) else self.frame).iloc[0]
+        found = {name: row[name] for name in self.frame.columns}
+        for name, value in found.items():
+            known = self.frame[name].dropna()
+            if pd.isna(value) and len(known):
+                found[name] = known.iloc[0]
+        return found
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Return the places of the features that are numbers."""
+        return [place for place, each in enumerate(self.view.columns) if each.is_number]
+
+    def gap(self, place: int) -> Any:
+        """Return a missing value as the table writes it."""
+        column = self.frame[self.view.columns[place].name]
+        gone = column[column.isna()]
+        return gone.iloc[0] if len(gone) else np.nan
+
+    def vary(self, values: Sequence[Any | None]) -> pd.DataFrame:
+        """Return rows in which each feature takes its given values, the base row's where it has none or no more."""
+        count = max((len(each) for each in values if each is not None), default=1)
+        columns = {}
+        for column, given in zip(self.view.columns, values, strict=True):
+            own = self.base[column.name]
+            cells = [*([] if given is None else given)]
+            columns[column.name] = self._typed(column, cells + [own] * (count - len(cells)))
+        return pd.DataFrame(columns)
+
+    def _typed(self, column: ColumnView, cells: list[Any]) -> pd.Series:
+        """Return cells in the table's type; numbers may have to be wider than whole ones."""
+        if column.is_number:
+            floats = pd.Series(cells, dtype=np.float64)
+            kind = column.dtype
+            if pd.api.types.is_integer_dtype(kind) and not floats.isna().any():
+                small = floats.abs().max() < 2**53 and (floats == floats.round()).all()
+                return floats.astype(kind) if small and _fits(floats, kind) else floats
+            return floats.astype(kind) if kind == object else floats
+        return pd.Series(cells, dtype=object if column.dtype == object else None).astype(column.dtype)
+
+    @cached_property
+    def ends(self) -> list[tuple[float, float]]:
+        """Return the least and the greatest number of each feature, zeros where it is none."""
+        found = []
+        for place, column in enumerate(self.view.columns):
+            if place in self.numbers:
+                known = self.frame[column.name].dropna().to_numpy(dtype=np.float64)
+                found.append((float(known.min()), float(known.max())))
+            else:
+                found.append((0.0, 0.0))
+        return found
+
+    def ladder(self, place: int) -> Floats:
+        """Return numbers from far below the values of a feature to far above them, ascending."""
+        low, high = self.ends[place]
+        reach = max(high - low, abs(low), abs(high), 1.0) * 2.0 ** np.arange(FARTHEST)
+        return np.concatenate([low - reach[::-1], np.linspace(low, high, 9), high + reach])
+
+
+def _fits(floats: pd.Series, kind: Any) -> bool:
+    try:
+        limits = np.iinfo(str(kind).lower())
+    except ValueError:
+        return False
+    return bool(floats.min() >= limits.min and floats.max() <= limits.max)
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A point on the way through a pipeline: the columns there, and what brings rows of the table to it."""
+
+    columns: tuple[Column, ...]
+    run: Callable[[pd.DataFrame], Any]
+    bench: Bench
+
+    def matrix(self, frame: pd.DataFrame) -> NDArray[Any]:
+        """Return rows of the table as they are at this stage, as an array."""
+        with np.errstate(all="ignore"):
+            return dense(self.run(frame))
+
+    def values(self, place: int, given: Any) -> NDArray[Any]:
+        """Return the columns at this stage for some values of one feature."""
+        values: list[Any] = [None] * len(self.bench.view.columns)
+        values[place] = given
+        return self.matrix(self.bench.vary(values))
+
+    def pull_back(self, wanted: dict[int, Floats]) -> dict[int, Floats]:
+        """Return for each column the last numbers of its feature at which the column is on one side of each bound.
+
+        All columns are bisected at once. A bound that no number within reach crosses is left out.
+        """
+        found: dict[int, list[float]] = {column: [] for column in wanted}
+        jobs = [job for column, bounds in wanted.items() for job in self._brackets(column, bounds)]
+        by_source: dict[int, list[tuple[int, float, bool, float, float]]] = {}
+        for job in jobs:
+            source = self.columns[job[0]].source
+            assert source is not None
+            by_source.setdefault(source, []).append(job)
+        queues = list(by_source.items())
+        if not queues:
+            return {column: np.zeros(0) for column in wanted}
+        flat = [(source, row, job) for source, queue in queues for row, job in enumerate(queue)]
+        rows = np.array([row for _, row, _ in flat])
+        columns = np.array([job[0] for *_, job in flat])
+        bounds = np.array([job[1] for *_, job in flat])
+        rising = np.array([job[2] for *_, job in flat])
+
+        def holds(at: Floats) -> NDArray[np.bool_]:
+            values: list[Any] = [None] * len(self.bench.view.columns)
+            start = 0
+            for source, queue in queues:
+                values[source] = at[start : start + len(queue)]
+                start += len(queue)
+            seen = self.matrix(self.bench.vary(values))[rows, columns].astype(np.float64)
+            return np.where(rising, seen <= bounds, seen > bounds)
+
+        low, high = (np.array([job[side] for *_, job in flat]) for side in (3, 4))
+        for column, at in zip(columns, last_held(holds, low, high), strict=True):
+            found[int(column)].append(float(at))
+        return {column: np.unique(np.array(each)) for column, each in found.items()}
+
+    def _brackets(
+        self, place: int, bounds: Floats
+    ) -> list[tuple[int, float, bool, float, float]]:
+        """Return for each bound of a column two numbers of its feature between which the column crosses it."""
+        column = self.columns[place]
+        assert column.source is not None
+        ladder, seen = self._seen(column.source)
+        known = seen[:, place].astype(np.float64)
+        ladder, known = ladder[~np.isnan(known)], known[~np.isnan(known)]
+        if not len(known) or known[0] == known[-1]:
+            return []
+        rising = bool(known[-1] > known[0])
+        jobs = []
+        for bound in bounds:
+            holds = known <= bound if rising else known > bound
+            if holds[0] and not holds[-1]:
+                last = int(np.flatnonzero(holds)[-1])
+                jobs.append((place, float(bound), rising, float(ladder[last]), float(ladder[last + 1])))
+        return jobs
+
+    @cached_property
+    def _ladders(self) -> dict[int, tuple[Floats, NDArray[Any]]]:
+        return {}
+
+    def _seen(self, source: int) -> tuple[Floats, NDArray[Any]]:
+        """Return the ladder of a feature and the columns along it, near the table's values where farther ones are refused."""
+        if source not in self._ladders:
+            ladder = self.bench.ladder(source)
+            try:
+                seen = self.values(source, ladder)
+            except (ValueError, TypeError, OverflowError):
+                ladder = np.linspace(*self.bench.ends[source], 9)
+                seen = self.values(source, ladder)
+            self._ladders[source] = ladder, seen
+        return self._ladders[source]
+
+    def then(self, run: Callable[[Any], Any], columns: Sequence[Column]) -> Stage:
+        """Return the stage behind a transformer."""
+        return replace(self, columns=tuple(columns), run=lambda frame: run(self.run(frame)))
+
+
+def first_stage(view: View, frame: pd.DataFrame, names: Sequence[Any], run: Any) -> Stage:
+    """Return the stage before any transformer: the columns that the model is given, as they are in the table."""
+    by_name = {each.name: place for place, each in enumerate(view.columns)}
+    places = [by_name.get(name) for name in names]
+    if None in places:
+        raise Unreadable(f"the table has no column {names[places.index(None)]!r}, which the model reads")
+    columns = [
+        Column(place, Shape.MONOTONE, (Fraction(1), Fraction(0)))
+        if view.columns[place].is_number
+        else Column(place, Shape.LISTED)
+        for place in places
+        if place is not None
+    ]
+    return Stage(tuple(columns), run, Bench(view, frame))
+
+
+def dense(table: Any) -> NDArray[Any]:
+    """Return what a transformer gave, a frame, an array or a sparse matrix, as an array."""
+    if hasattr(table, "toarray"):
+        table = table.toarray()
+    if isinstance(table, pd.DataFrame):
+        if all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes):
+            return table.to_numpy(dtype=np.float64, na_value=np.nan)
+        return table.astype(object).to_numpy()
+    return np.asarray(table)

@@ -1,0 +1,322 @@
+"""Through the transformers in front of a model: which column comes from which, and how.
+
+A transformer is run, never written anew, so what is known of it here is only the way of its columns. One that is not in
+`TRANSFORMERS` is tried on the table: where each of its columns changes with one feature alone, it is looked through as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from p2c.learn.model.parts import Unreadable
+from p2c.learn.model.stages import Column, Shape, Stage, dense
+
+Handler = Callable[[Any, Stage], Stage]
+
+SAMPLE = 200
+"""A transformer that is not known is tried on so many rows."""
+
+
+def pass_through(transformer: Any, stage: Stage) -> Stage:
+    """Return the stage behind a fitted transformer, or say why it cannot be looked through."""
+    if transformer is None or isinstance(transformer, str):
+        return stage
+    for kind in type(transformer).__mro__:
+        handler = TRANSFORMERS.get(kind.__name__)
+        if handler is not None:
+            return handler(transformer, stage)
+    return _tried(transformer, stage)
+
+
+def select(stage: Stage, places: Sequence[int], pick: Callable[[Any], Any]) -> Stage:
+    """Return the stage with some of its columns."""
+    return stage.then(pick, [stage.columns[place] for place in places])
+
+
+def _pipeline(pipeline: Any, stage: Stage) -> Stage:
+    for _, step in pipeline.steps:
+        stage = pass_through(step, stage)
+    return stage
+
+
+def _by_column(transformer: Any, stage: Stage) -> Stage:
+    """Look through a `ColumnTransformer`: each part sees some columns, the results stand side by side."""
+    names = getattr(transformer, "feature_names_in_", None)
+    columns: list[Column | None] = [None] * max(
+        (each.stop for each in transformer.output_indices_.values()), default=0
+    )
+    for name, part, given in transformer.transformers_:
+        where = transformer.output_indices_[name]
+        if part == "drop" or where.stop == where.start:
+            continue
+        places = _places(given, stage, names)
+        inner = pass_through(part, select(stage, places, _picker(given, names)))
+        columns[where] = inner.columns
+    assert None not in columns, "every column of a ColumnTransformer comes from one of its parts"
+    return stage.then(transformer.transform, [each for each in columns if each is not None])
+
+
+def _places(given: Any, stage: Stage, names: Any) -> list[int]:
+    """Return the places of columns that a `ColumnTransformer` names by name, place, slice or mask."""
+    order = list(range(len(stage.columns)))
+    known = None if names is None else list(names)
+    if isinstance(given, slice):
+        ends = [known.index(end) if isinstance(end, str) and known else end for end in (given.start, given.stop)]
+        if isinstance(given.stop, str) and ends[1] is not None:
+            ends[1] += 1
+        return order[slice(*ends)]
+    listed = [given] if isinstance(given, str | int) else list(given)
+    if listed and all(isinstance(each, bool | np.bool_) for each in listed):
+        return [place for place, taken in zip(order, listed, strict=True) if taken]
+    return [known.index(each) if isinstance(each, str) and known else order[each] for each in listed]
+
+
+def _picker(given: Any, names: Any) -> Callable[[Any], Any]:
+    from sklearn.utils import _safe_indexing
+
+    def pick(table: Any) -> Any:
+        return _safe_indexing(table, [given] if isinstance(given, int) else given, axis=1)
+
+    def series(table: Any) -> Any:
+        return table[given]
+
+    return series if isinstance(given, str) and names is not None else pick
+
+
+def _side_by_side(union: Any, stage: Stage) -> Stage:
+    parts = [part for _, part in union.transformer_list if part != "drop"]
+    columns = [each for part in parts for each in pass_through(part, stage).columns]
+    return stage.then(union.transform, columns)
+
+
+def _affine(slope: Callable[[Any], Any], offset: Callable[[Any], Any]) -> Handler:
+    """Return the handler of a scaler that takes `x` to `slope * x + offset`, column by column."""
+
+    def handler(scaler: Any, stage: Stage) -> Stage:
+        if getattr(scaler, "clip", False):
+            return _monotone(scaler, stage)
+        count = len(stage.columns)
+        slopes, offsets = (_listed(each(scaler), count) for each in (slope, offset))
+        columns = [
+            replace(column, affine=_compose(column.affine, by, plus))
+            for column, by, plus in zip(stage.columns, slopes, offsets, strict=True)
+        ]
+        return stage.then(scaler.transform, columns)
+
+    return handler
+
+
+def _listed(value: Any, count: int) -> list[Fraction]:
+    if isinstance(value, Fraction | int):
+        return [Fraction(value)] * count
+    return list(value)
+
+
+def _compose(affine: Any, slope: Fraction, offset: Fraction) -> tuple[Fraction, Fraction] | None:
+    return None if affine is None else (affine[0] * slope, affine[1] * slope + offset)
+
+
+def _fractions(values: Any, default: int) -> Any:
+    return default if values is None else [Fraction(float(value)) for value in values]
+
+
+def _centred(centre: str, scale: str) -> Handler:
+    """Return the handler of a scaler that subtracts one attribute and divides by another, each of which may be None."""
+
+    def slope(scaler: Any) -> Any:
+        scales = _fractions(getattr(scaler, scale), 1)
+        return 1 if scales == 1 else [1 / each for each in scales]
+
+    def offset(scaler: Any) -> Any:
+        centres = _fractions(getattr(scaler, centre), 0) if centre else 0
+        if centres == 0:
+            return 0
+        scales = _fractions(getattr(scaler, scale), 1)
+        scales = [Fraction(1)] * len(centres) if scales == 1 else scales
+        return [-c / s for c, s in zip(centres, scales, strict=True)]
+
+    return _affine(slope, offset)
+
+
+def _monotone(transformer: Any, stage: Stage) -> Stage:
+    """Look through what works on each column alone and never turns."""
+    return stage.then(transformer.transform, [replace(each, affine=None) for each in stage.columns])
+
+
+def _imputer(imputer: Any, stage: Stage) -> Stage:
+    """Look through an imputer: known values stay as they are, empty columns may be left out, indicators may follow."""
+    marker = imputer.missing_values
+    if not (marker is None or (isinstance(marker, float) and np.isnan(marker)) or marker is pd.NA):
+        raise Unreadable(f"SimpleImputer replaces {marker!r}, which is an ordinary value of a feature")
+    empty = [isinstance(each, float) and np.isnan(each) for each in imputer.statistics_]
+    kept = [
+        column
+        for column, gone in zip(stage.columns, empty, strict=True)
+        if imputer.keep_empty_features or not gone
+    ]
+    marked = [] if imputer.indicator_ is None else imputer.indicator_.features_
+    flags = [replace(stage.columns[each], affine=None) for each in marked]
+    flags = [_stepped(each, ()) for each in flags]
+    return stage.then(imputer.transform, [*kept, *flags])
+
+
+def _indicator(indicator: Any, stage: Stage) -> Stage:
+    return stage.then(
+        indicator.transform, [_stepped(stage.columns[each], ()) for each in indicator.features_]
+    )
+
+
+def _stepped(column: Column, breaks: Sequence[float]) -> Column:
+    """Return a column that is constant between breaks of its feature."""
+    if column.shape is Shape.LISTED or column.source is None:
+        return replace(column, affine=None)
+    every = {*breaks, *(column.breaks if column.shape is Shape.STEPS else ())}
+    return Column(column.source, Shape.STEPS, None, tuple(sorted(every)))
+
+
+def _points(stage: Stage, wanted: dict[int, Any]) -> dict[int, Sequence[float]]:
+    """Return for columns of numbers the breaks of their features around single values of the column."""
+    bounds = {}
+    for place, values in wanted.items():
+        if stage.columns[place].shape is Shape.MONOTONE and stage.columns[place].source is not None:
+            known = np.array([each for each in values if each is not None], dtype=np.float64)
+            known = known[np.isfinite(known)]
+            bounds[place] = np.unique(np.concatenate([known, np.nextafter(known, -np.inf)]))
+    return {place: each.tolist() for place, each in stage.pull_back(bounds).items()}
+
+
+def _encoder(outputs: Callable[[Any, int], int]) -> Handler:
+    """Return the handler of an encoder that gives each category of a column values of its own."""
+
+    def handler(encoder: Any, stage: Stage) -> Stage:
+        breaks = _points(stage, dict(enumerate(encoder.categories_)))
+        columns = [
+            _stepped(column, breaks.get(place, ()))
+            for place, column in enumerate(stage.columns)
+            for _ in range(outputs(encoder, place))
+        ]
+        return stage.then(encoder.transform, columns)
+
+    return handler
+
+
+def _one_hot_width(encoder: Any, place: int) -> int:
+    return int(encoder._n_features_outs[place])
+
+
+def _target_width(encoder: Any, place: int) -> int:
+    return 1 if len(encoder.classes_) <= 2 else len(encoder.classes_)
+
+
+def _binner(binner: Any, stage: Stage) -> Stage:
+    """Look through a discretizer: constant between its edges."""
+    edges = {place: np.unique([each, np.nextafter(each, -np.inf)]) for place, each in enumerate(binner.bin_edges_)}
+    numbers = {
+        place: each for place, each in edges.items() if stage.columns[place].shape is Shape.MONOTONE
+    }
+    breaks = stage.pull_back(numbers)
+    widths = [1 if binner.encode == "ordinal" else int(each) for each in binner.n_bins_]
+    columns = [
+        _stepped(column, breaks[place].tolist() if place in breaks else ())
+        for place, column in enumerate(stage.columns)
+        for _ in range(widths[place])
+    ]
+    return stage.then(binner.transform, columns)
+
+
+def _selector(selector: Any, stage: Stage) -> Stage:
+    return select(stage, np.flatnonzero(selector.get_support()).tolist(), selector.transform)
+
+
+def _tried(transformer: Any, stage: Stage) -> Stage:
+    """Look through a transformer that is not known by trying which features its columns change with."""
+    name = type(transformer).__name__
+    behind = stage.then(transformer.transform, ())
+    sample = stage.bench.frame.head(SAMPLE)
+    before = behind.matrix(sample)
+    if before.ndim != 2 or len(before) != len(sample):
+        raise Unreadable(f"{name} does not give a row of columns for each row")
+    sources = _sources(behind, sample, before)
+    view = stage.bench.view
+    columns = []
+    for place in range(before.shape[1]):
+        found = [source for source, changed in sources.items() if changed[place]]
+        if len(found) > 1:
+            names = " and ".join(repr(view.columns[each].name) for each in found[:2])
+            raise Unreadable(f"{name} mixes the columns {names}, so the model is no sum over them")
+        columns.append(_tried_column(stage, found[0] if found else None))
+    _check_turns(name, replace(behind, columns=tuple(columns)))
+    return replace(behind, columns=tuple(columns))
+
+
+def _sources(behind: Stage, sample: pd.DataFrame, before: NDArray[Any]) -> dict[int, NDArray[np.bool_]]:
+    """Return for each feature which columns change when its values change places."""
+    generator = np.random.default_rng(0)
+    found = {}
+    for source, column in enumerate(behind.bench.view.columns):
+        changed = np.zeros(before.shape[1], dtype=bool)
+        values = behind.bench.frame[column.name]
+        for _ in range(2):
+            drawn = values.iloc[generator.integers(len(values), size=len(sample))]
+            after = behind.matrix(sample.assign(**{column.name: drawn.to_numpy()}).astype(sample.dtypes))
+            changed |= _differ(before, after)
+        found[source] = changed
+    return found
+
+
+def _differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    both = pd.isna(one) & pd.isna(other)
+    return np.asarray(((one != other) & ~both).any(axis=0))
+
+
+def _tried_column(stage: Stage, source: int | None) -> Column:
+    if source is None or not stage.bench.view.columns[source].is_number:
+        return Column(source, Shape.LISTED)
+    return Column(source, Shape.MONOTONE)
+
+
+def _check_turns(name: str, stage: Stage) -> None:
+    """Refuse a column of numbers that turns back on the way through its feature's values."""
+    for place, column in enumerate(stage.columns):
+        if column.shape is not Shape.MONOTONE or column.source is None:
+            continue
+        known = stage.bench.frame[stage.bench.view.columns[column.source].name].dropna()
+        tried = np.unique(
+            np.concatenate([known.to_numpy(dtype=np.float64), np.linspace(*stage.bench.ends[column.source], 500)])
+        )
+        seen = dense(stage.values(column.source, tried))[:, place].astype(np.float64)
+        steps = np.diff(seen)
+        if (steps > 0).any() and (steps < 0).any():
+            label = stage.bench.view.columns[column.source].name
+            raise Unreadable(f"{name} turns the column {label!r} up and down, so bounds on it are none of the feature")
+
+
+TRANSFORMERS: dict[str, Handler] = {
+    "Pipeline": _pipeline,
+    "ColumnTransformer": _by_column,
+    "FeatureUnion": _side_by_side,
+    "StandardScaler": _centred("mean_", "scale_"),
+    "RobustScaler": _centred("center_", "scale_"),
+    "MaxAbsScaler": _centred("", "scale_"),
+    "MinMaxScaler": _affine(
+        lambda scaler: _fractions(scaler.scale_, 1), lambda scaler: _fractions(scaler.min_, 0)
+    ),
+    "SimpleImputer": _imputer,
+    "MissingIndicator": _indicator,
+    "OneHotEncoder": _encoder(_one_hot_width),
+    "OrdinalEncoder": _encoder(lambda *_: 1),
+    "TargetEncoder": _encoder(_target_width),
+    "KBinsDiscretizer": _binner,
+    "Binarizer": _monotone,
+    "PowerTransformer": _monotone,
+    "QuantileTransformer": _monotone,
+    "SelectorMixin": _selector,
+}
+"""How columns go through a transformer, by the name of its type or of one that it derives from."""
