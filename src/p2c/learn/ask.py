@@ -69,7 +69,7 @@ def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | No
         raise P2CError(
             f"expected a model with predict() or a function, found a {type(model).__name__}"
         )
-    classes = getattr(model, "classes_", None)
+    classes = known_classes(model)
     labels = _labels(ask, shape, as_frame(X)) if classes is None else classes
     wanted, other = choose_classes(labels, desired)
     chances = getattr(model, "predict_proba", None)
@@ -218,15 +218,29 @@ def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:
     return np.asarray(np.log(own) - np.log(rival))
 
 
+def known_classes(model: Any) -> Any:
+    """Return the classes that a model names, itself or by the estimator that it keeps; None where it names none."""
+    kept = getattr(model, "estimator_", None)
+    return getattr(model, "classes_", getattr(kept, "classes_", None))
+
+
 def shaper(model: Any, X: Any) -> Callable[[Any], Any]:
     """Return what turns a frame into what the model was trained on: named columns, or an array."""
     array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
-    names = getattr(model, "feature_names_in_", None)
+    names = trained_names(model, X)
     if names is not None:
-        return partial(_named, names=list(names), by_place=array)
+        return partial(_named, names=names, by_place=array)
     if array or hasattr(model, "n_features_in_"):
         return lambda frame: frame.to_numpy()
     return lambda frame: frame
+
+
+def trained_names(model: Any, X: Any) -> list[Any] | None:
+    """Return the columns that a model was trained on, None where it does not say; CatBoost counts those of an array."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None and set(counted := getattr(model, "feature_names_", ())) <= set(as_frame(X).columns):
+        names = counted or None
+    return None if names is None else list(names)
 
 
 def _named(frame: pd.DataFrame, *, names: list[Any], by_place: bool) -> pd.DataFrame:

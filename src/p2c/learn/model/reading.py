@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2c.errors import P2CError
-from p2c.learn.ask import open_model, same, shaper
+from p2c.learn.ask import open_model, same, shaper, trained_names
 from p2c.learn.model.conformance import Conformance, compare
 from p2c.learn.model.cutoff import Cutoff, find_cutoff
 from p2c.learn.model.lowering import lower
@@ -73,9 +73,8 @@ def read(
 
 def _open(model: Any, X: Any, asked: Model, threshold: float | None) -> tuple[Stage, Sum, Cutoff]:
     view, frame = view_of(X), as_frame(X)
-    names = getattr(model, "feature_names_in_", None)
-    array = not view.framed
-    given = list(frame.columns) if names is None or array else list(names)
+    names = trained_names(model, X)
+    given = list(frame.columns) if names is None or not view.framed else names
     parts, stage = read_parts(model, first_stage(view, frame, given, shaper(model, X)))
     places = [place for place, each in enumerate(parts.classes) if same(each, asked.desired)]
     if not places:

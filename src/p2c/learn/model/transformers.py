@@ -163,17 +163,17 @@ def _imputer(imputer: Any, stage: Stage) -> Stage:
     ]
     marked = [] if imputer.indicator_ is None else imputer.indicator_.features_
     flags = [replace(stage.columns[each], affine=None) for each in marked]
-    flags = [_stepped(each, ()) for each in flags]
+    flags = [stepped(each, ()) for each in flags]
     return stage.then(imputer.transform, [*kept, *flags])
 
 
 def _indicator(indicator: Any, stage: Stage) -> Stage:
     return stage.then(
-        indicator.transform, [_stepped(stage.columns[each], ()) for each in indicator.features_]
+        indicator.transform, [stepped(stage.columns[each], ()) for each in indicator.features_]
     )
 
 
-def _stepped(column: Column, breaks: Sequence[float]) -> Column:
+def stepped(column: Column, breaks: Sequence[float]) -> Column:
     """Return a column that is constant between breaks of its feature."""
     if column.shape is Shape.LISTED or column.source is None:
         return replace(column, affine=None)
@@ -198,7 +198,7 @@ def _encoder(outputs: Callable[[Any, int], int]) -> Handler:
     def handler(encoder: Any, stage: Stage) -> Stage:
         breaks = _points(stage, dict(enumerate(encoder.categories_)))
         columns = [
-            _stepped(column, breaks.get(place, ()))
+            stepped(column, breaks.get(place, ()))
             for place, column in enumerate(stage.columns)
             for _ in range(outputs(encoder, place))
         ]
@@ -224,7 +224,7 @@ def _binner(binner: Any, stage: Stage) -> Stage:
     breaks = stage.pull_back(numbers)
     widths = [1 if binner.encode == "ordinal" else int(each) for each in binner.n_bins_]
     columns = [
-        _stepped(column, breaks[place].tolist() if place in breaks else ())
+        stepped(column, breaks[place].tolist() if place in breaks else ())
         for place, column in enumerate(stage.columns)
         for _ in range(widths[place])
     ]

@@ -46,7 +46,8 @@ READERS: dict[str, tuple[str, str]] = {
     "LightGBMFile": ("lightgbm_trees", "read_lightgbm"),
     "CatBoostClassifier": ("catboost_trees", "read_catboost"),
     "ExplainableBoostingClassifier": ("interpret_ebm", "read_ebm"),
-    "Scorecard": ("scorecards", "read_scorecard"),
+    "Scorecard": ("scorecards", "read_optbinning"),
+    "PointsTable": ("scorecards", "read_points"),
 }
 """Where the reader of each type stands: the module in this package and the function in it."""
 

@@ -1,0 +1,184 @@
+"""CatBoost: single precision borders, `value > border` sets a bit of the leaf; categories by asking which leaf they reach."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2c.learn.model.categories import listed_test
+from p2c.learn.model.floats import single_bound
+from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
+from p2c.learn.model.parts import Link, Sum, Tree, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from p2c.learn.model.stages import Stage
+
+Floats = NDArray[np.float64]
+
+FLOAT = "FloatFeature"
+
+
+def read_catboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Read the trees from the model's own JSON."""
+    stored = _stored(model)
+    scale, bias = stored["scale_and_bias"]
+    classes = tuple(np.asarray(model.classes_).tolist())
+    scores = 1 if len(classes) == 2 else len(classes)
+    planter = _Planter(model, stored, stage, scores, float(scale))
+    share = logistic if scores == 1 else None
+    start = np.zeros(scores) + np.asarray(bias, dtype=np.float64)
+    found = Sum(
+        classes,
+        scores,
+        Link(share, fuzz=LOGISTIC_FUZZ if scores == 1 else 0.0),
+        ask=lambda rows: model.predict(rows, prediction_type="RawFormulaVal"),
+        bias=start,
+        trees=planter.trees(),
+    )
+    return found, stage
+
+
+def _stored(model: Any) -> Any:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        try:
+            model.save_model(str(path), format="json")
+        except Exception as error:
+            # The library raises a class of its own with a sentence in it.
+            raise Unreadable(f"CatBoost cannot describe the model: {' '.join(str(error).split())}") from None
+        return json.loads(path.read_text())
+
+
+class _Planter:
+    """The trees as they are put together; lives for one reading."""
+
+    def __init__(self, model: Any, stored: Any, stage: Stage, scores: int, scale: float) -> None:
+        self.model, self.stored, self.stage = model, stored, stage
+        self.scores, self.scale = scores, scale
+        info = stored["features_info"]
+        self.floats = {each["feature_index"]: each for each in info.get("float_features", ())}
+        self.listed = {each["feature_index"]: each for each in info.get("categorical_features", ())}
+        self.counters = self._counters(info)
+        self.reached: dict[int, dict[Any, NDArray[np.int64]]] = {}
+
+    def trees(self) -> tuple[Tree, ...]:
+        if "oblivious_trees" in self.stored:
+            found = self.stored["oblivious_trees"]
+            return tuple(self._even(tree, place) for place, tree in enumerate(found))
+        return tuple(self._uneven(tree) for tree in self.stored["trees"])
+
+    def _counters(self, info: Mapping[str, Any]) -> dict[int, list[int]]:
+        """Return the categories behind each split on a statistic of them, by the split's number."""
+        start = sum(len(each.get("borders") or ()) for each in info.get("float_features", ()))
+        start += sum(len(each.get("values") or ()) for each in info.get("categorical_features", ()))
+        found = {}
+        for each in info.get("ctrs") or ():
+            parts = [part.get("cat_feature_index", -1) for part in each["elements"]]
+            for _ in each["borders"]:
+                found[start] = parts
+                start += 1
+        return found
+
+    def _column(self, split: Mapping[str, Any]) -> int:
+        """Return the model's column that a split reads."""
+        if split["split_type"] == FLOAT:
+            return int(self.floats[split["float_feature_index"]]["flat_feature_index"])
+        if split["split_type"] == "OneHotFeature":
+            return int(self.listed[split["cat_feature_index"]]["flat_feature_index"])
+        parts = self.counters.get(split["split_index"], [])
+        if len(parts) != 1 or parts[0] < 0:
+            raise Unreadable(
+                "CatBoost counts combinations of columns, which mixes them; with max_ctr_complexity=1 it does not"
+            )
+        return int(self.listed[parts[0]]["flat_feature_index"])
+
+    def _even(self, tree: Mapping[str, Any], number: int) -> Tree:
+        """Return a tree that asks the same at each depth; its leaves are numbered by the answers, the first in the lowest bit."""
+        splits = tree["splits"]
+        depth = len(splits)
+        inner = 2**depth - 1
+        size = 2 ** (depth + 1) - 1
+        level = np.floor(np.log2(np.arange(inner) + 1)).astype(np.int64)
+        columns, bounds, missing = (np.array(each) for each in zip(*map(self._asked, splits), strict=True)) if splits else (np.zeros(0),) * 3
+        column = np.full(size, -1, dtype=np.int64)
+        column[:inner] = columns[level] if depth else ()
+        bound, gone = np.zeros(size), np.zeros(size, dtype=bool)
+        if depth:
+            bound[:inner], gone[:inner] = bounds[level], missing[level]
+        nodes = np.arange(size)
+        chosen = {}
+        for place, split in enumerate(splits):
+            if split["split_type"] != FLOAT:
+                test = self._by_asking(self._column(split), number, place)
+                chosen.update({int(node): test for node in np.flatnonzero(level == place)})
+        leaves = np.asarray(tree["leaf_values"], dtype=np.float64).reshape(2**depth, self.scores) * self.scale
+        values = np.zeros((size, self.scores))
+        order = [int(f"{place:0{depth}b}"[::-1], 2) if depth else 0 for place in range(2**depth)]
+        values[inner:] = leaves[order]
+        return Tree(column, bound, 2 * nodes + 1, 2 * nodes + 2, gone, values, chosen)
+
+    def _asked(self, split: Mapping[str, Any]) -> tuple[int, float, bool]:
+        """Return a split's column, its bound, and whether a missing value counts as at most the border."""
+        column = self._column(split)
+        if split["split_type"] != FLOAT:
+            return column, 0.0, False
+        treatment = self.floats[split["float_feature_index"]]["nan_value_treatment"]
+        return column, float(single_bound(np.array([split["border"]]))[0]), treatment != "AsTrue"
+
+    def _by_asking(self, column: int, tree: int, bit: int) -> Callable[[Any], NDArray[np.bool_]]:
+        """Return the test of a split on a category: for each value, the bit of the leaf that the model says it reaches."""
+        if column not in self.reached:
+            self.reached[column] = self._leaves(column)
+        return listed_test(
+            {value: not (leaves[tree] >> bit) & 1 for value, leaves in self.reached[column].items()}
+        )
+
+    def _leaves(self, column: int) -> dict[Any, NDArray[np.int64]]:
+        bench, source = self.stage.bench, self.stage.columns[column].source
+        if source is None or bench.view.columns[source].is_number:
+            raise Unreadable("CatBoost takes a column of numbers for categories: give them as text")
+        values = [original for _, original in bench.view.columns[source].originals or ()]
+        found = dict(zip(values, self._reached(source, values), strict=True))
+        try:
+            found[None] = self._reached(source, [bench.gap(source)])[0]
+        except Exception:  # noqa: S110, BLE001 - a model that takes no missing category says so in its own way
+            pass
+        return found
+
+    def _reached(self, source: int, values: Sequence[Any]) -> NDArray[np.int64]:
+        given: list[Any] = [None] * len(self.stage.bench.view.columns)
+        given[source] = values
+        rows = self.stage.run(self.stage.bench.vary(given))
+        return np.asarray(self.model.calc_leaf_indexes(rows), dtype=np.int64)
+
+    def _uneven(self, root: Mapping[str, Any]) -> Tree:
+        """Return a tree of nested nodes."""
+        rows: list[tuple[int, float, bool]] = []
+        children: list[tuple[int, int]] = []
+        values: list[Floats] = []
+
+        def add(node: Mapping[str, Any]) -> int:
+            place = len(rows)
+            children.append((place, place))
+            if "split" not in node:
+                rows.append((-1, 0.0, False))
+                values.append(np.zeros(self.scores) + np.asarray(node["value"], dtype=np.float64) * self.scale)
+                return place
+            if node["split"]["split_type"] != FLOAT:
+                raise Unreadable("CatBoost's uneven trees are read without categories only")
+            rows.append(self._asked(node["split"]))
+            values.append(np.zeros(self.scores))
+            children[place] = (add(node["left"]), add(node["right"]))
+            return place
+
+        add(root)
+        column, bound, missing = (np.array(each) for each in zip(*rows, strict=True))
+        left, right = (np.array(each, dtype=np.int64) for each in zip(*children, strict=True))
+        return Tree(column.astype(np.int64), bound.astype(np.float64), left, right, missing.astype(bool), np.array(values))

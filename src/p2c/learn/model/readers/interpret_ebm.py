@@ -1,0 +1,75 @@
+"""Explainable boosting machines: a table for each feature and for each pair of features that interact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from p2c.learn.model.floats import below
+from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
+from p2c.learn.model.parts import Link, Sum, Term, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from p2c.learn.model.stages import Stage
+
+Ints = NDArray[np.int64]
+
+
+def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Read the terms over the bins that the model cuts its columns into."""
+    classes = tuple(np.asarray(model.classes_).tolist())
+    scores = 1 if len(classes) == 2 else len(classes)
+    if scores == 1 and model.link_ != "logit":
+        raise Unreadable(f"an explainable boosting machine with the link {model.link_!r} is not known")
+    terms, cuts, points = [], {}, {}
+    for columns, values in zip(model.term_features_, model.term_scores_, strict=True):
+        if len(columns) > 2:
+            raise Unreadable("a term of the model reads more than two features")
+        levels = [model.bins_[each][min(len(model.bins_[each]), len(columns)) - 1] for each in columns]
+        table = np.asarray(values, dtype=np.float64)
+        table = table[..., None] if scores == 1 else table
+        bins = tuple(
+            _binner(level, size) for level, size in zip(levels, table.shape[:-1], strict=True)
+        )
+        terms.append(Term(tuple(map(int, columns)), bins, table))
+        for column, level in zip(columns, levels, strict=True):
+            if isinstance(level, dict):
+                points[int(column)] = _numbers(level)
+            else:
+                cuts[int(column)] = np.union1d(cuts.get(int(column), np.zeros(0)), below(level))
+    link = Link(logistic if scores == 1 else None, fuzz=LOGISTIC_FUZZ if scores == 1 else 0.0)
+    start = np.zeros(scores) + np.asarray(model.intercept_, dtype=np.float64)
+    ask = model.decision_function
+    return Sum(classes, scores, link, ask, start, terms=tuple(terms), cuts=cuts, points=points), stage
+
+
+def _numbers(level: Mapping[str, int]) -> NDArray[np.float64]:
+    """Return the categories of a column that are numbers."""
+    found = pd.to_numeric(pd.Series(list(level), dtype=object), errors="coerce")
+    return np.asarray(found.dropna(), dtype=np.float64)
+
+
+def _binner(level: Any, size: int) -> Callable[[Any], Ints]:
+    """Return the function from values to bins: missing ones in the first, unknown ones in the last."""
+    if isinstance(level, dict):
+        return lambda values: np.array([_listed(value, level, size) for value in values], dtype=np.int64)
+
+    def binned(values: Any) -> Ints:
+        numbers = np.asarray(values, dtype=np.float64)
+        found = np.searchsorted(level, numbers, side="right") + 1
+        return np.where(np.isnan(numbers), 0, found).astype(np.int64)
+
+    return binned
+
+
+def _listed(value: Any, level: Mapping[str, int], size: int) -> int:
+    if value is None or pd.isna(value):
+        return 0
+    if isinstance(value, float) and value.is_integer() and str(value) not in level:
+        value = int(value)
+    return level.get(str(value), size - 1)
