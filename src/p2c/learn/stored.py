@@ -1,7 +1,8 @@
 """Models out of files, none of which runs code that nobody vouched for.
 
 A pickle runs whatever its author wrote as it is opened, so it takes an explicit word. A skops file names the types that
-it holds, and those that are not known to be safe must be named to be let in. An ONNX file holds arithmetic only.
+it holds, and those that are not known to be safe must be named to be let in. An ONNX file holds arithmetic only, the
+files of XGBoost, LightGBM and CatBoost hold trees, a scorecard holds points.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.errors import MissingExtra, P2CError
 from p2c.learn.onnx_model import open_onnx
+from p2c.learn.points import load_points
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     import pandas as pd
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 RULES = (".lp", ".pl")
-KNOWN = (*PICKLES, ".skops", ".onnx", *RULES)
 
 
 def load_model(
@@ -35,7 +36,9 @@ def load_model(
         return _unpickle(path, trusted=trust_pickle)
     if kind == ".skops":
         return _open_skops(path, trusted)
-    return open_onnx(path, frame) if kind == ".onnx" else path
+    if kind == ".onnx":
+        return open_onnx(path, frame)
+    return OWN_FILES[kind](path) if kind in OWN_FILES else path
 
 
 def _unpickle(path: Path, *, trusted: bool) -> Any:
@@ -72,5 +75,54 @@ def _open_skops(path: Path, trusted: Collection[str]) -> Any:
     )
 
 
+def _open_xgboost(path: Path) -> Any:
+    try:
+        from xgboost import XGBClassifier
+    except ImportError as error:
+        raise MissingExtra("xgboost", extra="xgboost") from error
+    model = XGBClassifier()
+    try:
+        model.load_model(path)
+        model.classes_  # noqa: B018 - a model that is no classifier has none, and says so here
+    except Exception as error:
+        raise P2CError(f"{path}: no classifier of XGBoost: {_reason(error)}") from None
+    return model
+
+
+def _open_lightgbm(path: Path) -> Any:
+    try:
+        from lightgbm import Booster
+
+        from p2c.learn.model.readers.lightgbm_trees import LightGBMFile
+    except ImportError as error:
+        raise MissingExtra("lightgbm", extra="lightgbm") from error
+    try:
+        return LightGBMFile(Booster(model_file=str(path)))
+    except Exception as error:
+        raise P2CError(f"{path}: no model of LightGBM: {_reason(error)}") from None
+
+
+def _open_catboost(path: Path) -> Any:
+    try:
+        from catboost import CatBoostClassifier
+    except ImportError as error:
+        raise MissingExtra("catboost", extra="catboost") from error
+    try:
+        return CatBoostClassifier().load_model(str(path))
+    except Exception as error:
+        raise P2CError(f"{path}: no model of CatBoost: {_reason(error)}") from None
+
+
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+OWN_FILES: dict[str, Callable[[Path], Any]] = {
+    ".json": _open_xgboost,
+    ".ubj": _open_xgboost,
+    ".txt": _open_lightgbm,
+    ".cbm": _open_catboost,
+    ".csv": load_points,
+}
+"""The formats of libraries of their own, by the end of the file's name."""
+KNOWN = (*PICKLES, ".skops", ".onnx", *OWN_FILES, *RULES)

@@ -45,6 +45,8 @@ class Axis:
     uppers: Floats | None
     places: Mapping[str, int] = field(default_factory=dict)
     missing: int | None = None
+    whole: bool = False
+    """Whether the table has whole numbers only: the cell of any other number is unknown."""
 
     @property
     def is_number(self) -> bool:
@@ -58,6 +60,8 @@ class Axis:
             return np.array([self._listed(value, gone) for value in values], dtype=np.int64)
         numbers = np.asarray(values, dtype=np.float64)
         cells = np.searchsorted(self.uppers, numbers, side="left").astype(np.int64)
+        if self.whole:
+            cells = np.where(numbers == np.floor(numbers), cells, -1)
         return np.where(np.isnan(numbers), gone, cells)
 
     def _listed(self, value: Any, gone: int) -> int:

@@ -129,22 +129,22 @@ def _random_rows(bench: Bench, missing: Sequence[bool], generator: np.random.Gen
 
 def _near_rows(score: AdditiveScore, bench: Bench, generator: np.random.Generator) -> pd.DataFrame:
     """Return rows of the table with one feature after another on both sides of each of its cuts."""
-    names = {each.feature: (each.name, each.dtype) for each in bench.view.columns}
+    columns = {each.feature: each for each in bench.view.columns}
     parts = []
     for axis in score.axes:
-        near = _near(axis, names[axis.feature][1])
+        near = _near(axis)
         if len(near):
             part = bench.frame.iloc[generator.integers(len(bench.frame), size=len(near))].copy()
-            part[names[axis.feature][0]] = near
+            column = columns[axis.feature]
+            part[column.name] = bench.typed(column, near).to_numpy()
             parts.append(part)
     return pd.concat(parts, ignore_index=True) if parts else bench.frame.head(0)
 
 
-def _near(axis: Axis, dtype: Any) -> NDArray[Any]:
-    """Return the numbers on both sides of each cut of a feature, whole ones where the table has only those."""
+def _near(axis: Axis) -> NDArray[Any]:
+    """Return the numbers on both sides of each cut of a feature."""
     if axis.uppers is None:
         return np.zeros(0)
-    if pd.api.types.is_integer_dtype(dtype):
-        low = np.floor(axis.uppers)
-        return np.unique(np.concatenate([low, low + 1])).astype(np.int64)
+    if axis.whole:
+        return np.unique(np.concatenate([axis.uppers, axis.uppers + 1])).astype(np.int64)
     return np.concatenate([axis.uppers, np.nextafter(axis.uppers, np.inf)])

@@ -43,13 +43,16 @@ class Tree:
     missing_left: Mask
     value: Floats
     chosen: Mapping[int, Callable[[Any], Mask]] = field(default_factory=dict)
+    zero_is_missing: bool = False
+    """Whether the model does not see zeros, as XGBoost does not in a sparse matrix."""
 
     def goes_left(self, node: int, values: Any) -> Mask:
         """Return which values of the node's column are sent left."""
         if node in self.chosen:
             return self.chosen[node](values)
         numbers = np.asarray(values, dtype=np.float64)
-        return np.where(np.isnan(numbers), self.missing_left[node], numbers <= self.bound[node])
+        gone = np.isnan(numbers) | (numbers == 0) if self.zero_is_missing else np.isnan(numbers)
+        return np.where(gone, self.missing_left[node], numbers <= self.bound[node])
 
 
 @dataclass(frozen=True, eq=False)

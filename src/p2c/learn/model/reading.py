@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
     from p2c.learn.ask import Model
     from p2c.learn.model.additive import AdditiveScore
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,19 +64,57 @@ def read(
     """
     asked = open_model(model, X, desired=desired, threshold=threshold)
     try:
-        stage, parts, cutoff = _open(model, X, asked, threshold)
-        missing = [_takes_missing(asked, stage.bench, place) for place in range(len(stage.bench.view.columns))]
-        score = lower(parts, stage, cutoff, missing)
+        with warnings.catch_warnings():
+            # Transformers and models are tried on made-up values, about which they may well complain.
+            warnings.simplefilter("ignore")
+            opened = _open(model, X, asked, threshold)
+            score = lower(opened.parts, opened.stage, opened.cutoff, opened.missing)
+            found = _compared(score, asked, opened, seed)
     except Unreadable as reason:
         return NotRead(str(reason))
-    own = _own_scores(parts, stage, cutoff)
-    found = compare(score, asked, stage.bench, own_scores=own, missing=missing, seed=seed)
+    except Exception as error:
+        # The model is somebody else's code: whatever it raises, it can still be asked.
+        _log.debug("a model was not read", exc_info=True)
+        reason = " ".join(str(error).split())
+        return NotRead(f"the model could not be read: {type(error).__name__}: {reason}")
     if not found.holds:
         return NotRead(str(found), found)
     return Read(score, found, type(model).__name__)
 
 
-def _open(model: Any, X: Any, asked: Model, threshold: float | None) -> tuple[Stage, Sum, Cutoff]:
+def conform(
+    score: AdditiveScore,
+    model: Any,
+    X: Any,
+    *,
+    desired: Any = None,
+    threshold: float | None = None,
+    seed: int = 0,
+) -> Conformance:
+    """Compare what was read before with a model as it is now."""
+    asked = open_model(model, X, desired=desired, threshold=threshold)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _compared(score, asked, _open(model, X, asked, threshold), seed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Opened:
+    """A model taken apart, before it is brought over the features."""
+
+    parts: Sum
+    stage: Stage
+    cutoff: Cutoff
+    missing: tuple[bool, ...]
+
+
+def _compared(score: AdditiveScore, asked: Model, opened: _Opened, seed: int) -> Conformance:
+    own = _own_scores(opened.parts, opened.stage, opened.cutoff)
+    bench, missing = opened.stage.bench, opened.missing
+    return compare(score, asked, bench, own_scores=own, missing=missing, seed=seed)
+
+
+def _open(model: Any, X: Any, asked: Model, threshold: float | None) -> _Opened:
     view, frame = view_of(X), as_frame(X)
     names = trained_names(model, X)
     given = list(frame.columns) if names is None or not view.framed else names
@@ -79,7 +122,8 @@ def _open(model: Any, X: Any, asked: Model, threshold: float | None) -> tuple[St
     places = [place for place, each in enumerate(parts.classes) if same(each, asked.desired)]
     if not places:
         raise Unreadable(f"the model has no class {asked.desired!r}")
-    return stage, parts, find_cutoff(parts, places[0], threshold)
+    missing = [_takes_missing(asked, stage.bench, place) for place in range(len(view.columns))]
+    return _Opened(parts, stage, find_cutoff(parts, places[0], threshold), tuple(missing))
 
 
 def _takes_missing(asked: Model, bench: Bench, place: int) -> bool:

@@ -81,9 +81,13 @@ class Bench:
 
     def gap(self, place: int) -> Any:
         """Return a missing value as the table writes it."""
-        column = self.frame[self.view.columns[place].name]
-        gone = column[column.isna()]
-        return gone.iloc[0] if len(gone) else np.nan
+        return self._gaps[place]
+
+    @cached_property
+    def _gaps(self) -> list[Any]:
+        columns = [self.frame[each.name] for each in self.view.columns]
+        found = [column[column.isna()] for column in columns]
+        return [gone.iloc[0] if len(gone) else np.nan for gone in found]
 
     def vary(self, values: Sequence[Any | None]) -> pd.DataFrame:
         """Return rows in which each feature takes its given values, the base row's where it has none or no more."""
@@ -92,19 +96,20 @@ class Bench:
         for column, given in zip(self.view.columns, values, strict=True):
             own = self.base[column.name]
             cells = [*([] if given is None else given)]
-            columns[column.name] = self._typed(column, cells + [own] * (count - len(cells)))
+            columns[column.name] = self.typed(column, cells + [own] * (count - len(cells)))
         return pd.DataFrame(columns)
 
-    def _typed(self, column: ColumnView, cells: list[Any]) -> pd.Series:
-        """Return cells in the table's type; numbers may have to be wider than whole ones."""
-        if column.is_number:
-            floats = pd.Series(cells, dtype=np.float64)
-            kind = column.dtype
-            if pd.api.types.is_integer_dtype(kind) and not floats.isna().any():
-                small = floats.abs().max() < 2**53 and (floats == floats.round()).all()
-                return floats.astype(kind) if small and _fits(floats, kind) else floats
-            return floats.astype(kind) if kind == object else floats
-        return pd.Series(cells, dtype=object if column.dtype == object else None).astype(column.dtype)
+    def typed(self, column: ColumnView, cells: Any) -> pd.Series:
+        """Return cells in the table's type; numbers stay wider where whole ones cannot hold them."""
+        if not column.is_number:
+            texts = pd.Series(cells, dtype=object if column.dtype == object else None)
+            return texts.astype(column.dtype)
+        floats = pd.Series(cells, dtype=np.float64)
+        kind = column.dtype
+        if not pd.api.types.is_integer_dtype(kind):
+            return floats.astype(kind)
+        small = floats.abs().max() < 2**53 and bool((floats == floats.round()).all())
+        return floats.astype(kind) if small and _fits(floats, kind) else floats
 
     @cached_property
     def ends(self) -> list[tuple[float, float]]:
@@ -145,6 +150,11 @@ class Stage:
         """Return rows of the table as they are at this stage, as an array."""
         with np.errstate(all="ignore"):
             return dense(self.run(frame))
+
+    @cached_property
+    def is_sparse(self) -> bool:
+        """Tell whether rows come as a sparse matrix at this stage."""
+        return hasattr(self.run(self.bench.frame.head(2)), "toarray")
 
     def values(self, place: int, given: Any) -> NDArray[Any]:
         """Return the columns at this stage for some values of one feature."""

@@ -196,6 +196,7 @@ def _encoder(outputs: Callable[[Any, int], int]) -> Handler:
     """Return the handler of an encoder that gives each category of a column values of its own."""
 
     def handler(encoder: Any, stage: Stage) -> Stage:
+        _check_unknown(encoder, stage)
         breaks = _points(stage, dict(enumerate(encoder.categories_)))
         columns = [
             stepped(column, breaks.get(place, ()))
@@ -205,6 +206,19 @@ def _encoder(outputs: Callable[[Any, int], int]) -> Handler:
         return stage.then(encoder.transform, columns)
 
     return handler
+
+
+def _check_unknown(encoder: Any, stage: Stage) -> None:
+    """Refuse an encoder that fails on the numbers between those that it was trained on."""
+    if getattr(encoder, "handle_unknown", "") != "error":
+        return
+    for column in stage.columns:
+        if column.shape is Shape.MONOTONE and column.source is not None:
+            name = stage.bench.view.columns[column.source].name
+            raise Unreadable(
+                f"{type(encoder).__name__} fails on numbers of {name!r} that it was not trained on:"
+                " set handle_unknown, or give them as text"
+            )
 
 
 def _one_hot_width(encoder: Any, place: int) -> int:

@@ -1,8 +1,12 @@
-"""XGBoost: single precision throughout, `value < bound` goes left, categories in a node's list go right."""
+"""XGBoost: single precision throughout, `value < bound` goes left, categories in a node's list go right.
+
+What a sparse matrix leaves out is missing to it: behind an encoder that makes one, a zero is a missing value.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +40,9 @@ def read_xgboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     classes = tuple(np.asarray(model.classes_).tolist())
     scores = 1 if len(classes) == 2 else len(classes)
     trees, points = _trees(model, learner, stage, scores)
+    if stage.is_sparse:
+        trees = tuple(replace(tree, zero_is_missing=True) for tree in trees)
+        points = {int(column): np.zeros(1) for tree in trees for column in tree.column if column >= 0}
     share = (lambda score: logistic(score).astype(np.float32).astype(np.float64)) if scores == 1 else None
     link = Link(share, second=lambda score: logistic(score).astype(np.float32) > 0.5, fuzz=SINGLE)
     found = Sum(
