@@ -238,7 +238,9 @@ def shaper(model: Any, X: Any) -> Callable[[Any], Any]:
 def trained_names(model: Any, X: Any) -> list[Any] | None:
     """Return the columns that a model was trained on, None where it does not say; CatBoost counts those of an array."""
     names = getattr(model, "feature_names_in_", None)
-    if names is None and set(counted := getattr(model, "feature_names_", ())) <= set(as_frame(X).columns):
+    if names is None and set(counted := getattr(model, "feature_names_", ())) <= set(
+        as_frame(X).columns
+    ):
         names = counted or None
     return None if names is None else list(names)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 HEADER = ("feature", "from", "to", "points")
 
 Floats = NDArray[np.float64]
+
+
+class Line(NamedTuple):
+    """A line of the file as it stands there."""
+
+    number: int
+    feature: str
+    start: str
+    stop: str
+    points: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,7 @@ class Part:
     def uppers(self) -> Floats:
         """Return the last float before each end of a line."""
         ends = np.array([*self.starts, *self.stops])
-        return np.nextafter(np.unique(ends[np.isfinite(ends)]), -np.inf)
+        return np.asarray(np.nextafter(np.unique(ends[np.isfinite(ends)]), -np.inf))
 
     def bins(self, values: Any) -> NDArray[np.int64]:
         """Return the line of each value, past the last where none has it."""
@@ -67,7 +77,7 @@ class Part:
         if self.otherwise is None and (bins == len(self.points)).any():
             value = list(values)[int(np.flatnonzero(bins == len(self.points))[0])]
             raise P2CError(f"{self.column}: the scorecard has no line for {value!r}")
-        return np.array([*self.points, self.otherwise or 0.0])[bins]
+        return np.asarray(np.array([*self.points, self.otherwise or 0.0])[bins])
 
 
 @dataclass(frozen=True)
@@ -111,47 +121,66 @@ def load_points(path: Path) -> PointsTable:
         found = ", ".join(map(str, table.columns))
         raise P2CError(f"{path}: expected the columns {', '.join(HEADER)}, found {found}")
     lines = [
-        (place + 2, *(str(cell).strip() for cell in row))
+        Line(place + 2, *(str(cell).strip() for cell in row))
         for place, row in enumerate(table.itertuples(index=False))
     ]
-    own = [line for line in lines if not line[1]]
-    if len(own) != 1 or not own[0][2]:
+    own = [line for line in lines if not line.feature]
+    if len(own) != 1 or not own[0].start:
         raise P2CError(
             f"{path}: expected one line without a feature, with the score that is accepted in 'from'"
         )
-    names = list(dict.fromkeys(str(line[1]) for line in lines if line[1]))
-    parts = [_part(path, name, [line for line in lines if line[1] == name]) for name in names]
-    _, _, cutoff, _, base = own[0]
-    return PointsTable(tuple(parts), _number(path, own[0][0], base or "0"), _number(path, own[0][0], cutoff))
+    base, cutoff = (_number(path, own[0], text) for text in (own[0].points or "0", own[0].start))
+    names = dict.fromkeys(line.feature for line in lines if line.feature)
+    parts = [_part(path, [line for line in lines if line.feature == name]) for name in names]
+    return PointsTable(tuple(parts), base, cutoff)
 
 
-def _part(path: Path, name: str, lines: Sequence[tuple[Any, ...]]) -> Part:
-    points = {line[0]: _number(path, line[0], line[4]) for line in lines}
-    rest = [line for line in lines if not line[2] and not line[3]]
+def _part(path: Path, lines: Sequence[Line]) -> Part:
+    """Return the lines of one feature, which must not contradict each other."""
+    rest = [line for line in lines if not line.start and not line.stop]
     if len(rest) > 1:
-        raise P2CError(f"{path}, line {rest[1][0]}: a second line of {name!r} for all other values")
-    otherwise = points[rest[0][0]] if rest else None
-    named = [line for line in lines if line[2] or line[3]]
-    if named and all(not line[3] and not _is_number(line[2]) for line in named):
-        texts = [line[2] for line in named]
-        twice = [line for line in named if texts.count(line[2]) > 1]
-        if twice:
-            raise P2CError(f"{path}, line {twice[1][0]}: {name!r} has two lines for {twice[1][2]!r}")
-        return Part(name, tuple(points[line[0]] for line in named), otherwise, names=tuple(texts))
+        raise _fault(path, rest[1], "a second line for all other values")
+    otherwise = _number(path, rest[0], rest[0].points) if rest else None
+    named = [line for line in lines if line not in rest]
+    if named and all(not line.stop and not _is_number(line.start) for line in named):
+        return _listed(path, named, otherwise)
+    return _ranged(path, named, otherwise, name=lines[0].feature)
+
+
+def _listed(path: Path, lines: Sequence[Line], otherwise: float | None) -> Part:
+    texts = [line.start for line in lines]
+    for place, line in enumerate(lines):
+        if line.start in texts[:place]:
+            raise _fault(path, line, f"a second line for {line.start!r}")
+    points = tuple(_number(path, line, line.points) for line in lines)
+    return Part(lines[0].feature, points, otherwise, names=tuple(texts))
+
+
+def _ranged(path: Path, lines: Sequence[Line], otherwise: float | None, *, name: str) -> Part:
     spans = sorted(
-        (_number(path, line[0], line[2] or "-inf"), _number(path, line[0], line[3] or "inf"), line[0])
-        for line in named
+        (
+            _number(path, line, line.start or "-inf"),
+            _number(path, line, line.stop or "inf"),
+            line,
+        )
+        for line in lines
     )
-    for (_, stop, _), (start, _, line) in zip(spans, spans[1:], strict=False):
+    ends = [-np.inf, *(stop for _, stop, _ in spans)]
+    starts = [*(start for start, *_ in spans), np.inf]
+    for place, (stop, start) in enumerate(zip(ends, starts, strict=True)):
         if start < stop:
-            raise P2CError(f"{path}, line {line}: {start:g} of {name!r} is in another line too")
-    return Part(
-        name,
-        tuple(points[line] for *_, line in spans),
-        otherwise,
-        starts=tuple(start for start, *_ in spans),
-        stops=tuple(stop for _, stop, _ in spans),
-    )
+            raise _fault(path, spans[place][2], f"{start:g} is in another line too")
+        if start > stop and otherwise is None:
+            raise P2CError(
+                f"{path}: {name!r} has no line from {stop:g} to {start:g}:"
+                " add it, or one with neither end for all other values"
+            )
+    points = tuple(_number(path, line, line.points) for *_, line in spans)
+    return Part(name, points, otherwise, tuple(starts[:-1]), tuple(ends[1:]))
+
+
+def _fault(path: Path, line: Line, message: str) -> P2CError:
+    return P2CError(f"{path}, line {line.number}: {line.feature!r}: {message}")
 
 
 def _is_number(text: str) -> bool:
@@ -162,7 +191,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _number(path: Path, line: int, text: str) -> float:
+def _number(path: Path, line: Line, text: str) -> float:
     if not _is_number(text):
-        raise P2CError(f"{path}, line {line}: expected a number, found {text!r}")
+        raise _fault(path, line, f"expected a number, found {text!r}")
     return float(text)

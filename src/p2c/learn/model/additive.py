@@ -204,9 +204,7 @@ class AdditiveScore:
             told[known] = np.where(sure, ACCEPTED, np.where(never, REFUSED, UNSURE))
         return told
 
-    def bounds(
-        self, boxes: Sequence[Mask], spans: Floats | None = None
-    ) -> tuple[Floats, Floats]:
+    def bounds(self, boxes: Sequence[Mask], spans: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the least and the greatest value of each margin within each of some boxes.
 
         A box says for each axis which cells are open: `boxes[axis][box, cell]`, none of them empty. Where there are
@@ -215,7 +213,8 @@ class AdditiveScore:
         """
         low = np.repeat(self.bias[None, :], len(boxes[0]), axis=0)
         high = low.copy()
-        for part in (*self.tables, self.trees):
+        parts: list[Table | Trees] = [*self.tables, self.trees]
+        for part in parts:
             least, most = part.bounds(boxes)
             low += least
             high += most

@@ -29,7 +29,10 @@ def coded_test(
 
     def test(values: Any) -> Mask:
         return np.array(
-            [missing if code is None else (code in chosen) == inside for code in map(code_of, values)],
+            [
+                missing if code is None else (code in chosen) == inside
+                for code in map(code_of, values)
+            ],
             dtype=bool,
         )
 

@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from p2c.learn.model.additive import ACCEPTED, UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from p2c.learn.ask import Model
     from p2c.learn.model.additive import AdditiveScore, Axis
     from p2c.learn.model.stages import Bench
 
 RANDOM_ROWS = 10_000
+NEAR_ROWS = 10_000
+"""So many rows at least are spread over the two sides of all cuts, so that bounds deep in a tree are met too."""
 SHARE_MISSING = 0.05
 
 
@@ -79,7 +82,11 @@ def compare(
         told, asked = score.decide(cells, numbers), model.answer(frame).accepted
         differs = (told != UNSURE) & ((told == ACCEPTED) != asked)
         apart = _apart(score, cells, numbers, own_scores(frame))
-        unsure, wrong, off = unsure + int((told == UNSURE).sum()), wrong + int(differs.sum()), off + int(apart.sum())
+        unsure, wrong, off = (
+            unsure + int((told == UNSURE).sum()),
+            wrong + int(differs.sum()),
+            off + int(apart.sum()),
+        )
         if not example and (differs | apart).any():
             example = _shown(frame.iloc[int(np.flatnonzero(differs | apart)[0])])
     return Conformance(len(rows), len(random), len(near), unsure, wrong, off, example)
@@ -105,7 +112,9 @@ def _shown(row: pd.Series) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in row.to_dict().items())
 
 
-def _random_rows(bench: Bench, missing: Sequence[bool], generator: np.random.Generator) -> pd.DataFrame:
+def _random_rows(
+    bench: Bench, missing: Sequence[bool], generator: np.random.Generator
+) -> pd.DataFrame:
     """Return rows drawn over the ranges and categories, with missing values where the model takes them."""
     values: list[Any] = []
     for place, column in enumerate(bench.view.columns):
@@ -119,10 +128,14 @@ def _random_rows(bench: Bench, missing: Sequence[bool], generator: np.random.Gen
             cells = np.where(generator.random(RANDOM_ROWS) < 0.5, own, spread).tolist()
         else:
             originals = [original for _, original in column.originals or ()] or [bench.gap(place)]
-            cells = [originals[each] for each in generator.integers(len(originals), size=RANDOM_ROWS)]
+            cells = [
+                originals[each] for each in generator.integers(len(originals), size=RANDOM_ROWS)
+            ]
         if missing[place]:
             gone = generator.random(RANDOM_ROWS) < SHARE_MISSING
-            cells = [bench.gap(place) if out else cell for cell, out in zip(cells, gone, strict=True)]
+            cells = [
+                bench.gap(place) if out else cell for cell, out in zip(cells, gone, strict=True)
+            ]
         values.append(cells)
     return bench.vary(values)
 
@@ -130,13 +143,14 @@ def _random_rows(bench: Bench, missing: Sequence[bool], generator: np.random.Gen
 def _near_rows(score: AdditiveScore, bench: Bench, generator: np.random.Generator) -> pd.DataFrame:
     """Return rows of the table with one feature after another on both sides of each of its cuts."""
     columns = {each.feature: each for each in bench.view.columns}
+    sides = [(columns[axis.feature], _near(axis)) for axis in score.axes]
+    total = sum(len(near) for _, near in sides)
     parts = []
-    for axis in score.axes:
-        near = _near(axis)
+    for column, near in sides:
         if len(near):
-            part = bench.frame.iloc[generator.integers(len(bench.frame), size=len(near))].copy()
-            column = columns[axis.feature]
-            part[column.name] = bench.typed(column, near).to_numpy()
+            values = np.repeat(near, -(-NEAR_ROWS // total))
+            part = bench.frame.iloc[generator.integers(len(bench.frame), size=len(values))].copy()
+            part[column.name] = bench.typed(column, values).to_numpy()
             parts.append(part)
     return pd.concat(parts, ignore_index=True) if parts else bench.frame.head(0)
 

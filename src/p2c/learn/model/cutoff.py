@@ -35,7 +35,13 @@ def find_cutoff(model: Sum, place: int, threshold: float | None) -> Cutoff:
     """Return the margins of the class at a place, and the floats at which the model's answer changes."""
     if model.scores == 1:
         sign = 1.0 if place == 1 else -1.0
-        return _one(np.array([[sign]]), _probability(model, place), _predicted(model, place), model, threshold)
+        return _one(
+            np.array([[sign]]),
+            _probability(model, place),
+            _predicted(model, place),
+            model,
+            threshold,
+        )
     if threshold is None:
         return _rivals(model, place)
     share = model.link.share
@@ -89,5 +95,9 @@ def _one(
     fuzz = NEAR * model.link.fuzz
     if threshold <= 0:
         return Cutoff(mix, np.array([-np.inf]), np.array([-np.inf]))
-    low, high = (first_held(lambda s, by=by: probability(s) + by >= threshold) for by in (fuzz, -fuzz))
+    low, high = (_first_at(probability, threshold - by) for by in (fuzz, -fuzz))
     return Cutoff(mix, np.array([low]), np.array([high]))
+
+
+def _first_at(probability: Callable[[Floats], Floats], level: float) -> float:
+    return first_held(lambda score: probability(score) >= level)

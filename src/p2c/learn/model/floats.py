@@ -64,7 +64,7 @@ def first_held(holds: Callable[[Floats], Mask], limit: float = 1e300) -> float:
 
 
 def below(bounds: Floats) -> Floats:
-    """Return the last float before each bound, so that `v < t` is `v <= below(t)`."""
+    """Return the last float before each bound `t`: `v < t` and `v <= below(t)` say the same."""
     return np.nextafter(np.asarray(bounds, dtype=np.float64), -np.inf)
 
 
@@ -72,8 +72,8 @@ def single_bound(bounds: Floats) -> Floats:
     """Return the last double that, rounded to single precision, is at most the bound.
 
     >>> bound = single_bound(np.array([0.1]))[0]
-    >>> np.float32(bound) <= 0.1, np.float32(np.nextafter(bound, 1)) <= 0.1
-    (np.True_, np.False_)
+    >>> float(np.float32(bound)) <= 0.1, float(np.float32(np.nextafter(bound, 1))) <= 0.1
+    (True, False)
     """
     bounds = np.asarray(bounds, dtype=np.float64)
     with np.errstate(over="ignore"):

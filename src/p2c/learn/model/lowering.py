@@ -65,7 +65,8 @@ def _cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[Cut
     wanted = {
         column: bounds
         for column, bounds in model.bounds().items()
-        if stage.columns[column].shape is Shape.MONOTONE and stage.columns[column].source is not None
+        if stage.columns[column].shape is Shape.MONOTONE
+        and stage.columns[column].source is not None
     }
     pulled = stage.pull_back(wanted)
     uppers: dict[int, list[float]] = {}
@@ -113,14 +114,18 @@ def _grouped(cut: Cut, place: int, model: Sum, stage: Stage) -> Cut:
     _, first, cell = np.unique(signs[:known], axis=0, return_index=True, return_inverse=True)
     kept = [*first, *range(known, len(cut.seen))]
     texts = (text for text, _ in cut.column.originals or ())
-    return replace(cut, seen=cut.seen[kept], places=dict(zip(texts, cell.ravel().tolist(), strict=True)))
+    return replace(
+        cut, seen=cut.seen[kept], places=dict(zip(texts, cell.ravel().tolist(), strict=True))
+    )
 
 
 def _signs(model: Sum, column: int, values: NDArray[Any]) -> Floats:
     """Return for each value of a model's column everything that the model makes of it."""
-    found = [np.zeros(len(values))]
+    found: list[NDArray[Any]] = [np.zeros(len(values))]
     for tree in model.trees:
-        found += [tree.goes_left(int(node), values) for node in np.flatnonzero(tree.column == column)]
+        found += [
+            tree.goes_left(int(node), values) for node in np.flatnonzero(tree.column == column)
+        ]
     for term in model.terms:
         at = [bins for each, bins in zip(term.columns, term.bins, strict=True) if each == column]
         found += [bins(values) for bins in at]
@@ -145,10 +150,18 @@ class _Builder:
     def __init__(
         self, model: Sum, stage: Stage, cutoff: Cutoff, cuts: list[Cut], order: dict[int, int]
     ) -> None:
-        self.model, self.stage, self.cutoff, self.cuts, self.order = model, stage, cutoff, cuts, order
+        self.model, self.stage, self.cutoff, self.cuts, self.order = (
+            model,
+            stage,
+            cutoff,
+            cuts,
+            order,
+        )
         self.margins = cutoff.mix.shape[1]
         self.bias = np.asarray(model.bias, dtype=np.float64) @ cutoff.mix
-        self.single = {axis: np.zeros((len(cut.seen), self.margins)) for axis, cut in enumerate(cuts)}
+        self.single = {
+            axis: np.zeros((len(cut.seen), self.margins)) for axis, cut in enumerate(cuts)
+        }
         self.pairs: dict[tuple[int, int], Floats] = {}
         self.lines: list[Line | Curve] = []
         self.size = float(np.abs(model.bias).sum())
@@ -159,7 +172,13 @@ class _Builder:
         self._add_weights()
         self._add_terms()
         several = [tree for tree in self.model.trees if not self._add_stump(tree)]
-        trees = plant(several, self.columns, self.axis_of, self.cutoff.mix, [len(cut.seen) for cut in self.cuts])
+        trees = plant(
+            several,
+            self.columns,
+            self.axis_of,
+            self.cutoff.mix,
+            [len(cut.seen) for cut in self.cuts],
+        )
         for tree in self.model.trees:
             leaves = tree.value[tree.column < 0]
             self._count(leaves)
@@ -185,7 +204,11 @@ class _Builder:
         """Return the values of a model's column in each cell of its feature."""
         if column not in self.known:
             axis = self.axis_of(column)
-            found = self.constant[column : column + 1] if axis is None else self.cuts[axis].seen[:, column]
+            found = (
+                self.constant[column : column + 1]
+                if axis is None
+                else self.cuts[axis].seen[:, column]
+            )
             self.known[column] = _numbers(found)
         return self.known[column]
 
@@ -196,16 +219,22 @@ class _Builder:
 
     @cached_property
     def constant(self) -> NDArray[Any]:
-        return np.asarray(self.stage.matrix(self.stage.bench.vary([None] * len(self.stage.bench.view.columns)))[0])
+        return np.asarray(
+            self.stage.matrix(self.stage.bench.vary([None] * len(self.stage.bench.view.columns)))[0]
+        )
 
     def _count(self, values: Floats) -> None:
         """Take the greatest size of a term into account."""
         self.terms += 1
-        self.size += float(np.abs(values).max(initial=0.0)) * (2 if self.margins > 1 or self.model.scores > 1 else 1)
+        self.size += float(np.abs(values).max(initial=0.0)) * (
+            2 if self.margins > 1 or self.model.scores > 1 else 1
+        )
 
     def _add_stump(self, tree: Tree) -> bool:
         """Add a tree that reads at most one feature to the table of that feature."""
-        axes = {self.axis_of(int(column)) for column in np.unique(tree.column[tree.column >= 0])} - {None}
+        axes = {
+            self.axis_of(int(column)) for column in np.unique(tree.column[tree.column >= 0])
+        } - {None}
         if len(axes) > 1:
             return False
         axis = axes.pop() if axes else None
@@ -229,11 +258,17 @@ class _Builder:
         """Add tables over the bins of one or two columns."""
         for term in self.model.terms:
             axes = [self.axis_of(column) for column in term.columns]
-            bins = [each(self.columns(column)) for each, column in zip(term.bins, term.columns, strict=True)]
+            bins = [
+                each(self.columns(column))
+                for each, column in zip(term.bins, term.columns, strict=True)
+            ]
             values = term.values[np.ix_(*bins)] @ self.cutoff.mix
             self._count(term.values)
             kept = tuple(axis for axis in axes if axis is not None)
-            values = values.reshape(*(len(each) for each, axis in zip(bins, axes, strict=True) if axis is not None), self.margins)
+            values = values.reshape(
+                *(len(each) for each, axis in zip(bins, axes, strict=True) if axis is not None),
+                self.margins,
+            )
             self._add_table(kept, values)
 
     def _add_table(self, axes: tuple[int, ...], values: Floats) -> None:
@@ -314,7 +349,9 @@ class _Builder:
         ways = np.sign(change[:, None] * chosen)
         if ((ways > 0).any(axis=0) & (ways < 0).any(axis=0)).any():
             name = stage.bench.view.columns[source].name
-            raise Unreadable(f"the column {name!r} adds to the score in two ways that go against each other")
+            raise Unreadable(
+                f"the column {name!r} adds to the score in two ways that go against each other"
+            )
         self._at_missing(axis, self.cuts[axis].seen[-1, places].astype(np.float64) @ chosen)
         self.lines.append(Curve(axis, apply, ways.sum(axis=0).clip(-1, 1).astype(np.int64)))
 
@@ -322,23 +359,28 @@ class _Builder:
         count = len(cut.seen)
         missing = count - 1 if cut.has_missing else None
         if cut.uppers is not None:
-            return Axis(cut.column.feature, count, cut.uppers, missing=missing, whole=is_whole(cut.column))
+            return Axis(
+                cut.column.feature, count, cut.uppers, missing=missing, whole=is_whole(cut.column)
+            )
         return Axis(cut.column.feature, count, None, cut.places, missing)
 
     def _is_exact(self) -> bool:
         """Tell whether every sum of the model is exact: all terms are multiples of one power of two, and few enough."""
-        if self.lines or self.model.terms or self.model.weights is not None:
+        if self.lines or self.model.weights is not None:
             return False
-        if len(self.model.trees) == 1 and not self.model.bias.any():
-            return True
         leaves = [tree.value[tree.column < 0].ravel() for tree in self.model.trees]
+        leaves += [term.values.ravel() for term in self.model.terms]
+        if len(leaves) == 1 and not self.model.bias.any():
+            return True
         values = np.concatenate([self.model.bias.ravel(), *leaves])
         unit = _unit(values[values != 0])
         return bool(self.size < unit / self.model.precision / 4)
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values as doubles where they are numbers."""
+    """Return values as doubles where they are numbers; a text stays one, also where it looks like a number."""
+    if values.dtype == object and any(isinstance(each, str) for each in values):
+        return values
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):

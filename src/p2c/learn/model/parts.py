@@ -52,7 +52,8 @@ class Tree:
             return self.chosen[node](values)
         numbers = np.asarray(values, dtype=np.float64)
         gone = np.isnan(numbers) | (numbers == 0) if self.zero_is_missing else np.isnan(numbers)
-        return np.where(gone, self.missing_left[node], numbers <= self.bound[node])
+        left = np.where(gone, self.missing_left[node], numbers <= self.bound[node])
+        return np.asarray(left, dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,9 @@ class Sum:
                 inner = inner.copy()
                 inner[list(tree.chosen)] = False
             for column in np.unique(tree.column[inner]):
-                found.setdefault(int(column), []).append(tree.bound[inner & (tree.column == column)])
+                found.setdefault(int(column), []).append(
+                    tree.bound[inner & (tree.column == column)]
+                )
         for column, cuts in self.cuts.items():
             found.setdefault(column, []).append(np.asarray(cuts, dtype=np.float64))
         for column, points in self.points.items():

@@ -121,8 +121,12 @@ class _Planter:
         if not (here & ~left).any():
             return self._grow(tree, int(tree.left[node]), open_, depth)
         place = self._node(axis, self.tests.add(axis, left), np.zeros(self.mix.shape[1]))
-        self.left[place] = self._grow(tree, int(tree.left[node]), {**open_, axis: here & left}, depth + 1)
-        self.right[place] = self._grow(tree, int(tree.right[node]), {**open_, axis: here & ~left}, depth + 1)
+        self.left[place] = self._grow(
+            tree, int(tree.left[node]), {**open_, axis: here & left}, depth + 1
+        )
+        self.right[place] = self._grow(
+            tree, int(tree.right[node]), {**open_, axis: here & ~left}, depth + 1
+        )
         return place
 
     def _node(self, axis: int, test: int, value: Floats) -> int:

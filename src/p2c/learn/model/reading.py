@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.errors import P2CError
 from p2c.learn.ask import open_model, same, shaper, trained_names
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from numpy.typing import NDArray
 
     from p2c.learn.ask import Model
     from p2c.learn.model.additive import AdditiveScore
@@ -75,8 +75,8 @@ def read(
     except Exception as error:
         # The model is somebody else's code: whatever it raises, it can still be asked.
         _log.debug("a model was not read", exc_info=True)
-        reason = " ".join(str(error).split())
-        return NotRead(f"the model could not be read: {type(error).__name__}: {reason}")
+        said = " ".join(str(error).split())
+        return NotRead(f"the model could not be read: {type(error).__name__}: {said}")
     if not found.holds:
         return NotRead(str(found), found)
     return Read(score, found, type(model).__name__)

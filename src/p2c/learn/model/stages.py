@@ -190,16 +190,14 @@ class Stage:
                 values[source] = at[start : start + len(queue)]
                 start += len(queue)
             seen = self.matrix(self.bench.vary(values))[rows, columns].astype(np.float64)
-            return np.where(rising, seen <= bounds, seen > bounds)
+            return np.asarray(np.where(rising, seen <= bounds, seen > bounds))
 
         low, high = (np.array([job[side] for *_, job in flat]) for side in (3, 4))
         for column, at in zip(columns, last_held(holds, low, high), strict=True):
             found[int(column)].append(float(at))
         return {column: np.unique(np.array(each)) for column, each in found.items()}
 
-    def _brackets(
-        self, place: int, bounds: Floats
-    ) -> list[tuple[int, float, bool, float, float]]:
+    def _brackets(self, place: int, bounds: Floats) -> list[tuple[int, float, bool, float, float]]:
         """Return for each bound of a column two numbers of its feature between which the column crosses it."""
         column = self.columns[place]
         assert column.source is not None
@@ -214,7 +212,9 @@ class Stage:
             holds = known <= bound if rising else known > bound
             if holds[0] and not holds[-1]:
                 last = int(np.flatnonzero(holds)[-1])
-                jobs.append((place, float(bound), rising, float(ladder[last]), float(ladder[last + 1])))
+                jobs.append(
+                    (place, float(bound), rising, float(ladder[last]), float(ladder[last + 1]))
+                )
         return jobs
 
     @cached_property
@@ -243,7 +243,9 @@ def first_stage(view: View, frame: pd.DataFrame, names: Sequence[Any], run: Any)
     by_name = {each.name: place for place, each in enumerate(view.columns)}
     places = [by_name.get(name) for name in names]
     if None in places:
-        raise Unreadable(f"the table has no column {names[places.index(None)]!r}, which the model reads")
+        raise Unreadable(
+            f"the table has no column {names[places.index(None)]!r}, which the model reads"
+        )
     columns = [
         Column(place, Shape.MONOTONE, (Fraction(1), Fraction(0)))
         if view.columns[place].is_number

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from p2c.learn.model.parts import Unreadable
 from p2c.learn.model.stages import Column, Shape, Stage, dense
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Handler = Callable[[Any, Stage], Stage]
 
@@ -68,14 +70,19 @@ def _places(given: Any, stage: Stage, names: Any) -> list[int]:
     order = list(range(len(stage.columns)))
     known = None if names is None else list(names)
     if isinstance(given, slice):
-        ends = [known.index(end) if isinstance(end, str) and known else end for end in (given.start, given.stop)]
+        ends = [
+            known.index(end) if isinstance(end, str) and known else end
+            for end in (given.start, given.stop)
+        ]
         if isinstance(given.stop, str) and ends[1] is not None:
             ends[1] += 1
         return order[slice(*ends)]
-    listed = [given] if isinstance(given, str | int) else list(given)
+    listed: list[Any] = [given] if isinstance(given, str | int) else list(given)
     if listed and all(isinstance(each, bool | np.bool_) for each in listed):
         return [place for place, taken in zip(order, listed, strict=True) if taken]
-    return [known.index(each) if isinstance(each, str) and known else order[each] for each in listed]
+    return [
+        known.index(each) if isinstance(each, str) and known else order[each] for each in listed
+    ]
 
 
 def _picker(given: Any, names: Any) -> Callable[[Any], Any]:
@@ -96,53 +103,46 @@ def _side_by_side(union: Any, stage: Stage) -> Stage:
     return stage.then(union.transform, columns)
 
 
-def _affine(slope: Callable[[Any], Any], offset: Callable[[Any], Any]) -> Handler:
-    """Return the handler of a scaler that takes `x` to `slope * x + offset`, column by column."""
+def _affine(lines: Callable[[Any, int], list[tuple[Fraction, Fraction]]]) -> Handler:
+    """Return the handler of a scaler that takes each column along a line of its own, given by slope and offset."""
 
     def handler(scaler: Any, stage: Stage) -> Stage:
         if getattr(scaler, "clip", False):
             return _monotone(scaler, stage)
-        count = len(stage.columns)
-        slopes, offsets = (_listed(each(scaler), count) for each in (slope, offset))
         columns = [
-            replace(column, affine=_compose(column.affine, by, plus))
-            for column, by, plus in zip(stage.columns, slopes, offsets, strict=True)
+            replace(column, affine=_compose(column.affine, *line))
+            for column, line in zip(stage.columns, lines(scaler, len(stage.columns)), strict=True)
         ]
         return stage.then(scaler.transform, columns)
 
     return handler
 
 
-def _listed(value: Any, count: int) -> list[Fraction]:
-    if isinstance(value, Fraction | int):
-        return [Fraction(value)] * count
-    return list(value)
-
-
-def _compose(affine: Any, slope: Fraction, offset: Fraction) -> tuple[Fraction, Fraction] | None:
+def _compose(
+    affine: tuple[Fraction, Fraction] | None, slope: Fraction, offset: Fraction
+) -> tuple[Fraction, Fraction] | None:
     return None if affine is None else (affine[0] * slope, affine[1] * slope + offset)
 
 
-def _fractions(values: Any, default: int) -> Any:
-    return default if values is None else [Fraction(float(value)) for value in values]
+def _each(values: Any, default: int, count: int) -> list[Fraction]:
+    """Return what a scaler keeps for each column, exactly; the default where it keeps nothing."""
+    return [Fraction(float(each)) for each in ([default] * count if values is None else values)]
 
 
 def _centred(centre: str, scale: str) -> Handler:
     """Return the handler of a scaler that subtracts one attribute and divides by another, each of which may be None."""
 
-    def slope(scaler: Any) -> Any:
-        scales = _fractions(getattr(scaler, scale), 1)
-        return 1 if scales == 1 else [1 / each for each in scales]
+    def lines(scaler: Any, count: int) -> list[tuple[Fraction, Fraction]]:
+        used = getattr(scaler, "with_mean", True)
+        centres = _each(getattr(scaler, centre, None) if used else None, 0, count)
+        scales = _each(getattr(scaler, scale), 1, count)
+        return [(1 / by, -less / by) for less, by in zip(centres, scales, strict=True)]
 
-    def offset(scaler: Any) -> Any:
-        centres = _fractions(getattr(scaler, centre), 0) if centre else 0
-        if centres == 0:
-            return 0
-        scales = _fractions(getattr(scaler, scale), 1)
-        scales = [Fraction(1)] * len(centres) if scales == 1 else scales
-        return [-c / s for c, s in zip(centres, scales, strict=True)]
+    return _affine(lines)
 
-    return _affine(slope, offset)
+
+def _stretched(scaler: Any, count: int) -> list[tuple[Fraction, Fraction]]:
+    return list(zip(_each(scaler.scale_, 1, count), _each(scaler.min_, 0, count), strict=True))
 
 
 def _monotone(transformer: Any, stage: Stage) -> Stage:
@@ -154,7 +154,9 @@ def _imputer(imputer: Any, stage: Stage) -> Stage:
     """Look through an imputer: known values stay as they are, empty columns may be left out, indicators may follow."""
     marker = imputer.missing_values
     if not (marker is None or (isinstance(marker, float) and np.isnan(marker)) or marker is pd.NA):
-        raise Unreadable(f"SimpleImputer replaces {marker!r}, which is an ordinary value of a feature")
+        raise Unreadable(
+            f"SimpleImputer replaces {marker!r}, which is an ordinary value of a feature"
+        )
     empty = [isinstance(each, float) and np.isnan(each) for each in imputer.statistics_]
     kept = [
         column
@@ -231,7 +233,10 @@ def _target_width(encoder: Any, place: int) -> int:
 
 def _binner(binner: Any, stage: Stage) -> Stage:
     """Look through a discretizer: constant between its edges."""
-    edges = {place: np.unique([each, np.nextafter(each, -np.inf)]) for place, each in enumerate(binner.bin_edges_)}
+    edges = {
+        place: np.unique([each, np.nextafter(each, -np.inf)])
+        for place, each in enumerate(binner.bin_edges_)
+    }
     numbers = {
         place: each for place, each in edges.items() if stage.columns[place].shape is Shape.MONOTONE
     }
@@ -270,7 +275,9 @@ def _tried(transformer: Any, stage: Stage) -> Stage:
     return replace(behind, columns=tuple(columns))
 
 
-def _sources(behind: Stage, sample: pd.DataFrame, before: NDArray[Any]) -> dict[int, NDArray[np.bool_]]:
+def _sources(
+    behind: Stage, sample: pd.DataFrame, before: NDArray[Any]
+) -> dict[int, NDArray[np.bool_]]:
     """Return for each feature which columns change when its values change places."""
     generator = np.random.default_rng(0)
     found = {}
@@ -279,7 +286,9 @@ def _sources(behind: Stage, sample: pd.DataFrame, before: NDArray[Any]) -> dict[
         values = behind.bench.frame[column.name]
         for _ in range(2):
             drawn = values.iloc[generator.integers(len(values), size=len(sample))]
-            after = behind.matrix(sample.assign(**{column.name: drawn.to_numpy()}).astype(sample.dtypes))
+            after = behind.matrix(
+                sample.assign(**{column.name: drawn.to_numpy()}).astype(sample.dtypes)
+            )
             changed |= _differ(before, after)
         found[source] = changed
     return found
@@ -303,13 +312,20 @@ def _check_turns(name: str, stage: Stage) -> None:
             continue
         known = stage.bench.frame[stage.bench.view.columns[column.source].name].dropna()
         tried = np.unique(
-            np.concatenate([known.to_numpy(dtype=np.float64), np.linspace(*stage.bench.ends[column.source], 500)])
+            np.concatenate(
+                [
+                    known.to_numpy(dtype=np.float64),
+                    np.linspace(*stage.bench.ends[column.source], 500),
+                ]
+            )
         )
         seen = dense(stage.values(column.source, tried))[:, place].astype(np.float64)
         steps = np.diff(seen)
         if (steps > 0).any() and (steps < 0).any():
             label = stage.bench.view.columns[column.source].name
-            raise Unreadable(f"{name} turns the column {label!r} up and down, so bounds on it are none of the feature")
+            raise Unreadable(
+                f"{name} turns the column {label!r} up and down, so bounds on it are none of the feature"
+            )
 
 
 TRANSFORMERS: dict[str, Handler] = {
@@ -319,9 +335,7 @@ TRANSFORMERS: dict[str, Handler] = {
     "StandardScaler": _centred("mean_", "scale_"),
     "RobustScaler": _centred("center_", "scale_"),
     "MaxAbsScaler": _centred("", "scale_"),
-    "MinMaxScaler": _affine(
-        lambda scaler: _fractions(scaler.scale_, 1), lambda scaler: _fractions(scaler.min_, 0)
-    ),
+    "MinMaxScaler": _affine(_stretched),
     "SimpleImputer": _imputer,
     "MissingIndicator": _indicator,
     "OneHotEncoder": _encoder(_one_hot_width),

@@ -50,7 +50,18 @@ class Trees:
         empty = np.zeros((0, 0), dtype=np.int32)
         nothing = np.zeros(0, dtype=bool)
         return cls(
-            ints, ints, ints, ints, ints, floats, nothing, 0, np.zeros(1, np.int64), floats, empty, ()
+            ints,
+            ints,
+            ints,
+            ints,
+            ints,
+            floats,
+            nothing,
+            0,
+            np.zeros(1, np.int64),
+            floats,
+            empty,
+            (),
         )
 
     @property
@@ -84,7 +95,7 @@ class Trees:
         for place, masks in enumerate(self.masks):
             if len(masks) > 1:
                 words = pack(boxes[place])
-                met = (words[:, None, :] & masks[None, :, :]).any(axis=2)
+                met = np.asarray((words[:, None, :] & masks[None, :, :]).any(axis=2))
                 found &= met[:, self.leaf_masks[:, place]]
         return found
 

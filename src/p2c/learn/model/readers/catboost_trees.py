@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,7 +53,9 @@ def _stored(model: Any) -> Any:
             model.save_model(str(path), format="json")
         except Exception as error:
             # The library raises a class of its own with a sentence in it.
-            raise Unreadable(f"CatBoost cannot describe the model: {' '.join(str(error).split())}") from None
+            raise Unreadable(
+                f"CatBoost cannot describe the model: {' '.join(str(error).split())}"
+            ) from None
         return json.loads(path.read_text())
 
 
@@ -63,8 +66,10 @@ class _Planter:
         self.model, self.stored, self.stage = model, stored, stage
         self.scores, self.scale = scores, scale
         info = stored["features_info"]
-        self.floats = {each["feature_index"]: each for each in info.get("float_features", ())}
-        self.listed = {each["feature_index"]: each for each in info.get("categorical_features", ())}
+        self.floats = {each["feature_index"]: each for each in info.get("float_features") or ()}
+        self.listed = {
+            each["feature_index"]: each for each in info.get("categorical_features") or ()
+        }
         self.counters = self._counters(info)
         self.reached: dict[int, dict[Any, NDArray[np.int64]]] = {}
 
@@ -76,8 +81,10 @@ class _Planter:
 
     def _counters(self, info: Mapping[str, Any]) -> dict[int, list[int]]:
         """Return the categories behind each split on a statistic of them, by the split's number."""
-        start = sum(len(each.get("borders") or ()) for each in info.get("float_features", ()))
-        start += sum(len(each.get("values") or ()) for each in info.get("categorical_features", ()))
+        start = sum(len(each.get("borders") or ()) for each in info.get("float_features") or ())
+        start += sum(
+            len(each.get("values") or ()) for each in info.get("categorical_features") or ()
+        )
         found = {}
         for each in info.get("ctrs") or ():
             parts = [part.get("cat_feature_index", -1) for part in each["elements"]]
@@ -101,12 +108,16 @@ class _Planter:
 
     def _even(self, tree: Mapping[str, Any], number: int) -> Tree:
         """Return a tree that asks the same at each depth; its leaves are numbered by the answers, the first in the lowest bit."""
-        splits = tree["splits"]
+        splits = tree["splits"] or []
         depth = len(splits)
         inner = 2**depth - 1
         size = 2 ** (depth + 1) - 1
         level = np.floor(np.log2(np.arange(inner) + 1)).astype(np.int64)
-        columns, bounds, missing = (np.array(each) for each in zip(*map(self._asked, splits), strict=True)) if splits else (np.zeros(0),) * 3
+        columns, bounds, missing = (
+            (np.array(each) for each in zip(*map(self._asked, splits), strict=True))
+            if splits
+            else (np.zeros(0),) * 3
+        )
         column = np.full(size, -1, dtype=np.int64)
         column[:inner] = columns[level] if depth else ()
         bound, gone = np.zeros(size), np.zeros(size, dtype=bool)
@@ -118,7 +129,10 @@ class _Planter:
             if split["split_type"] != FLOAT:
                 test = self._by_asking(self._column(split), number, place)
                 chosen.update({int(node): test for node in np.flatnonzero(level == place)})
-        leaves = np.asarray(tree["leaf_values"], dtype=np.float64).reshape(2**depth, self.scores) * self.scale
+        leaves = (
+            np.asarray(tree["leaf_values"], dtype=np.float64).reshape(2**depth, self.scores)
+            * self.scale
+        )
         values = np.zeros((size, self.scores))
         order = [int(f"{place:0{depth}b}"[::-1], 2) if depth else 0 for place in range(2**depth)]
         values[inner:] = leaves[order]
@@ -146,10 +160,8 @@ class _Planter:
             raise Unreadable("CatBoost takes a column of numbers for categories: give them as text")
         values = [original for _, original in bench.view.columns[source].originals or ()]
         found = dict(zip(values, self._reached(source, values), strict=True))
-        try:
+        with contextlib.suppress(Exception):
             found[None] = self._reached(source, [bench.gap(source)])[0]
-        except Exception:  # noqa: S110, BLE001 - a model that takes no missing category says so in its own way
-            pass
         return found
 
     def _reached(self, source: int, values: Sequence[Any]) -> NDArray[np.int64]:
@@ -169,7 +181,9 @@ class _Planter:
             children.append((place, place))
             if "split" not in node:
                 rows.append((-1, 0.0, False))
-                values.append(np.zeros(self.scores) + np.asarray(node["value"], dtype=np.float64) * self.scale)
+                values.append(
+                    np.zeros(self.scores) + np.asarray(node["value"], dtype=np.float64) * self.scale
+                )
                 return place
             if node["split"]["split_type"] != FLOAT:
                 raise Unreadable("CatBoost's uneven trees are read without categories only")
@@ -181,4 +195,11 @@ class _Planter:
         add(root)
         column, bound, missing = (np.array(each) for each in zip(*rows, strict=True))
         left, right = (np.array(each, dtype=np.int64) for each in zip(*children, strict=True))
-        return Tree(column.astype(np.int64), bound.astype(np.float64), left, right, missing.astype(bool), np.array(values))
+        return Tree(
+            column.astype(np.int64),
+            bound.astype(np.float64),
+            left,
+            right,
+            missing.astype(bool),
+            np.array(values),
+        )

@@ -25,12 +25,18 @@ def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     classes = tuple(np.asarray(model.classes_).tolist())
     scores = 1 if len(classes) == 2 else len(classes)
     if scores == 1 and model.link_ != "logit":
-        raise Unreadable(f"an explainable boosting machine with the link {model.link_!r} is not known")
-    terms, cuts, points = [], {}, {}
+        raise Unreadable(
+            f"an explainable boosting machine with the link {model.link_!r} is not known"
+        )
+    terms: list[Term] = []
+    cuts: dict[int, NDArray[np.float64]] = {}
+    points: dict[int, NDArray[np.float64]] = {}
     for columns, values in zip(model.term_features_, model.term_scores_, strict=True):
         if len(columns) > 2:
             raise Unreadable("a term of the model reads more than two features")
-        levels = [model.bins_[each][min(len(model.bins_[each]), len(columns)) - 1] for each in columns]
+        levels = [
+            model.bins_[each][min(len(model.bins_[each]), len(columns)) - 1] for each in columns
+        ]
         table = np.asarray(values, dtype=np.float64)
         table = table[..., None] if scores == 1 else table
         bins = tuple(
@@ -45,7 +51,9 @@ def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     link = Link(logistic if scores == 1 else None, fuzz=LOGISTIC_FUZZ if scores == 1 else 0.0)
     start = np.zeros(scores) + np.asarray(model.intercept_, dtype=np.float64)
     ask = model.decision_function
-    return Sum(classes, scores, link, ask, start, terms=tuple(terms), cuts=cuts, points=points), stage
+    return Sum(
+        classes, scores, link, ask, start, terms=tuple(terms), cuts=cuts, points=points
+    ), stage
 
 
 def _numbers(level: Mapping[str, int]) -> NDArray[np.float64]:
@@ -57,7 +65,9 @@ def _numbers(level: Mapping[str, int]) -> NDArray[np.float64]:
 def _binner(level: Any, size: int) -> Callable[[Any], Ints]:
     """Return the function from values to bins: missing ones in the first, unknown ones in the last."""
     if isinstance(level, dict):
-        return lambda values: np.array([_listed(value, level, size) for value in values], dtype=np.int64)
+        return lambda values: np.array(
+            [_listed(value, level, size) for value in values], dtype=np.int64
+        )
 
     def binned(values: Any) -> Ints:
         numbers = np.asarray(values, dtype=np.float64)

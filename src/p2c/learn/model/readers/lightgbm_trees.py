@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.learn.model.categories import coded_test
 from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
@@ -13,6 +12,8 @@ from p2c.learn.model.parts import DOUBLE, Link, Sum, Tree, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from p2c.learn.model.stages import Stage
 
@@ -91,7 +92,9 @@ def _codes(stored: Mapping[str, Any], stage: Stage) -> Codes:
     known = stored.get("pandas_categorical") or []
     if len(known) != len(kinds):
         if known:
-            raise Unreadable("the table's categorical columns are not those that LightGBM was trained on")
+            raise Unreadable(
+                "the table's categorical columns are not those that LightGBM was trained on"
+            )
         return {}
     return {
         place: {str(word): code for code, word in enumerate(words)}
@@ -115,7 +118,13 @@ class _Flat:
         values[:, self.place] = value * share
         left, right = (np.array(each, dtype=np.int64) for each in zip(*self.children, strict=True))
         return Tree(
-            column.astype(np.int64), bound.astype(np.float64), left, right, missing.astype(bool), values, self.chosen
+            column.astype(np.int64),
+            bound.astype(np.float64),
+            left,
+            right,
+            missing.astype(bool),
+            values,
+            self.chosen,
         )
 
     def _add(self, node: Mapping[str, Any]) -> int:
@@ -130,7 +139,9 @@ class _Flat:
         bound = 0.0
         if node["decision_type"] == "==":
             members = [int(each) for each in node["threshold"].split("||")]
-            self.chosen[place] = coded_test(members, self.codes.get(column), inside=True, missing=False)
+            self.chosen[place] = coded_test(
+                members, self.codes.get(column), inside=True, missing=False
+            )
         else:
             bound = float(node["threshold"])
         self.rows.append((column, bound, self._missing(node, bound), 0.0))

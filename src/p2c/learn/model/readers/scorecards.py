@@ -24,7 +24,9 @@ def read_optbinning(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     names = list(process.get_support(names=True))
     view = stage.bench.view
     by_name = {
-        view.columns[column.source].name: column for column in stage.columns if column.source is not None
+        view.columns[column.source].name: column
+        for column in stage.columns
+        if column.source is not None
     }
     columns = []
     for name in names:
@@ -35,7 +37,9 @@ def read_optbinning(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         edges: list[float] = []
         if column.shape is Shape.MONOTONE:
             if fitted.dtype == "categorical":
-                raise Unreadable(f"the scorecard takes the numbers of {name!r} for categories: give them as text")
+                raise Unreadable(
+                    f"the scorecard takes the numbers of {name!r} for categories: give them as text"
+                )
             edges = sorted({*np.asarray(fitted.splits).tolist(), *below(fitted.splits).tolist()})
         columns.append(stepped(column, edges))
 

@@ -81,7 +81,9 @@ def _tree(predictor: Any, place: int, scores: int, known: Any, places: Any) -> T
 
 def _members(left: Any, known: Any, missing_left: bool) -> Callable[[Any], Mask]:
     """Return the test of a node on categories: in the left set, else right, unknown ones as missing ones."""
-    chosen, seen = (np.unpackbits(np.asarray(each).view(np.uint8), bitorder="little") for each in (left, known))
+    chosen, seen = (
+        np.unpackbits(np.asarray(each).view(np.uint8), bitorder="little") for each in (left, known)
+    )
 
     def test(values: Any) -> Mask:
         numbers = np.asarray(values, dtype=np.float64)

@@ -87,7 +87,7 @@ def _start(model: Any, scores: int) -> Floats:
     if type(model.init_).__name__ != "DummyClassifier":
         raise Unreadable("gradient boosting that starts from a model of its own is not read")
     origin = np.zeros((1, model.n_features_in_), dtype=np.float32)
-    return np.asarray(model._raw_predict_init(origin), dtype=np.float64)[0]
+    return np.asarray(np.asarray(model._raw_predict_init(origin), dtype=np.float64)[0])
 
 
 def read_adaboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:

@@ -38,11 +38,15 @@ def read_fixed_threshold(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read a model whose label depends on a threshold of its own."""
     inner, behind = read_parts(model.estimator_, stage)
     _two_classes(model, inner)
-    positive = 1 if model.pos_label is None else list(inner.classes).index(model.pos_label)
+    scorer = getattr(model, "_curve_scorer", None)
+    label = model.pos_label if scorer is None else scorer._get_pos_label()
+    positive = 1 if label is None else list(inner.classes).index(label)
     level = getattr(model, "best_threshold_", getattr(model, "threshold", "auto"))
     method = model.response_method
     if method == "auto":
-        method = "predict_proba" if hasattr(model.estimator_, "predict_proba") else "decision_function"
+        method = (
+            "predict_proba" if hasattr(model.estimator_, "predict_proba") else "decision_function"
+        )
     if level == "auto":
         level = 0.5 if method == "predict_proba" else 0.0
     if positive != 1:
@@ -50,7 +54,9 @@ def read_fixed_threshold(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     told = _response(inner, method)
     fuzz = inner.link.fuzz if method == "predict_proba" else 0.0
     inner = _single(inner)
-    return replace(inner, link=replace(inner.link, second=lambda score: told(score) >= level, fuzz=fuzz)), behind
+    return replace(
+        inner, link=replace(inner.link, second=lambda score: told(score) >= level, fuzz=fuzz)
+    ), behind
 
 
 def read_calibrated(model: Any, stage: Stage) -> tuple[Sum, Stage]:
@@ -64,7 +70,10 @@ def read_calibrated(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     _two_classes(model, inner)
     if fitted.method not in ("sigmoid", "isotonic"):
         raise Unreadable(f"calibration by {fitted.method} is not read")
-    told = _response(inner, "decision_function" if hasattr(fitted.estimator, "decision_function") else "predict_proba")
+    told = _response(
+        inner,
+        "decision_function" if hasattr(fitted.estimator, "decision_function") else "predict_proba",
+    )
     calibrator = fitted.calibrators[0]
 
     def share(score: Any) -> Any:

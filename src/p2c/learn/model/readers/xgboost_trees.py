@@ -5,12 +5,12 @@ What a sparse matrix leaves out is missing to it: behind an encoder that makes o
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.learn.model.categories import coded_test
 from p2c.learn.model.floats import single_bound
@@ -19,6 +19,8 @@ from p2c.learn.model.parts import SINGLE, Link, Sum, Tree, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from p2c.learn.model.stages import Stage
 
@@ -36,14 +38,22 @@ def read_xgboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         raise Unreadable(f"XGBoost with the objective {name!r} is not known")
     missing = getattr(model, "missing", np.nan)
     if missing is not None and not np.isnan(missing):
-        raise Unreadable(f"XGBoost takes {missing!r} for a missing value, which is an ordinary number")
+        raise Unreadable(
+            f"XGBoost takes {missing!r} for a missing value, which is an ordinary number"
+        )
     classes = tuple(np.asarray(model.classes_).tolist())
     scores = 1 if len(classes) == 2 else len(classes)
     trees, points = _trees(model, learner, stage, scores)
     if stage.is_sparse:
         trees = tuple(replace(tree, zero_is_missing=True) for tree in trees)
-        points = {int(column): np.zeros(1) for tree in trees for column in tree.column if column >= 0}
-    share = (lambda score: logistic(score).astype(np.float32).astype(np.float64)) if scores == 1 else None
+        points = {
+            int(column): np.zeros(1) for tree in trees for column in tree.column if column >= 0
+        }
+    share = (
+        (lambda score: logistic(score).astype(np.float32).astype(np.float64))
+        if scores == 1
+        else None
+    )
     link = Link(share, second=lambda score: logistic(score).astype(np.float32) > 0.5, fuzz=SINGLE)
     found = Sum(
         classes,
@@ -112,7 +122,7 @@ def _words(entry: Mapping[str, Any]) -> list[str]:
     if not ends:
         return [str(value) for value in entry["values"]]
     raw = bytes(value % 256 for value in entry["values"])
-    return [raw[start:stop].decode() for start, stop in zip(ends, ends[1:], strict=False)]
+    return [raw[start:stop].decode() for start, stop in itertools.pairwise(ends)]
 
 
 def _tree(stored: Mapping[str, Any], place: int, scores: int, weight: float, codes: Codes) -> Tree:
@@ -127,7 +137,10 @@ def _tree(stored: Mapping[str, Any], place: int, scores: int, weight: float, cod
     default_left = np.array(stored["default_left"], dtype=bool)
     chosen = {}
     segments = zip(
-        stored["categories_nodes"], stored["categories_segments"], stored["categories_sizes"], strict=True
+        stored["categories_nodes"],
+        stored["categories_segments"],
+        stored["categories_sizes"],
+        strict=True,
     )
     for node, start, size in segments:
         right = stored["categories"][start : start + size]

@@ -1,0 +1,261 @@
+"""A model for every entry of the registry of readers, trained on people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import (
+    LogisticRegression,
+    Perceptron,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+)
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.learn.model.people import good, grade, make_people, numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Case(NamedTuple):
+    """A fitted model and the table that it was trained on."""
+
+    model: Any
+    table: pd.DataFrame
+
+
+Maker = Callable[[bool], Case]
+"""Make a case of two classes, or of three."""
+
+
+def _labels(people: pd.DataFrame, three: bool) -> Any:
+    return grade(people) if three else good(people)
+
+
+def encoded(estimator: Any, *, scale: bool = True) -> Any:
+    """Return an estimator behind what people's tables usually go through."""
+    figures = make_pipeline(SimpleImputer(), StandardScaler()) if scale else SimpleImputer()
+    words = make_pipeline(
+        SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
+    )
+    columns = make_column_transformer((figures, ["age", "income", "rate"]), (words, ["job"]))
+    return make_pipeline(columns, estimator)
+
+
+def plain(estimator: Callable[[], Any]) -> Maker:
+    def make(three: bool) -> Case:
+        table = numbers(make_people())
+        return Case(estimator().fit(table, _labels(make_people(), three)), table)
+
+    return make
+
+
+def with_gaps(estimator: Callable[[], Any]) -> Maker:
+    def make(three: bool) -> Case:
+        people = make_people(gaps=True)
+        return Case(estimator().fit(numbers(people), _labels(people, three)), numbers(people))
+
+    return make
+
+
+def piped(estimator: Callable[[], Any]) -> Maker:
+    def make(three: bool) -> Case:
+        people = make_people(gaps=True)
+        return Case(encoded(estimator()).fit(people, _labels(people, three)), people)
+
+    return make
+
+
+def _histogram(three: bool) -> Case:
+    people = make_people(gaps=True, kind="category")
+    model = HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=5)
+    return Case(model.fit(people, _labels(people, three)), people)
+
+
+def _xgboost(three: bool) -> Case:
+    xgboost = pytest.importorskip("xgboost")
+    people = make_people(gaps=True, kind="category")
+    model = xgboost.XGBClassifier(
+        n_estimators=20, max_depth=4, enable_categorical=True, max_cat_to_onehot=2, n_jobs=1
+    )
+    return Case(model.fit(people, _labels(people, three)), people)
+
+
+def _lightgbm(three: bool) -> Case:
+    lightgbm = pytest.importorskip("lightgbm")
+    people = make_people(gaps=True, kind="category")
+    model = lightgbm.LGBMClassifier(
+        n_estimators=20, num_leaves=12, min_data_per_group=5, cat_smooth=1, verbose=-1, n_jobs=1
+    )
+    return Case(model.fit(people, _labels(people, three)), people)
+
+
+def _lightgbm_file(three: bool) -> Case:
+    case = _lightgbm(three)
+    from lightgbm import Booster
+
+    from p2c.learn.model.readers.lightgbm_trees import LightGBMFile
+
+    return Case(LightGBMFile(Booster(model_str=case.model.booster_.model_to_string())), case.table)
+
+
+def _catboost(three: bool) -> Case:
+    catboost = pytest.importorskip("catboost")
+    people = make_people(gaps=True)
+    people["job"] = people["job"].fillna("none")
+    model = catboost.CatBoostClassifier(
+        iterations=20,
+        depth=4,
+        cat_features=["job"],
+        verbose=0,
+        allow_writing_files=False,
+        thread_count=1,
+    )
+    return Case(model.fit(people, _labels(people, three)), people)
+
+
+def _ebm(three: bool) -> Case:
+    glassbox = pytest.importorskip("interpret.glassbox")
+    people = make_people(gaps=True)
+    model = glassbox.ExplainableBoostingClassifier(
+        n_jobs=1, outer_bags=2, max_rounds=200, interactions=0 if three else 2
+    )
+    return Case(model.fit(people, _labels(people, three)), people)
+
+
+def _scorecard(three: bool) -> Case:
+    optbinning = pytest.importorskip("optbinning")
+    if three:
+        pytest.skip("a scorecard knows two classes")
+    people = make_people(gaps=True)
+    process = optbinning.BinningProcess(list(people.columns), categorical_variables=["job"])
+    model = optbinning.Scorecard(
+        binning_process=process,
+        estimator=LogisticRegression(),
+        scaling_method="min_max",
+        scaling_method_params={"min": 300, "max": 850},
+    )
+    return Case(model.fit(people, good(people)), people)
+
+
+CARD = """feature,from,to,points
+,600,,300
+age,,30,10
+age,30,,155.5
+income,,1000,30
+income,1000,2000,70
+income,2000,,90
+income,,,1
+job,nurse,,120
+job,clerk,,80
+job,,,60
+"""
+
+
+def _points(three: bool) -> Case:
+    if three:
+        pytest.skip("a scorecard knows two classes")
+    from tempfile import TemporaryDirectory
+
+    from p2c.learn.points import load_points
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "card.csv"
+        path.write_text(CARD)
+        return Case(load_points(path), make_people(gaps=True))
+
+
+def _two(maker: Maker) -> Maker:
+    def make(three: bool) -> Case:
+        if three:
+            pytest.skip("read for two classes only")
+        return maker(False)
+
+    return make
+
+
+def _boosting() -> Any:
+    return GradientBoostingClassifier(n_estimators=15)
+
+
+def _small_forest() -> Any:
+    return RandomForestClassifier(15, max_depth=5, random_state=0)
+
+
+CASES: dict[str, list[Maker]] = {
+    "DecisionTreeClassifier": [with_gaps(lambda: DecisionTreeClassifier(max_depth=6))],
+    "RandomForestClassifier": [
+        with_gaps(_small_forest),
+        piped(lambda: RandomForestClassifier(10, random_state=0)),
+    ],
+    "ExtraTreesClassifier": [plain(lambda: ExtraTreesClassifier(10, max_depth=5))],
+    "GradientBoostingClassifier": [plain(_boosting), piped(_boosting)],
+    "AdaBoostClassifier": [
+        plain(lambda: AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=10)),
+        piped(lambda: AdaBoostClassifier(n_estimators=10)),
+    ],
+    "HistGradientBoostingClassifier": [_histogram],
+    "LogisticRegression": [piped(LogisticRegression)],
+    "RidgeClassifier": [piped(RidgeClassifier)],
+    "RidgeClassifierCV": [piped(RidgeClassifierCV)],
+    "LinearSVC": [piped(LinearSVC)],
+    "Perceptron": [piped(Perceptron)],
+    "SGDClassifier": [
+        piped(lambda: SGDClassifier(loss="log_loss")),
+        piped(lambda: SGDClassifier(loss="modified_huber")),
+    ],
+    "Pipeline": [piped(LogisticRegression)],
+    "CalibratedClassifierCV": [
+        _two(plain(lambda: CalibratedClassifierCV(_small_forest(), ensemble=False, cv=3))),
+        _two(
+            plain(
+                lambda: CalibratedClassifierCV(_boosting(), method="isotonic", ensemble=False, cv=3)
+            )
+        ),
+        _two(piped(lambda: CalibratedClassifierCV(LinearSVC(), ensemble=False, cv=3))),
+    ],
+    "FixedThresholdClassifier": [
+        _two(plain(lambda: FixedThresholdClassifier(_small_forest(), threshold=0.3)))
+    ],
+    "TunedThresholdClassifierCV": [
+        _two(plain(lambda: TunedThresholdClassifierCV(DecisionTreeClassifier(max_depth=4))))
+    ],
+    "FrozenEstimator": [
+        plain(lambda: FrozenEstimator(_boosting().fit(numbers(make_people()), good(make_people()))))
+    ],
+    "BaseSearchCV": [
+        plain(lambda: GridSearchCV(DecisionTreeClassifier(), {"max_depth": [2, 4]}, cv=2))
+    ],
+    "XGBClassifier": [_xgboost],
+    "LGBMClassifier": [_lightgbm],
+    "LightGBMFile": [_lightgbm_file],
+    "CatBoostClassifier": [_catboost],
+    "ExplainableBoostingClassifier": [_ebm],
+    "Scorecard": [_scorecard],
+    "PointsTable": [_points],
+}
+"""Models by the type whose reader they try."""

@@ -1,0 +1,163 @@
+"""Every reader gives the model's own decisions, on rows that the reading itself has not tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from p2c.learn.ask import open_model
+from p2c.learn.model import AdditiveScore, NotRead, Read, read
+from p2c.learn.model.additive import ACCEPTED, UNSURE
+from p2c.learn.model.readers import READERS
+from p2c.learn.view import view_of
+from tests.learn.model.cases import CASES, Case, Maker, plain
+
+MAKERS = [
+    pytest.param(maker, id=f"{name}-{place}")
+    for name, makers in CASES.items()
+    for place, maker in enumerate(makers)
+]
+pytestmark = pytest.mark.filterwarnings("ignore")
+"""The libraries warn about small tables and each other; what they say is not tried here."""
+
+
+def assert_decides_alike(
+    score: AdditiveScore, case: Case, desired: Any, threshold: float | None
+) -> None:
+    """Put people that nobody has seen to the model and to what was read."""
+    generator = np.random.default_rng(99)
+    drawn = {
+        name: column.iloc[generator.integers(len(column), size=1000)].to_numpy()
+        for name, column in case.table.items()
+    }
+    rows = pd.DataFrame(drawn).astype(case.table.dtypes)
+    # Neighbours in double precision of values at which models in single precision change.
+    rows["rate"] = np.nextafter(rows["rate"], generator.choice([-1.0, 1.0], len(rows)))
+    asked = open_model(case.model, case.table, desired=desired, threshold=threshold).answer(rows)
+    told = score.decide(*score.locate(view_of(case.table).table(rows)))
+    sure = told != UNSURE
+    assert sure.mean() > 0.95
+    assert ((told == ACCEPTED) == asked.accepted)[sure].all()
+
+
+def test_every_reader_is_tried() -> None:
+    assert set(CASES) == set(READERS)
+
+
+@pytest.mark.parametrize("desired", [0, 1])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_model_of_two_classes_is_read(maker: Maker, desired: int) -> None:
+    case = maker(False)
+    wanted = bool(desired) if case.model.__class__.__name__ == "PointsTable" else desired
+    found = read(case.model, case.table, desired=wanted)
+    assert isinstance(found, Read), found
+    assert found.conformance.holds
+    assert_decides_alike(found.score, case, wanted, None)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_model_of_three_classes_is_read(maker: Maker) -> None:
+    case = maker(True)
+    found = read(case.model, case.table, desired=1)
+    assert isinstance(found, Read), found
+    assert_decides_alike(found.score, case, 1, None)
+
+
+@pytest.mark.parametrize(("desired", "threshold"), [(1, 0.63), (0, 0.35)])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_threshold_on_the_probability_is_one_on_the_score(
+    maker: Maker, desired: int, threshold: float
+) -> None:
+    case = maker(False)
+    if not hasattr(case.model, "predict_proba"):
+        pytest.skip("a model without probabilities")
+    found = read(case.model, case.table, desired=desired, threshold=threshold)
+    assert isinstance(found, Read), found
+    assert_decides_alike(found.score, case, desired, threshold)
+
+
+def test_a_threshold_on_one_of_several_shares_of_a_forest_is_read() -> None:
+    case = CASES["RandomForestClassifier"][0](True)
+    found = read(case.model, case.table, desired=2, threshold=0.4)
+    assert isinstance(found, Read), found
+    assert_decides_alike(found.score, case, 2, 0.4)
+
+
+def test_a_threshold_on_one_of_several_softmax_shares_is_refused() -> None:
+    case = CASES["GradientBoostingClassifier"][0](True)
+    found = read(case.model, case.table, desired=2, threshold=0.4)
+    assert isinstance(found, NotRead)
+    assert "no sum" in found.reason
+
+
+def test_a_model_without_a_reader_is_refused_with_its_name() -> None:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    case = plain(KNeighborsClassifier)(False)
+    found = read(case.model, case.table, desired=1)
+    assert str(found) == "no reader for a KNeighborsClassifier: it is asked, not read"
+
+
+def test_the_mean_of_several_calibrated_models_is_refused() -> None:
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.linear_model import LogisticRegression
+
+    case = plain(lambda: CalibratedClassifierCV(LogisticRegression(max_iter=5000), cv=3))(False)
+    found = read(case.model, case.table, desired=1)
+    assert isinstance(found, NotRead)
+    assert "mean of 3 calibrated models" in found.reason
+
+
+def test_votes_of_a_forest_that_are_all_or_nothing_add_up_exactly() -> None:
+    from sklearn.ensemble import RandomForestClassifier
+
+    case = plain(lambda: RandomForestClassifier(10, random_state=1))(False)
+    found = read(case.model, case.table, desired=1)
+    assert isinstance(found, Read), found
+    assert found.score.slack().item() == 0
+    assert found.conformance.unsure == 0
+
+
+def test_xgboost_takes_the_zeros_of_a_sparse_matrix_for_missing() -> None:
+    xgboost = pytest.importorskip("xgboost")
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    from tests.learn.model.people import good, make_people
+
+    people = make_people().assign(
+        debt=lambda table: np.where(table["age"] % 3 == 0, 0, table["age"] - 40)
+    )
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["job"]),
+        ("passthrough", ["debt", "income"]),
+        sparse_threshold=1.0,
+    )
+    model = make_pipeline(columns, xgboost.XGBClassifier(n_estimators=15, max_depth=3, n_jobs=1))
+    model.fit(people, (people["debt"] == 0) | (good(people) == 1))
+    found = read(model, people, desired=1)
+    assert isinstance(found, Read), found
+
+
+def test_catboost_with_counted_combinations_is_refused() -> None:
+    catboost = pytest.importorskip("catboost")
+    from tests.learn.model.people import make_people
+
+    people = make_people().assign(town=lambda table: table["age"].mod(7).astype(str))
+    wanted = (people["job"] + people["town"]).isin(
+        ["nurse1", "clerk3", "baker5", "smith2", "nurse6"]
+    )
+    model = catboost.CatBoostClassifier(
+        iterations=30,
+        cat_features=["job", "town"],
+        verbose=0,
+        allow_writing_files=False,
+        thread_count=1,
+    ).fit(people[["job", "town"]], wanted.astype(int))
+    found = read(model, people[["job", "town"]], desired=1)
+    assert isinstance(found, NotRead)
+    assert "max_ctr_complexity=1" in found.reason
