@@ -64,7 +64,7 @@ def first_held(holds: Callable[[Floats], Mask], limit: float = 1e300) -> float:
 
 
 def below(bounds: Floats) -> Floats:
-    """Return the last float before each bound `t`: `v < t` and `v <= below(t)` say the same."""
+    """Return the last float before each bound, which a value is at most where it is less than the bound."""
     return np.nextafter(np.asarray(bounds, dtype=np.float64), -np.inf)
 
 
