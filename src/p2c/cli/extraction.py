@@ -37,7 +37,9 @@ extraction = command_group()
 def extract(
     model: Annotated[
         Path | None,
-        typer.Argument(help="The model: a .joblib, .pkl, .skops, .onnx, .json, .ubj, .txt, .cbm, .csv or rules (.lp) file."),
+        typer.Argument(
+            help="The model: a .joblib, .pkl, .skops, .onnx, .json, .ubj, .txt, .cbm, .csv or rules (.lp) file."
+        ),
     ] = None,
     *,
     data: Annotated[Path, typer.Option(help="Rows to ask it about, a CSV file with names.")],
