@@ -184,9 +184,8 @@ def test_a_batch_killed_again_and_again_goes_on_to_the_same_bytes(
     assert hashes(tmp_path / "out") == expected
 
 
-@pytest.mark.parametrize("how", [{}, {"executor": "processes", "workers": 2}])
 def test_a_part_that_takes_long_shows_how_far_it_has_come(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pace, "SECONDS", 0.01)
     slow = large_problem()
@@ -196,7 +195,7 @@ def test_a_part_that_takes_long_shows_how_far_it_has_come(
     ]
     path = write_parquet(tmp_path / "a.parquet", people)
     seen: list[int] = []
-    plan_files(slow, path, tmp_path / "out", watch=lambda rows, **_: seen.append(rows), **how)
+    plan_files(slow, path, tmp_path / "out", watch=lambda rows, **_: seen.append(rows))
     assert len(list((tmp_path / "out").glob("*.parquet"))) == 1
     assert (seen[0], seen[-1]) == (0, 300)
     assert any(0 < rows < 300 for rows in seen)
