@@ -123,14 +123,14 @@ class Path:
     states: tuple[Places, ...]
 
 
-Key = tuple[int, int, int, tuple[Act, ...], tuple[bool, ...]]
-"""The contract's order: cost, direct actions, actions, their sequence; last, causal kinds after direct ones."""
+Key = tuple[int, int, int, int, tuple[Act, ...], tuple[bool, ...]]
+"""The contract's order: cost, direct actions, actions, the way, their sequence; last, causal kinds after direct ones."""
 
 
 def best_paths(world: World) -> Iterator[Path]:
     """Yield the best path to each goal state by uniform-cost search, best first."""
     start = Node(world.initial, (0,) * len(world.features), (0,) * len(world.features))
-    first: Key = (0, 0, 0, (), ())
+    first: Key = (0, 0, 0, 0, (), ())
     best: dict[Node, Key] = {start: first}
     ended: set[Places] = set()
     settled: dict[tuple[Places, tuple[int, ...]], list[tuple[int, ...]]] = {}
@@ -148,7 +148,8 @@ def best_paths(world: World) -> Iterator[Path]:
                 yield world.replayed(key)
             continue
         for act, direct, price, following in world.successors(node):
-            longer = world.extended(key, act, direct=direct, price=price)
+            way = world.way(node, act) if direct else 0
+            longer = world.extended(key, act, direct=direct, price=price, way=way)
             if following not in best or longer < best[following]:
                 best[following] = longer
                 heappush(heap, (longer, following))
@@ -436,11 +437,17 @@ class World:
                 again = self.features[f].moves is not None
                 return price, replaced(node.spent, f, before + far) if again else node.spent
 
-    def extended(self, key: Key, act: Act, *, direct: bool, price: int) -> Key:
+    def way(self, node: Node, act: Act) -> int:
+        """Return how far a direct action goes, by weight and distance."""
+        f = act.feature
+        return self._weights[f] * self._lengths[f][node.state[f]][act.place]
+
+    def extended(self, key: Key, act: Act, *, direct: bool, price: int, way: int) -> Key:
         """Return the key of a path that is one action longer."""
-        one, two, acts, sequence, kinds = key
+        one, two, acts, gone, sequence, kinds = key
         first, second = (int(direct), price) if self._counts_first else (price, int(direct))
-        return one + first, two + second, acts + 1, (*sequence, act), (*kinds, not direct)
+        longer = (*sequence, act)
+        return one + first, two + second, acts + 1, gone + way, longer, (*kinds, not direct)
 
     @property
     def _counts_first(self) -> bool:
@@ -449,12 +456,12 @@ class World:
     def replayed(self, key: Key) -> Path:
         """Return the path behind a key."""
         states = [self.initial]
-        for act in key[3]:
+        for act in key[4]:
             states.append(changed(states[-1], act))
         weight, length = self._whole
         unit = {Norm.L0: weight, Norm.L1: weight * length, Norm.L2: weight * length**2}
         measure = Fraction(key[1] if self._counts_first else key[0], unit[self.theory.norm])
-        return Path(measure, key[3], tuple(not causal for causal in key[4]), tuple(states))
+        return Path(measure, key[4], tuple(not causal for causal in key[5]), tuple(states))
 
     def cost_of(self, measure: Fraction) -> float:
         """Return a cost as a float; `l2` is the root of its measure."""

@@ -22,6 +22,7 @@ from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Infeasible, Plan
 from p2c.plan.planner import find_plan
 from p2c.plan.restriction import restrict
+from p2c.plan.search import Limits
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan, prove_claims
@@ -154,7 +155,7 @@ class Problem:
         if isinstance(plan, Infeasible):
             spent = time.monotonic() - begin
             left = None if time_limit is None else max(time_limit - spent, 0.0)
-            why_not = find_blockers(problem.compiled, state, time_limit=left)
+            why_not = find_blockers(problem.compiled, state, limits=Limits.within(left))
             plan = Infeasible(plan.question, *why_not)
         return give_voice(problem.theory, plan)
 

@@ -40,7 +40,7 @@ def agrees(document: Document, row: Document) -> bool:
         return False
     expected = best_plan(problem.theory, problem.read_row(row))
     assert expected is not None
-    plan = search_plan(dynamics_of(problem, row), Limits(), choose_first=True)
+    plan = search_plan(dynamics_of(problem, row), Limits())
     found = plan.to_dict()
     acts = [(a["kind"], a["feature"], a["to"]) for step in found["steps"] for a in step["actions"]]
     shown = f"{found}\n{expected.document}\n{document!r}\n{row!r}"
@@ -73,7 +73,7 @@ def test_choosing_the_set_first_gives_up_with_a_true_bound(seed: int) -> None:
         truth = best_plan(problem.theory, problem.read_row(row))
         assert truth is not None
         for limit in range(5):
-            plan = search_plan(dynamics_of(problem, row), Limits(limit), choose_first=True)
+            plan = search_plan(dynamics_of(problem, row), Limits(limit))
             shown = f"{plan}\n{document!r}\n{row!r}"
             if not isinstance(plan, GaveUp):
                 assert plan.status == truth.status, shown
@@ -90,7 +90,7 @@ def test_actions_that_stir_nothing_stand_where_ties_want_them() -> None:
     features = {"e": category("off", "on"), "a": whole(0, 9), "b": whole(0, 9), "c": whole(0, 9)}
     problem = Problem.from_dict({"goal": "not bad(X)", "rules": rules, "features": features})
     row = {"e": "off", "a": 0, "b": 0, "c": 0}
-    plan = search_plan(dynamics_of(problem, row), Limits(), choose_first=True)
+    plan = search_plan(dynamics_of(problem, row), Limits())
     acts = [act.feature for step in plan.steps for act in step.actions]
     assert acts == ["a", "b", "e", "c"]
     assert plan.to_dict() == problem.plan(row).to_dict()

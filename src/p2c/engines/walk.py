@@ -14,7 +14,7 @@ from p2c.domain.spec import Norm
 from p2c.engines.lengths import minimizes_actions, routes
 from p2c.engines.slots import Shape
 from p2c.errors import EngineError
-from p2c.plan.search import Arrival, Chain, Move, Node
+from p2c.plan.search import Arrival, Move, chain_of
 
 if TYPE_CHECKING:
     from p2c.engines.asker import Asker
@@ -179,17 +179,15 @@ def straightened(dynamics: Dynamics, moves: list[Move]) -> list[Move]:
 def arrive(dynamics: Dynamics, moves: list[Move]) -> Arrival:
     """Return a path with its effort."""
     person = dynamics.person
-    effort = direct = 0
+    effort = way = 0
     gone: dict[int, int] = {}
-    chain: Chain | None = None
     places = person.places
     for move in moves:
         if move.direct:
             effort += _effort(person, move, gone)
-            direct += 1
+            way += person.way(move.axis, move.start, move.end)
         places = _after(places, move.axis, move.end)
-        chain = Chain(move, chain)
-    return Arrival(effort, direct, Node(places, 0, ()), (), chain)
+    return Arrival(effort, way, places, chain_of(moves))
 
 
 def _effort(person: Person, move: Move, gone: dict[int, int]) -> int:

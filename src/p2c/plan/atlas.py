@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from p2c.plan.answer import exceptions_of
 from p2c.plan.axis import OFF
 from p2c.plan.dynamics import Dynamics
-from p2c.plan.search import Arrival, Node, step_ends, successors
+from p2c.plan.search import moves_of, step_ends
+from p2c.plan.states import Node, Path, successors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,8 @@ class Route(NamedTuple):
     effort: int
     lengths: tuple[tuple[int, int], ...]
     """The feature and the end of each change whose cost depends on where the person starts."""
+    way: int
+    """How far the route goes for everyone, but for the changes from one's own."""
     direct: int
     moves: tuple[Move, ...]
     breaks: tuple[int, ...]
@@ -49,7 +52,7 @@ class Route(NamedTuple):
 
     @property
     def order(self) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Return what decides between routes of equal effort."""
+        """Return what decides between routes of equal effort and way."""
         return len(self.moves), tuple((move.axis, move.end) for move in self.moves)
 
 
@@ -130,18 +133,26 @@ def _symbolic(person: Person, anchors: tuple[int, ...]) -> Dynamics:
     return Dynamics(replace(person, places=places, homes=person.places, lines=lines))
 
 
-class _Label(NamedTuple):
-    """A partial route, and what it charges for each feature: a fixed effort, or the end of a change from one's own."""
+class _Charge(NamedTuple):
+    """What a partial route takes on one feature: the end of a change from one's own, or an effort and a way for all."""
 
-    arrival: Arrival
-    charges: dict[int, tuple[bool, int]]
+    end: int | None
+    effort: int
+    way: int
+
+
+class _Label(NamedTuple):
+    """A partial route, and what it charges for each feature."""
+
+    path: Path
+    charges: dict[int, _Charge]
     length: int
     sequence: tuple[tuple[int, int], ...]
 
 
 def _explore(dynamics: Dynamics, anchors: tuple[int, ...], most: int) -> Entry:
     person = dynamics.person
-    start = Arrival(0, 0, Node(person.places, 0, ()), (), None)
+    start = Path(0, 0, 0, Node(person.places, 0, ()), (), None)
     if dynamics.judge(person.places).goal:
         return Entry(dynamics, anchors, True, ())
     queue = [(0, 0, (), 0, _Label(start, {}, 0, ()))]
@@ -152,14 +163,14 @@ def _explore(dynamics: Dynamics, anchors: tuple[int, ...], most: int) -> Entry:
         label = heapq.heappop(queue)[-1]
         if any(_beats(person, goal, label) for goal in goals):
             continue
-        verdict = dynamics.judge(label.arrival.node.places)
+        verdict = dynamics.judge(label.path.node.places)
         if verdict.goal:
             goals = [goal for goal in goals if not _beats(person, label, goal)]
             goals.append(label)
             continue
-        for arrival in successors(dynamics, label.arrival, verdict, person.space.relevant):
-            onward = _extended(person, label, arrival)
-            rivals = known.setdefault(arrival.node, [])
+        for path in successors(dynamics, label.path, verdict, person.space.relevant):
+            onward = _extended(person, label, path)
+            rivals = known.setdefault(path.node, [])
             if any(_beats(person, rival, onward) for rival in rivals):
                 continue
             rivals[:] = [rival for rival in rivals if not _beats(person, onward, rival)]
@@ -167,50 +178,56 @@ def _explore(dynamics: Dynamics, anchors: tuple[int, ...], most: int) -> Entry:
             made += 1
             if made > most:
                 return Entry(dynamics, anchors, False, None, most)
-            key = (arrival.direct, onward.length, onward.sequence, made, onward)
+            key = (path.direct, onward.length, onward.sequence, made, onward)
             heapq.heappush(queue, key)  # type: ignore[misc]
     routes = tuple(_route(dynamics, goal) for goal in goals)
     return Entry(dynamics, anchors, False, tuple(sorted(routes, key=lambda route: route.order)))
 
 
-def _extended(person: Person, label: _Label, arrival: Arrival) -> _Label:
-    assert arrival.chain is not None
-    move = arrival.chain.move
+def _extended(person: Person, label: _Label, path: Path) -> _Label:
+    assert path.chain is not None
+    move = path.chain.move
     sequence = (*label.sequence, (move.axis, move.end))
     if not move.direct:
-        return _Label(arrival, label.charges, label.length + 1, sequence)
+        return _Label(path, label.charges, label.length + 1, sequence)
+    effort, way = path.effort - label.path.effort, path.way - label.path.way
     own = move.start == OFF and not person.missing(move.axis, OFF)
-    if own and not person.prices.flat[move.axis]:
-        charge = (True, move.end)
+    if own and not person.prices.even[move.axis]:
+        charge = _Charge(move.end, effort if person.prices.flat[move.axis] else 0, 0)
     else:
-        before = label.charges.get(move.axis, (False, 0))[1]
-        charge = (False, before + arrival.effort - label.arrival.effort)
+        _, before, gone = label.charges.get(move.axis, _Charge(None, 0, 0))
+        charge = _Charge(None, before + effort, gone + way)
     charges = {**label.charges, move.axis: charge}
-    return _Label(arrival, charges, label.length + 1, sequence)
+    return _Label(path, charges, label.length + 1, sequence)
 
 
 def _beats(person: Person, one: _Label, other: _Label) -> bool:
     """Tell whether one label is at least as good as another for everyone in the class, whatever follows."""
-    equal = len(one.charges) == len(other.charges)
-    for axis, (own, charge) in one.charges.items():
+    cheaper = len(one.charges) < len(other.charges)
+    nearer = False
+    for axis, charge in one.charges.items():
         rival = other.charges.get(axis)
-        if rival is None or rival[0] != own:
+        if rival is None or (rival.end is None) != (charge.end is None):
             return False
-        if not own:
-            if charge > rival[1]:
+        if charge.end is None or rival.end is None:
+            if charge[1:] > rival[1:]:
                 return False
-            equal = equal and charge == rival[1]
-        elif charge != rival[1]:
-            if not _between(person, axis, charge, rival[1]):
+            cheaper = cheaper or charge.effort < rival.effort
+            nearer = nearer or charge.way < rival.way
+        elif charge.end != rival.end:
+            if not _between(person, axis, charge.end, rival.end):
                 return False
-            equal = False
-    if one.arrival.gone != other.arrival.gone and any(
-        far > dict(other.arrival.gone).get(axis, 0) for axis, far in one.arrival.gone
+            nearer = True
+            cheaper = cheaper or not person.prices.flat[axis]
+    if one.path.gone != other.path.gone and any(
+        far > dict(other.path.gone).get(axis, 0) for axis, far in one.path.gone
     ):
         return False
-    if not equal:
+    if cheaper:
         return True
-    return (one.length, one.sequence) <= (other.length, other.sequence)
+    if one.length != other.length:
+        return one.length < other.length
+    return nearer or one.sequence <= other.sequence
 
 
 def _between(person: Person, axis: int, near: int, far: int) -> bool:
@@ -221,11 +238,13 @@ def _between(person: Person, axis: int, near: int, far: int) -> bool:
 
 
 def _route(dynamics: Dynamics, label: _Label) -> Route:
-    moves = tuple(label.arrival.moves)
+    moves = tuple(moves_of(label.path.chain))
+    charges = label.charges
     return Route(
-        sum(charge for own, charge in label.charges.values() if not own),
-        tuple((axis, end) for axis, (own, end) in label.charges.items() if own),
-        label.arrival.direct,
+        sum(charge.effort for charge in charges.values()),
+        tuple((axis, each.end) for axis, each in charges.items() if each.end is not None),
+        sum(charge.way for charge in charges.values()),
+        label.path.direct,
         moves,
         step_ends(dynamics, moves),
     )
@@ -235,12 +254,26 @@ def best_route(person: Person, routes: tuple[Route, ...]) -> tuple[int, Route]:
     """Return the route of least effort for a person; the routes stand in the order that decides between equals."""
     efforts = list(_efforts(person, routes))
     least = min(efforts)
-    return least, routes[efforts.index(least)]
+    best = routes[efforts.index(least)]
+    if efforts.count(least) > 1:
+        equal = [each for each, effort in zip(routes, efforts, strict=True) if effort == least]
+        best = min(equal, key=lambda each: (len(each.moves), way_of(person, each)))
+    return least, best
+
+
+def way_of(person: Person, route: Route) -> int:
+    """Return how far a route goes for a person."""
+    places = person.places
+    return route.way + sum([person.way(axis, places[axis], end) for axis, end in route.lengths])
 
 
 def _efforts(person: Person, routes: tuple[Route, ...]) -> Iterator[int]:
-    places = person.places
+    places, flat = person.places, person.prices.flat
     for route in routes:
         yield route.effort + sum(
-            [person.effort(axis, places[axis], end) for axis, end in route.lengths]
+            [
+                person.effort(axis, places[axis], end)
+                for axis, end in route.lengths
+                if not flat[axis]
+            ]
         )

@@ -1,45 +1,35 @@
 """Why there is no path: a smallest set of the person's restrictions whose lifting would open one.
 
-A restriction is lifted by planning again in a theory without it. Where restrictions are few, sets of them are tried by
-size, so that the first to open a path is a smallest. Where they are many, lifting more is taken never to close a path:
-what a largest set that opens none leaves out is then something that every helpful set takes from, and the smallest set
-that takes from all that is known is tried next, until one opens a path (the implicit hitting sets of Moreno-Centeno and
-Karp, 2013). A lifted effect can also carry a feature away from where it is wanted, so among many restrictions the set is
-one that opens a path and, but for such turns, a smallest. In a large problem, where only sets of actions can be chosen
-first, to be free to set what follows by itself is thought of last, since that is searched state by state. All this ends in
-time: what is known by then is what is said.
+To lift a restriction changes what effects do as well (they take the nearest value among more), so lifts are chosen before
+a path begins, and a set of them is tried by planning in the problem without them. Which sets are worth trying is what a look
+ahead tells: where no path can open whichever of some restrictions are lifted, every helpful set holds another one. The
+smallest sets that hold one of each such rest are tried (implicit hitting sets, Moreno-Centeno and Karp, 2013), all of a size
+before a larger one, so that the set is a smallest, and of those the one that opens the cheapest path.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action, Feature, Grid, Points, exact
 from p2c.plan.dynamics import Dynamics
-from p2c.plan.outcome import Blocker, Found, GaveUp
+from p2c.plan.outcome import Blocker, CausalAction, DirectAction, Found, GaveUp, Infeasible
 from p2c.plan.person import place_person
-from p2c.plan.planner import search_plan
-from p2c.plan.search import Limits
-from p2c.plan.space import Space
+from p2c.plan.planner import may_arrive, search_plan
+from p2c.plan.search import LimitReached, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.axis import Axis
-    from p2c.rules.theory import Theory
+    from p2c.plan.space import Space
 
-SECONDS = 5.0
-"""How long blockers are looked for where the caller sets no limit."""
 
-FEW = 7
-"""Up to how many restrictions all sets of them are tried."""
-
-NODES = 400
-"""How many states are looked at for each of many sets, in problems that are too large for that, unless the caller gives time."""
+ENOUGH = 200
+"""How many nodes are worth expanding to learn from a set of restrictions that opened nothing."""
 
 
 class Explanation(NamedTuple):
@@ -50,12 +40,7 @@ class Explanation(NamedTuple):
     known: bool = True
 
 
-class OutOfTimeError(Exception):
-    """The deadline has come before a question was answered."""
-
-
-@dataclass(frozen=True)
-class Lifting:
+class Lifting(NamedTuple):
     """A restriction and the feature without it."""
 
     blocker: Blocker
@@ -63,140 +48,166 @@ class Lifting:
 
 
 def find_blockers(
-    space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    space: Space, state: Mapping[str, Value], *, limits: Limits | None = None
 ) -> Explanation:
     """Return a smallest set of restrictions that bar every path, and the path that lifting them opens.
 
-    The set is empty where lifting opens none: then the rules themselves rule it out.
+    The set is empty where lifting opens none: then the rules themselves rule it out. A path that only breaks an exception
+    for its own sake is no advice and is not told.
     """
-    deadline = time.monotonic() + (SECONDS if time_limit is None else time_limit)
-    trial = Trial(space.theory, state, tuple(_liftings(space)), deadline)
-    every = frozenset(range(len(trial.liftings)))
+    trial = Trial(space, state, tuple(_liftings(space)), limits or Limits())
     try:
-        if len(every) <= FEW:
-            chosen = _by_size(trial, every)
-        elif space.is_small:
-            chosen = _by_hitting(trial, every)
-        else:
-            chosen = _in_large(replace(trial, nodes=NODES if time_limit is None else None), every)
-    except OutOfTimeError:
+        chosen = trial.smallest()
+        if chosen is None:
+            return Explanation()
+        blockers = tuple(trial.liftings[each].blocker for each in chosen)
+        return Explanation(blockers, trial.advice(chosen))
+    except LimitReached:
         return Explanation(known=False)
-    if chosen is None:
-        return Explanation()
-    blockers = tuple(trial.liftings[each].blocker for each in sorted(chosen))
-    return Explanation(blockers, trial.opened(chosen))
+
+
+Lifts = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The paths that lifting some restrictions, given by number, opens to one person before a deadline."""
+    """What lifting some restrictions, given by number, opens to one person."""
 
-    theory: Theory
+    space: Space
     state: Mapping[str, Value]
     liftings: tuple[Lifting, ...]
-    deadline: float
-    nodes: int | None = None
-    _known: dict[frozenset[int], Found | None] = field(default_factory=dict)
+    limits: Limits
+    reasons: list[frozenset[int]] = field(default_factory=list)
+    """Of each of these sets, every set of restrictions whose lifting helps holds one."""
+    hopeless: set[frozenset[int]] = field(default_factory=set)
+    """Restrictions on effects that open nothing, whatever else is lifted with just them."""
+    tried: set[frozenset[int]] = field(default_factory=set)
+    _opened: dict[Lifts, Found | None] = field(default_factory=dict)
 
-    def opened(self, chosen: frozenset[int]) -> Found | None:
-        """Return the best path without these restrictions, if there is one."""
-        if chosen not in self._known:
-            self._known[chosen] = self._plan(chosen)
-        return self._known[chosen]
+    @cached_property
+    def adding(self) -> frozenset[int]:
+        """Return the restrictions whose lifting only adds direct actions, so that it closes no path."""
+        return frozenset(
+            number
+            for number, (blocker, feature) in enumerate(self.liftings)
+            if blocker.restriction == Action.EFFECT.value
+            or not (feature.governed or self.space.theory.feature[blocker.feature].moves)
+        )
 
-    def _plan(self, chosen: frozenset[int]) -> Found | None:
-        lifted = {feature.name: feature for feature in self.theory.features}
-        for number in chosen:
-            lifting = self.liftings[number]
-            name = lifting.blocker.feature
-            lifted[name] = _merged(lifted[name], lifting)
-        space = Space(replace(self.theory, features=tuple(lifted.values())))
-        dynamics = Dynamics(place_person(space, self.state))
-        choose_first = space.selects
-        limits = Limits(None if choose_first else self.nodes, self.deadline)
-        plan = search_plan(dynamics, limits, choose_first=choose_first)
+    def _learn(self, chosen: Lifts) -> None:
+        """Note that restrictions on effects are hopeless, where all that only adds direct actions does not help."""
+        kept = frozenset(chosen) - self.adding
+        self.tried.add(kept)
+        limits = Limits(self.limits.nodes, self.limits.deadline, self.limits.expanded)
+        limits.nodes = limits.expanded + ENOUGH
+        space = self.space.with_features(self._lifted(kept | self.adding))
+        plan = search_plan(Dynamics(place_person(space, self.state)), limits)
+        if isinstance(plan, Infeasible):
+            self.hopeless.add(kept)
+
+    @cached_property
+    def every(self) -> frozenset[int]:
+        """Return all restrictions."""
+        return frozenset(range(len(self.liftings)))
+
+    def smallest(self) -> Lifts | None:
+        """Return a smallest set that opens a path: of several the one with the cheapest path, then the first."""
+        if not self.may_open(self.every):
+            return None
+        for size in range(1, len(self.every) + 1):
+            opening = []
+            for each in self._candidates(size):
+                if self.opened(each) is not None:
+                    opening.append(each)
+                elif frozenset(each) - self.adding not in self.tried:
+                    self._learn(each)
+            if opening:
+                return min(opening, key=lambda each: (self._cost(each), each))
+        return None
+
+    def _cost(self, chosen: Lifts) -> float:
+        found = self.opened(chosen)
+        assert found is not None
+        return found.cost
+
+    def _candidates(self, size: int) -> Iterator[Lifts]:
+        """Yield the sets of a size that may open a path, each once."""
+        waiting: list[tuple[frozenset[int], frozenset[int]]] = [(frozenset(), self.every)]
+        while waiting:
+            chosen, left = waiting.pop()
+            missed = [each for each in self.reasons if not each & chosen]
+            if missed and len(chosen) == size:
+                continue
+            if not missed and len(chosen) == size:
+                if chosen - self.adding in self.hopeless:
+                    continue
+                if self.may_open(chosen):
+                    yield tuple(sorted(chosen))
+                else:
+                    self.reasons.append(self.every - self._grown(chosen))
+                continue
+            among = min((each & left for each in missed), key=len, default=left)
+            for number in sorted(among):
+                waiting.append((chosen | {number}, left - {number}))
+                left -= {number}
+
+    def _grown(self, chosen: frozenset[int]) -> frozenset[int]:
+        """Return a set that can open no path and to which nothing can be added, from a smaller one."""
+        waiting = [sorted(self.every - chosen)]
+        while waiting:
+            part = waiting.pop()
+            if not self.may_open(chosen.union(part)):
+                chosen = chosen.union(part)
+            elif len(part) > 1:
+                middle = len(part) // 2
+                waiting += [part[middle:], part[:middle]]
+        return chosen
+
+    def may_open(self, chosen: frozenset[int]) -> bool:
+        """Tell whether a look ahead sees a path when any of some restrictions may be lifted, or may stay."""
+        self.limits.check()
+        loose = frozenset(self.liftings[each].feature.name for each in chosen)
+        space = self.space.with_features(self._lifted(chosen), loose)
+        return may_arrive(Dynamics(place_person(space, self.state)), self.limits)
+
+    def opened(self, chosen: Lifts) -> Found | None:
+        """Return the best path without some restrictions, if there is one."""
+        if chosen not in self._opened:
+            self._opened[chosen] = self._plan(chosen)
+        return self._opened[chosen]
+
+    def advice(self, chosen: Lifts) -> Found | None:
+        """Return the best path without some restrictions on which nothing is set only to be carried off at once."""
+        found = self.opened(chosen)
+        return self._plan(chosen, lasting=True) if found is not None and _in_vain(found) else found
+
+    def _plan(self, chosen: Lifts, *, lasting: bool = False) -> Found | None:
+        space = self.space.with_features(self._lifted(frozenset(chosen)))
+        dynamics = Dynamics(place_person(space, self.state), lasting=lasting)
+        plan = search_plan(dynamics, self.limits)
         if isinstance(plan, GaveUp):
-            raise OutOfTimeError
+            raise LimitReached(0, None)
         return plan if isinstance(plan, Found) else None
 
-
-def _by_size(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:
-    """Return the first set that opens a path, the smaller ones first."""
-    for size in range(1, len(every) + 1):
-        for chosen in combinations(sorted(every), size):
-            if trial.opened(frozenset(chosen)) is not None:
-                return frozenset(chosen)
-    return None
-
-
-def _in_large(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:
-    """Return the same as below, first without the effects that a person might be free to set."""
-    plain = frozenset(
-        each for each in every if trial.liftings[each].blocker.restriction != Action.EFFECT.value
-    )
-    return (_by_hitting(trial, plain) if plain else None) or _by_hitting(trial, every)
+    def _lifted(self, chosen: frozenset[int]) -> list[Feature]:
+        lifted: dict[str, Feature] = {}
+        for number in sorted(chosen):
+            lifting = self.liftings[number]
+            name = lifting.blocker.feature
+            lifted[name] = _merged(lifted.get(name, self.space.theory.feature[name]), lifting)
+        return list(lifted.values())
 
 
-def _by_hitting(trial: Trial, every: frozenset[int]) -> frozenset[int] | None:
-    """Return a smallest set that opens a path, or in haste one of which nothing more could be left out in time."""
-    if trial.opened(every) is None:
-        return None
-    needed: list[frozenset[int]] = []
-    try:
-        while True:
-            chosen = _hitting(needed, every, deadline=trial.deadline)
-            if trial.opened(chosen) is not None:
-                return chosen
-            needed.append(every - _grown(trial, chosen, every))
-    except OutOfTimeError:
-        extra = replace(trial, deadline=time.monotonic() + SECONDS / 5)
-        return _shrunk(extra, every)
-
-
-def _grown(trial: Trial, chosen: frozenset[int], every: frozenset[int]) -> frozenset[int]:
-    """Return a set that opens no path and to which nothing can be added, from a smaller one."""
-    waiting = [sorted(every - chosen)]
-    while waiting:
-        part = waiting.pop()
-        if trial.opened(chosen.union(part)) is None:
-            chosen = chosen.union(part)
-        else:
-            waiting += _halves(part)
-    return chosen
-
-
-def _shrunk(trial: Trial, kept: frozenset[int]) -> frozenset[int]:
-    """Return a set that opens a path and of which, time permitting, nothing can be left out."""
-    waiting = [sorted(kept)]
-    while waiting:
-        part = waiting.pop()
-        try:
-            opened = trial.opened(kept.difference(part)) is not None
-        except OutOfTimeError:
-            break
-        if opened:
-            kept = kept.difference(part)
-        else:
-            waiting += _halves(part)
-    return kept
-
-
-def _halves(part: list[int]) -> list[list[int]]:
-    middle = len(part) // 2
-    return [part[middle:], part[:middle]] if middle else []
-
-
-def _hitting(
-    needed: list[frozenset[int]], every: frozenset[int], *, deadline: float
-) -> frozenset[int]:
-    """Return the first smallest set that takes from each of the needed ones."""
-    for size in range(len(every) + 1):
-        for chosen in combinations(sorted(frozenset().union(*needed)), size):
-            if not any(each.isdisjoint(chosen) for each in needed):
-                return frozenset(chosen)
-            if time.monotonic() >= deadline:
-                raise OutOfTimeError
-    raise AssertionError("all restrictions together take from each")
+def _in_vain(plan: Found) -> bool:
+    """Tell whether something is set and then carried off by itself in the same step."""
+    for step in plan.steps:
+        seen = set()
+        for action in step.actions:
+            if isinstance(action, DirectAction):
+                seen.add(action.feature)
+            elif isinstance(action, CausalAction) and action.feature in seen:
+                return True
+    return False
 
 
 def _merged(feature: Feature, lifting: Lifting) -> Feature:

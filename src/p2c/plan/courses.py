@@ -111,21 +111,23 @@ def _course(space: Space, governed: Governed) -> Course:
     cells = [axis.cell(region[0]) for region in axis.regions]
     heads = tuple(space.head_masks[governed.index][cell] for cell in cells)
     bodies = tuple(space.body_masks[governed.index][cell] for cell in cells)
+    loose = axis.feature.name in space.loose
     rules = tuple(
-        (bit, _landing(axis, [bool(head & bit) for head in heads])) for bit in bits(governed.rules)
+        (bit, _landing(axis, [bool(head & bit) for head in heads], loose=loose))
+        for bit in bits(governed.rules)
     )
     bare = [not head for head in heads]
-    released = NOWHERE if governed.law is Law.IF else _landing(axis, bare)
+    released = NOWHERE if governed.law is Law.IF else _landing(axis, bare, loose=loose)
     return Course(governed, rules, released, heads, bodies, _mask(bare), (1 << len(cells)) - 1)
 
 
-def _landing(axis: Axis, admitted: Sequence[bool]) -> Landing:
+def _landing(axis: Axis, admitted: Sequence[bool], *, loose: bool) -> Landing:
     """Return where a feature may be carried when these regions are what it is carried to."""
     feature = axis.feature
     if feature.action is Action.FIXED:
         return NOWHERE
     anywhere = _mask(admitted)
-    if feature.moves_from is not None or not axis.ordered:
+    if loose or feature.moves_from is not None or not axis.ordered:
         return Landing(anywhere, anywhere, anywhere)
     # The nearest place of a range is its first or its last, so of admitted neighbours only the outer ones count.
     rising = 0 if feature.action is Action.DOWN else anywhere & ~(anywhere << 1)

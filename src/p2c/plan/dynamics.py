@@ -60,6 +60,8 @@ class Dynamics:
 
     person: Person
     variety: Variety = Variety.PLANS
+    lasting: bool = False
+    """Whether nothing may be set only to be carried off by itself at once."""
 
     @cached_property
     def _tables(self) -> tuple[list[Remembered], list[Remembered]]:
@@ -146,6 +148,12 @@ class Dynamics:
             index in self.excused
             and places[index] == self.person.places[index]
             and fired & governed.rules == self.excused[index]
+        )
+
+    def lasts(self, index: int, places: Places) -> bool:
+        """Tell whether a feature that was just set may have been: where only that counts, it keeps its value."""
+        return not self.lasting or not any(
+            each.index == index for each in self.judge(places).violated
         )
 
     def _breached(self, places: Places, fired: int) -> int:
@@ -322,8 +330,8 @@ class Dynamics:
                 yield best, cell
 
     def _edges(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield the cells that do not hold the start, with the near end of each, or its first place where all cost as much."""
-        axis, flat = self.person.space.axes[index], self.person.prices.flat[index]
+        """Yield the cells that do not hold the start, with the near end of each, or its first place where all are as far."""
+        axis, even = self.person.space.axes[index], self.person.prices.even[index]
         if not axis.ordered:
             yield from ((cell[0], cell) for cell in axis.regions if start not in cell)
             return
@@ -334,16 +342,16 @@ class Dynamics:
                 if action is not Action.DOWN:
                     yield first, cell
             elif last < start and action is not Action.UP:
-                yield (first if flat else last), cell
+                yield (first if even else last), cell
 
     def _best(
         self, index: int, start: int, cell: Sequence[int], barred: set[int], *, missing: bool
     ) -> int | None:
         """Return the place of a cell that costs least and comes first, or None if none is permitted."""
-        flat = missing or self.person.prices.flat[index]
+        even = missing or self.person.prices.even[index]
         if missing or not isinstance(cell, range):
             return next((place for place in cell if place not in barred), None)
-        if flat:
+        if even:
             return self._first_in_range(index, start, cell, barred)
         here = self.position(index, start)
         nearest = self.first_from(index, cell, here)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from p2c.plan.options import Option, placed
-from p2c.plan.search import LimitReached
+from p2c.plan.options import placed
 
 if TYPE_CHECKING:
     from p2c.plan.options import Options
@@ -37,13 +36,14 @@ class Ends:
             return (self.options.dynamics.person.places,)
         known = self._rests.get(chosen)
         if known is None:
-            if limits.reached(0):
-                raise LimitReached(0, None)
+            limits.check()
             found: dict[Places, None] = {}
             for position, number in enumerate(chosen):
+                axis = self.options.listed[number].axis
                 for before in self.rests(chosen[:position] + chosen[position + 1 :], limits):
-                    after = placed(before, [self.options.listed[number]])
-                    found |= dict.fromkeys(self.settled(after))
+                    for place, _ in self.options.targets(number, before):
+                        after = (*before[:axis], place, *before[axis + 1 :])
+                        found |= dict.fromkeys(self.settled(after))
             known = self._rests[chosen] = tuple(found)
         return known
 
@@ -65,7 +65,8 @@ class Ends:
             if not effects:
                 rests.append(state)
             for effect in effects:
-                following = placed(state, [Option(0, effect.axis, effect.place)])
+                axis = effect.axis
+                following = (*state[:axis], effect.place, *state[axis + 1 :])
                 after[state].append(following)
                 if following in after:
                     met_again = True

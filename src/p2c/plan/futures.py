@@ -21,8 +21,11 @@ from p2c.plan.outlook import settle
 from p2c.plan.rivals import beaten, rivals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from p2c.plan.outlook import Outlook
     from p2c.plan.rivals import Rivals
+    from p2c.plan.search import Limits
     from p2c.plan.space import Space
 
 
@@ -35,6 +38,8 @@ class Futures:
     """The futures of one person's choices."""
 
     outlook: Outlook
+    first_only: bool = True
+    """Whether only the best plan is wanted, so that options with a better rival can be left out."""
 
     @property
     def space(self) -> Space:
@@ -77,7 +82,7 @@ class Futures:
         some, every = outlook.bodies(course, kept)
         heading = reduce(or_, (outlook.heading(course, number) for number in numbers(kept)), 0)
         silent = 0
-        lenient = course.governed.law is Law.ONLY_IF or course.index in outlook.dynamics.excused
+        lenient = course.governed.law is Law.ONLY_IF or outlook.may_excuse(course.index, fired, sure)
         if not lenient and not heading & fired:
             # It can rest in the head of no rule that may fire, so that none must.
             silent = course.governed.rules & ~outlook.calling
@@ -86,7 +91,7 @@ class Futures:
     @cached_property
     def rivals(self) -> Rivals:
         """Return what stands between each option and a better one."""
-        return rivals(self.outlook)
+        return rivals(self.outlook) if self.first_only else []
 
     @cached_property
     def widest(self) -> End:
@@ -106,6 +111,24 @@ class Futures:
         return end
 
 
+def some_state(end: End, limits: Limits) -> bool:
+    """Tell whether some state within an end may be at the goal and at rest, feature by feature until all are decided."""
+    waiting = [end]
+    while waiting:
+        limits.check()
+        decided = True
+        for case in waiting.pop().split():
+            decided = False
+            try:
+                case.settle()
+            except DeadEnd:
+                continue
+            waiting.append(case)
+        if decided:
+            return True
+    return False
+
+
 class End:
     """The values that every feature may still end with, and what follows from there being no more of them."""
 
@@ -118,15 +141,64 @@ class End:
         self.taken: dict[int, int] = {}
         self.moved: frozenset[int] = frozenset()
         self.may_of, self.must_of = list(outlook.own), list(outlook.own)
-        for axis in outlook.on_axis:
-            self._measure(axis)
-        self.regions = outlook.look(self.may_of, self.must_of, list(outlook.start)).regions
+        regions = list(outlook.start)
+        for axis, options in outlook.on_axis.items():
+            if axis not in outlook.course_of:
+                self._measure(axis)
+                continue
+            for number in numbers(options):
+                regions[outlook.position[axis]] |= outlook.region_of(outlook.options[number])
+            reached = regions[outlook.position[axis]]
+            bodies = outlook.bodies(outlook.course_of[axis], reached)
+            self.may_of[axis], self.must_of[axis] = bodies
+        self.regions = outlook.look(self.may_of, self.must_of, regions).regions
 
     @property
     def forced(self) -> list[int]:
         """Return the features that every plan must still act on, as options."""
         on_axis = self.futures.outlook.on_axis
         return [on_axis[axis] & self.left for axis in sorted(self.moved - self.taken.keys())]
+
+    def within(self, regions: list[int]) -> None:
+        """Leave governed features only some regions."""
+        outlook = self.futures.outlook
+        for position, axis, _ in outlook.governed:
+            kept = self.regions[position] & regions[position]
+            if kept != self.regions[position]:
+                some, every = outlook.bodies(outlook.courses[position], kept)
+                self._keep(position, axis, Rest(kept, some, every, 0))
+
+    def split(self) -> Iterator[End]:
+        """Yield the cases of the feature that has the fewest, but more than one: each value that it may end with."""
+        outlook = self.futures.outlook
+        cases: list[tuple[int, int, bool]] = []
+        for axis, options in outlook.on_axis.items():
+            count = (options & self.left).bit_count() + (axis not in self.moved)
+            if axis not in outlook.course_of and axis not in self.taken and count > 1:
+                cases.append((count, axis, False))
+        for position, axis, _ in outlook.governed:
+            count = self.regions[position].bit_count()
+            if count > 1:
+                cases.append((count, axis, True))
+        if cases:
+            _, axis, governed = min(cases)
+            yield from self._rested(axis) if governed else self._acted(axis)
+
+    def _rested(self, axis: int) -> Iterator[End]:
+        outlook = self.futures.outlook
+        position, course = outlook.position[axis], outlook.course_of[axis]
+        for bit in bits(self.regions[position]):
+            end = self.narrowed((), self.left)
+            some, every = outlook.bodies(course, bit)
+            end._keep(position, axis, Rest(bit, some, every, 0))
+            yield end
+
+    def _acted(self, axis: int) -> Iterator[End]:
+        options = self.futures.outlook.on_axis[axis]
+        if axis not in self.moved:
+            yield self.narrowed((), self.left & ~options)
+        for number in numbers(options & self.left):
+            yield self.narrowed((number,), self.left)
 
     def narrowed(self, chosen: tuple[int, ...], left: int) -> End:
         """Return a copy in which more is chosen and no more is left open."""
@@ -139,15 +211,17 @@ class End:
                 if not self.left >> number & 1:
                     raise DeadEnd
                 end.taken = {**end.taken, axis: 1 << number}
-                end.may_of[axis] = end.must_of[axis] = outlook.ends[number]
+                if axis not in outlook.course_of:
+                    end.may_of[axis] = end.must_of[axis] = outlook.ends[number]
         end._leave(self.left & ~left)
         return end
 
     def _leave(self, options: int) -> None:
         """Take options away."""
         self.left &= ~options
-        for axis, own in self.futures.outlook.on_axis.items():
-            if own & options and axis not in self.taken:
+        outlook = self.futures.outlook
+        for axis, own in outlook.on_axis.items():
+            if own & options and axis not in self.taken and axis not in outlook.course_of:
                 self._measure(axis)
 
     def _measure(self, axis: int) -> None:

@@ -52,7 +52,8 @@ class Landmarks:
         may_of, must_of = list(self.way.may_of), list(self.way.must_of)
         for number in self.chosen:
             axis = outlook.options[number].axis
-            may_of[axis] = must_of[axis] = outlook.ends[number]
+            if axis not in outlook.course_of:
+                may_of[axis] = must_of[axis] = outlook.ends[number]
         return outlook.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
 
     def obstacles(self) -> list[int]:
@@ -159,6 +160,9 @@ class Landmarks:
         if law is Law.IF or (law is Law.IFF and regions & course.bare):
             sure = end.must & course.governed.rules
             mask |= self._first(self._stops(bit.bit_length() - 1, end) for bit in bits(sure))
+        if course.index in self.outlook.dynamics.excused:
+            # The exception may come to hold again.
+            mask |= self._upstream(course.index)
         return mask
 
     def _fires(self, rule: int, prospect: Prospect) -> Iterator[int]:
@@ -235,11 +239,15 @@ class Landmarks:
             known = self._carry(course, regions)
             if known is None:
                 known = self.stirred(course.index)
-            self.known[key] = known
+            self.known[key] = known = known | self._set(course.index)
         return known if known != PENDING else self._upstream(course.index)
 
     def _upstream(self, index: int) -> int:
         return self.upstream.options(index) & self.left
+
+    def _set(self, index: int) -> int:
+        """Return the open options on a feature itself."""
+        return self.outlook.on_axis.get(index, 0) & self.left
 
     def stirred(self, index: int) -> int:
         """Return the options without which a feature goes no other ways than the choice alone opens to it.
@@ -260,7 +268,9 @@ class Landmarks:
         space = outlook.dynamics.person.space
         seen, waiting, mask = {index}, [index], 0
         while waiting:
-            for bit, _ in outlook.course_of[waiting.pop()].by_rule:
+            course = outlook.course_of[waiting.pop()]
+            mask |= self._set(course.index)
+            for bit, _ in course.by_rule:
                 rule = bit.bit_length() - 1
                 if not self.way.may & bit:
                     mask |= self._first(self._fires(rule, self.way))

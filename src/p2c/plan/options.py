@@ -1,4 +1,9 @@
-"""A person's direct actions as options by number, and sets of them: what they cost, and what they leave open."""
+"""A person's direct actions as options by number, and sets of them: what they cost, and what they leave open.
+
+A feature that only the person changes is changed from their own value, so an option on it is a place with its price. One
+that rules change as well may stand anywhere by then: an option on it is a region, priced at what it takes at least, and
+the place follows from where the feature stands.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c.plan.axis import OFF
 from p2c.plan.masks import numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from p2c.plan.dynamics import Dynamics
     from p2c.plan.person import Places
     from p2c.plan.space import Space
 
+Target = tuple[int, "Sequence[int]"]
+"""A place that a direct action may choose, and the places it stands for."""
+
 
 class Option(NamedTuple):
-    """A direct action from the person's own value."""
+    """A direct action, from the person's own value unless the feature is governed: then `end` is a region."""
 
     effort: int
+    way: int
     axis: int
     end: int
+    among: Sequence[int] = ()
 
 
 class Choice(NamedTuple):
@@ -32,9 +45,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """The options of one person, cheapest first; a set of them is a bit mask by number."""
+    """The options of one person on some features, cheapest first; a set of them is a bit mask by number."""
 
     dynamics: Dynamics
+    settable: Sequence[int]
 
     @property
     def space(self) -> Space:
@@ -44,14 +58,65 @@ class Options:
     @cached_property
     def listed(self) -> tuple[Option, ...]:
         """Return all options, by number."""
+        found = [each for index in self.settable for each in self._on(index)]
+        return tuple(sorted(found, key=lambda each: each[:4]))
+
+    def _on(self, index: int) -> Iterator[Option]:
         person = self.dynamics.person
-        return tuple(
-            sorted(
-                Option(person.effort(index, person.places[index], end), index, end)
-                for index in self.space.relevant
-                for end, _ in self.dynamics.targets(index, person.places[index])
-            )
-        )
+        if index in self.space.governed_axes:
+            prices = person.prices
+            price = prices.per_change[index] if prices.flat[index] else 0
+            effort = price * prices.per_cost + prices.per_action
+            own = [OFF] if index in self.dynamics.own_matters else []
+            for region in (*own, *range(len(self.space.axes[index].regions))):
+                yield Option(effort, 0, index, region)
+            return
+        start = person.places[index]
+        if self.space.axes[index].feature.moves_from is not None:
+            yield from self._by_moves(index, start)
+            return
+        for end, among in self.dynamics.targets(index, start):
+            effort, way = person.effort(index, start, end), person.way(index, start, end)
+            yield Option(effort, way, index, end, among)
+
+    def _by_moves(self, index: int, start: int) -> Iterator[Option]:
+        """Yield every place that moves lead to, one after the other; only a look ahead takes them for one action."""
+        seen, waiting = {start}, [start]
+        while waiting:
+            for end, among in self.dynamics.targets(index, waiting.pop()):
+                if end not in seen:
+                    seen.add(end)
+                    waiting.append(end)
+                    yield Option(self.dynamics.person.prices.per_action, 0, index, end, among)
+
+    def targets(self, number: int, places: Places) -> list[Target]:
+        """Return where an option leads from a state; nowhere, where it is not open there."""
+        index = self.listed[number].axis
+        key = number, places[index]
+        known = self._targets.get(key)
+        if known is None:
+            known = self._targets[key] = self._find_targets(number, places[index])
+        return known
+
+    @cached_property
+    def _targets(self) -> dict[tuple[int, int], list[Target]]:
+        return {}
+
+    def _find_targets(self, number: int, start: int) -> list[Target]:
+        _, _, index, end, among = self.listed[number]
+        if index not in self.space.governed_axes:
+            return [(end, among)]
+        return [
+            target
+            for target in self.dynamics.targets(index, start)
+            if self._region(index, target) == end
+        ]
+
+    def _region(self, index: int, target: Target) -> int:
+        """Return the region that stands for a target; `OFF` for the own value, where an exception hangs on it."""
+        place, among = target
+        own = index in self.dynamics.own_matters and place == self.dynamics.person.places[index]
+        return OFF if own and not among[1:] else self.space.axes[index].region(place)
 
     @cached_property
     def by_axis(self) -> dict[int, int]:
@@ -63,7 +128,7 @@ class Options:
 
     @cached_property
     def stirring_mask(self) -> int:
-        """Return the options on features that stir others."""
+        """Return the options that can set off effects."""
         return sum(mask for axis, mask in self.by_axis.items() if axis in self.space.stirring)
 
     def stirring_of(self, chosen: tuple[int, ...]) -> tuple[int, ...]:
@@ -106,7 +171,7 @@ class Options:
 
 
 def placed(places: Places, options: list[Option]) -> Places:
-    """Return a state after some options."""
+    """Return a state after some options on features that only the person changes."""
     changed = list(places)
     for option in options:
         changed[option.axis] = option.end

@@ -13,6 +13,7 @@ from operator import and_, getitem, or_
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
+from p2c.domain.spec import Effects
 from p2c.plan.axis import OFF
 from p2c.plan.courses import Memory
 from p2c.plan.masks import bits, numbers
@@ -109,15 +110,27 @@ class Outlook:
     @cached_property
     def ends(self) -> tuple[int, ...]:
         """Return, for each option, the rules whose tests pass where it leads."""
-        bodies = self.dynamics.bodies
-        return tuple(bodies[axis][end] for _, axis, end in self.options)
+        return tuple(map(self._end_of, self.options))
+
+    def _end_of(self, option: Option) -> int:
+        course = self.course_of.get(option.axis)
+        if course is not None and option.end != OFF:
+            return course.bodies[option.end]
+        place = self.dynamics.person.places[option.axis] if course is not None else option.end
+        return self.dynamics.bodies[option.axis][place]
+
+    def region_of(self, option: Option) -> int:
+        """Return the region of a governed feature that an option leads to, as a bit."""
+        if option.end == OFF:
+            return self.start[self.position[option.axis]]
+        return 1 << option.end
 
     @cached_property
     def ways(self) -> dict[int, list[tuple[int, int]]]:
         """Return the options on each feature as bits, each with the rules whose tests pass where it leads."""
         found: dict[int, list[tuple[int, int]]] = {axis: [] for axis in self.on_axis}
         for number, option in enumerate(self.options):
-            found[option[1]].append((1 << number, self.ends[number]))
+            found[option.axis].append((1 << number, self.ends[number]))
         return found
 
     @cached_property
@@ -155,9 +168,12 @@ class Outlook:
     def _look(self, stirring: tuple[int, ...]) -> Prospect:
         may_of, must_of, regions = self._before(stirring)
         for number in stirring:
-            axis = self.options[number].axis
+            option = self.options[number]
+            axis = option.axis
             may_of[axis] |= self.ends[number]
             must_of[axis] &= self.ends[number]
+            if axis in self.course_of:
+                regions[self.position[axis]] |= self.region_of(option)
         return self.look(may_of, must_of, regions)
 
     def look(self, may_of: list[int], must_of: list[int], regions: list[int]) -> Prospect:
@@ -213,20 +229,24 @@ class Outlook:
 
     def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
-        # The person's own value may be excused, or have no place: then it stays.
         course, calm = self.courses[position], not sure
-        kept = regions & ~course.grid
-        if course.index in self.dynamics.excused:
-            kept |= regions & self.start[position]
-        for bit in bits(regions & ~kept):
-            headed = course.heads[bit.bit_length() - 1]
+        law, kept = course.governed.law, 0
+        for bit in bits(regions):
+            headed = self.heading(course, bit.bit_length() - 1)
             if (
                 headed & fired
-                or (calm and course.governed.law is Law.IF)
-                or (not headed and (calm or course.governed.law is Law.ONLY_IF))
+                or (calm and law is Law.IF)
+                or (not headed and (calm or law is Law.ONLY_IF))
             ):
                 kept |= bit
+        if self.may_excuse(course.index, fired, sure):
+            kept |= regions & self.start[position]
         return kept
+
+    def may_excuse(self, index: int, fired: int, sure: int) -> bool:
+        """Tell whether an exception may hold: just those rules of the feature fire that did at first."""
+        excused = self.dynamics.excused.get(index)
+        return excused is not None and not (excused & ~fired or sure & ~excused)
 
     @cached_property
     def calling(self) -> int:
@@ -281,6 +301,8 @@ class Outlook:
 
     def _rests(self, course: Course, region: int, start: int, fired: int, sure: int) -> bool:
         """Tell whether a feature surely stays in a region."""
+        if self.dynamics.person.space.theory.effects is Effects.SUPPORTED:
+            return False
         if region & course.grid:
             headed = course.heads[region.bit_length() - 1]
         else:
@@ -291,7 +313,12 @@ class Outlook:
             return False
         if course.governed.allows(fired, headed):
             return True
-        return region == start and self.dynamics.excused.get(course.index) == fired
+        # Where it can be set, it may stand beside its own value and have no exception.
+        return (
+            region == start
+            and course.index not in self.on_axis
+            and self.dynamics.excused.get(course.index) == fired
+        )
 
     @cached_property
     def _passing(self) -> dict[tuple[int, int], tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 Costs are whole numbers on a scale of the person's own, so that sums in any order compare exactly. One number, the
 effort, orders paths as the contract does: the cost first and the number of direct actions second, or the other way
-round when actions are minimised.
+round when actions are minimised. Where equal efforts may go unequally far, the way gone breaks the tie.
 """
 
 from __future__ import annotations
@@ -48,6 +48,13 @@ class Prices(NamedTuple):
     per_unit: tuple[int, ...]
     per_change: tuple[int, ...]
     flat: tuple[bool, ...]
+    """Whether all changes of a feature cost the same."""
+    even: tuple[bool, ...]
+    """Whether all changes of a feature also go as far, by weight and distance."""
+    way: tuple[tuple[int, int], ...]
+    """How far one unit of length goes, and one change where length does not count; zero where the cost says it all."""
+    per_way: int
+    """What makes the ways whole numbers."""
     shares: tuple[tuple[int, int], ...]
     """What part of a distance of 1 a unit of length is, as numerator and denominator."""
     per_cost: int
@@ -95,6 +102,9 @@ class Person:
         """Return how far a change goes: 1 where only the change counts, else the units of the feature's line."""
         if self.prices.flat[index]:
             return 1
+        return self._units(index, start, end)
+
+    def _units(self, index: int, start: int, end: int) -> int:
         if self.missing(index, start):
             whole = self.space.axes[index].feature.divisor / self.lines[index].measure
             return int(whole) if whole.denominator == 1 else 0
@@ -113,6 +123,13 @@ class Person:
         if self.space.theory.norm is Norm.L2:
             length = length * (length + 2 * gone)
         return price * length * prices.per_cost + prices.per_action
+
+    def way(self, index: int, start: int, end: int) -> int:
+        """Return how far a direct action goes, where that is more than the effort says."""
+        per_unit, per_change = self.prices.way[index]
+        if not per_unit or self.missing(index, start):
+            return per_change
+        return per_unit * self._units(index, start, end)
 
     def action_cost(self, index: int, start: int, end: int) -> float:
         """Return the cost of one direct action as plans show it: the weight times the distance."""
@@ -149,10 +166,10 @@ def measure(space: Space, values: tuple[Value, ...]) -> tuple[tuple[Line, ...], 
     lines = tuple(map(_line, space.axes, values))
     norm = space.theory.norm
     weights = [exact(axis.feature.weight) for axis in space.axes]
-    flat = tuple(
-        norm is Norm.L0 or weight == 0 or not axis.ordered
-        for axis, weight in zip(space.axes, weights, strict=True)
+    even = tuple(
+        weight == 0 or not axis.ordered for axis, weight in zip(space.axes, weights, strict=True)
     )
+    flat = tuple(norm is Norm.L0 or each for each in even)
     shares = [
         line.measure / axis.feature.divisor for axis, line in zip(space.axes, lines, strict=True)
     ]
@@ -168,7 +185,25 @@ def measure(space: Space, values: tuple[Value, ...]) -> tuple[tuple[Line, ...], 
     per_change = tuple(int(weight * denominator) for weight in weights)
     per_cost, per_action = _factors(space, lines, per_unit, per_change)
     ratios = tuple((share.numerator, share.denominator) for share in shares)
-    return lines, Prices(denominator, per_unit, per_change, flat, ratios, per_cost, per_action)
+    way, per_way = _ways(norm, weights, shares, even)
+    return lines, Prices(
+        denominator, per_unit, per_change, flat, even, way, per_way, ratios, per_cost, per_action
+    )
+
+
+def _ways(
+    norm: Norm, weights: list[Fraction], shares: list[Fraction], even: tuple[bool, ...]
+) -> tuple[tuple[tuple[int, int], ...], int]:
+    """Return, in whole numbers, how far a unit of length and a change of each feature go; `l1` has it in the cost."""
+    if norm is Norm.L1:
+        return ((0, 0),) * len(weights), 1
+    units = [
+        Fraction(0) if flat else weight * share
+        for weight, share, flat in zip(weights, shares, even, strict=True)
+    ]
+    whole = math.lcm(*(each.denominator for each in (*units, *weights)))
+    ways = [(int(unit * whole), int(each * whole)) for unit, each in zip(units, weights, strict=True)]
+    return tuple(ways), whole
 
 
 def _factors(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,18 +10,23 @@ from p2c.errors import Fault, RowError
 from p2c.plan.answer import ask, found, question_of, rule_texts, tell
 from p2c.plan.atlas import LABELS, QUICK, best_route
 from p2c.plan.dynamics import Dynamics
+from p2c.plan.futures import Futures, some_state
+from p2c.plan.options import Options
 from p2c.plan.outcome import Already, GaveUp, Infeasible
+from p2c.plan.outlook import Outlook
 from p2c.plan.person import place_person
-from p2c.plan.search import LimitReached, Limits, search
-from p2c.plan.selection import best_selection
+from p2c.plan.search import LimitReached, Limits, best_first
+from p2c.plan.selection import SetSearch
+from p2c.plan.states import StateSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.atlas import Entry
     from p2c.plan.outcome import Plan
     from p2c.plan.person import Person
+    from p2c.plan.search import Arrival, Lead
     from p2c.plan.space import Space
 
 
@@ -40,9 +44,7 @@ def find_plan(
         entry = space.atlas.entry(person, QUICK if space.selects else LABELS)
         if entry is not None and entry.routes is not None:
             return _from_atlas(person, entry)
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    limits = Limits(node_limit, deadline)
-    return search_plan(Dynamics(person), limits, choose_first=space.selects)
+    return search_plan(Dynamics(person), Limits.within(time_limit, node_limit))
 
 
 def _from_atlas(person: Person, entry: Entry) -> Plan:
@@ -56,18 +58,14 @@ def _from_atlas(person: Person, entry: Entry) -> Plan:
     return tell(person, question, route.moves, breaks=route.breaks, effort=effort)
 
 
-def search_plan(dynamics: Dynamics, limits: Limits, *, choose_first: bool = False) -> Plan:
-    """Return the same for one person alone, state by state or with the set of direct actions chosen first."""
+def search_plan(dynamics: Dynamics, limits: Limits) -> Plan:
+    """Return the plan of one person alone."""
     refuse_if_strict(dynamics)
     question = ask(dynamics)
     if dynamics.judge(dynamics.person.places).goal:
         return Already(question)
     try:
-        if choose_first:
-            arrival = best_selection(dynamics, limits)
-        else:
-            relevant = dynamics.person.space.relevant
-            arrival = next(search(dynamics, relevant=relevant, limits=limits), None)
+        arrival = next(arrivals(dynamics, limits), None)
     except LimitReached as reached:
         best = found(dynamics, question, reached.best) if reached.best else None
         return GaveUp(
@@ -76,6 +74,44 @@ def search_plan(dynamics: Dynamics, limits: Limits, *, choose_first: bool = Fals
             best and replace(best, optimal=False),
         )
     return Infeasible(question) if arrival is None else found(dynamics, question, arrival)
+
+
+def _landed(arrival: Arrival) -> Arrival:
+    return arrival
+
+
+def arrivals(
+    dynamics: Dynamics,
+    limits: Limits,
+    *,
+    first_only: bool = True,
+    every: bool = False,
+    land: Callable[[Arrival], Lead | Arrival] = _landed,
+) -> Iterator[Arrival]:
+    """Yield the paths from a person's state to the goal in the contract's order, lazily.
+
+    Where more than the best is wanted, `every` says that all end states are, not only those that differ in kind.
+    `land` turns a path to a region into what is searched on among its places.
+    """
+    space = dynamics.person.space
+    settable = space.settable if every else space.relevant
+    search: SetSearch | StateSearch
+    if space.selects:
+        search = SetSearch(Options(dynamics, settable), land, every, first_only)
+    else:
+        if not may_arrive(dynamics, limits):
+            return iter(())
+        search = StateSearch(dynamics, settable, land)
+    return best_first(search.leads(), limits)
+
+
+def may_arrive(dynamics: Dynamics, limits: Limits) -> bool:
+    """Tell whether a look ahead sees a way to the goal; where it does not, there is none."""
+    options = Options(dynamics, dynamics.person.space.relevant)
+    outlook = Outlook(dynamics, options.listed, options.by_axis)
+    left = (1 << len(options.listed)) - 1
+    end = Futures(outlook, first_only=False).of((), left)
+    return end is not None and some_state(end, limits)
 
 
 def _bound(person: Person, effort: int) -> float:

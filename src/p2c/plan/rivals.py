@@ -26,12 +26,12 @@ Rivals = list[tuple[int, int, list[tuple[int, list[int]]]]]
 def rivals(outlook: Outlook) -> Rivals:
     """Return what stands between each option and its better rivals; options without any are left out.
 
-    Options on a feature are numbered by effort and then by place, so those with lower numbers are better, and to stay is best.
+    Options on a feature are numbered by effort, way and place, so those with lower numbers are better, and to stay is best.
     """
     blamed = outlook.dynamics.person.space.blamed
     found: Rivals = []
     for axis, options in outlook.on_axis.items():
-        if axis in outlook.dynamics.own_matters:
+        if axis in outlook.dynamics.own_matters or axis in outlook.course_of:
             continue
         own, listed = outlook.own[axis], []
         alike = {own & ~blamed: [own]}

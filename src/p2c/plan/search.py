@@ -1,8 +1,9 @@
-"""The search: uniform cost over states and what has been spent, cheapest path first, ties as the contract breaks them.
+"""The one search: whatever may lead to the goal waits in a queue, and the best is followed first.
 
-A node is a state together with the direct actions already spent, since they limit what may still be done. Nodes leave
-the queue in the order of (effort, number of actions, sequence of actions), so the first one at the goal is the answer,
-and an empty queue proves that there is no path.
+A lead is something that may come to the goal: a state on a path, a set of direct actions, the orders of such a set, another
+place within a region. Its key is what no path that comes of it can beat, in the contract's order: effort, number of
+actions, way gone, sequence of actions. So the first arrival is the best plan, going on gives the next best, and an empty
+queue proves that there is no other.
 """
 
 from __future__ import annotations
@@ -10,37 +11,28 @@ from __future__ import annotations
 import heapq
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-from p2c.domain.spec import Norm
-from p2c.plan.dynamics import Variety
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from p2c.plan.dynamics import Dynamics, Judgement
+    from p2c.plan.dynamics import Dynamics
     from p2c.plan.person import Places
 
-
-class Trail(NamedTuple):
-    """The values of a feature with moves that direct actions have left."""
-
-    axis: int
-    left: frozenset[int]
+Act = tuple[int, int]
+"""The feature and the end of an action."""
 
 
-Gone = tuple[tuple[int, int], ...]
-"""How far direct actions have taken each feature with moves, where that decides what the next one costs."""
+class Key(NamedTuple):
+    """What decides between paths, in the contract's order; of a lead, what no path that comes of it can beat."""
+
+    effort: int
+    length: int
+    way: int
+    sequence: tuple[Act, ...]
 
 
-class Node(NamedTuple):
-    """A state, the features spent on direct actions, and the trails of those with moves."""
-
-    places: Places
-    spent: int
-    trails: tuple[Trail, ...]
-    loose: tuple[tuple[int, int], ...] = ()
-    """Where end states count as points: the features whose place may still vary, and where each came from."""
+START = Key(0, 0, 0, ())
 
 
 class Move(NamedTuple):
@@ -53,21 +45,6 @@ class Move(NamedTuple):
     fired: int
     assumed: bool
     among: Sequence[int]
-
-
-class Arrival(NamedTuple):
-    """A path to a node: its effort, its number of direct actions, and its moves, newest first."""
-
-    effort: int
-    direct: int
-    node: Node
-    gone: Gone
-    chain: Chain | None
-
-    @property
-    def moves(self) -> list[Move]:
-        """Return the moves in the order in which they are made."""
-        return moves_of(self.chain)
 
 
 class Chain(NamedTuple):
@@ -86,29 +63,69 @@ def moves_of(chain: Chain | None) -> list[Move]:
     return found[::-1]
 
 
-def step_ends(dynamics: Dynamics, moves: Sequence[Move]) -> tuple[int, ...]:
-    """Return after how many moves of a path a step ends, which is where the state is consistent."""
-    places = list(dynamics.person.places)
-    found = []
-    for count, move in enumerate(moves, start=1):
-        places[move.axis] = move.end
-        if dynamics.judge(tuple(places)).consistent:
-            found.append(count)
-    return tuple(found)
+def chain_of(moves: Iterable[Move]) -> Chain | None:
+    """Return some moves as a chain."""
+    chain: Chain | None = None
+    for move in moves:
+        chain = Chain(move, chain)
+    return chain
+
+
+class Arrival(NamedTuple):
+    """A path to a goal state: its effort, the way gone, its end, and its moves, newest first."""
+
+    effort: int
+    way: int
+    places: Places
+    chain: Chain | None
+
+    @property
+    def moves(self) -> list[Move]:
+        """Return the moves in the order in which they are made."""
+        return moves_of(self.chain)
+
+    @property
+    def key(self) -> Key:
+        """Return what decides between this path and others."""
+        moves = self.moves
+        sequence = tuple([(move.axis, move.end) for move in moves])
+        return Key(self.effort, len(moves), self.way, sequence)
+
+
+class Lead(Protocol):
+    """Something that may come to the goal."""
+
+    @property
+    def key(self) -> Key:
+        """Return what no path that comes of it can beat."""
+
+    @property
+    def known(self) -> Arrival | None:
+        """Return a path to the goal that it already has."""
+
+    def follow(self, limits: Limits) -> Iterable[Lead | Arrival]:
+        """Return what comes of it: further leads, and arrivals whose key is its own."""
 
 
 @dataclass
 class Limits:
-    """What the caller allows: nodes to expand and a moment to stop at."""
+    """What the caller allows, nodes to expand and a moment to stop at; and how many nodes were expanded so far."""
 
     nodes: int | None = None
     deadline: float | None = None
+    expanded: int = 0
 
-    def reached(self, expanded: int) -> bool:
-        """Tell whether to stop."""
-        if self.nodes is not None and expanded >= self.nodes:
-            return True
-        return self.deadline is not None and time.monotonic() >= self.deadline
+    @classmethod
+    def within(cls, seconds: float | None, nodes: int | None = None) -> Limits:
+        """Return the limits that end so many seconds from now."""
+        return cls(nodes, None if seconds is None else time.monotonic() + seconds)
+
+    def check(self) -> None:
+        """Raise when it is time to stop."""
+        if (self.nodes is not None and self.expanded >= self.nodes) or (
+            self.deadline is not None and time.monotonic() >= self.deadline
+        ):
+            raise LimitReached(0, None)
 
 
 class LimitReached(Exception):
@@ -119,134 +136,35 @@ class LimitReached(Exception):
         self.best = best
 
 
-Key = tuple[int, int, tuple[tuple[int, int], ...]]
-
-
-def search(dynamics: Dynamics, *, relevant: Sequence[int], limits: Limits) -> Iterator[Arrival]:
-    """Yield paths to goal states, best first; running out is a proof that there are no more.
-
-    Only the relevant features are changed directly. A goal state is never left.
-    """
-    start = Arrival(0, 0, Node(dynamics.person.places, 0, ()), (), None)
-    queue: list[tuple[int, int, tuple[tuple[int, int], ...], int, Arrival]] = []
-    frontier = Frontier()
-    frontier.admits(start.node, (0, 0, ()), ())
-    heapq.heappush(queue, (0, 0, (), 0, start))
-    expanded = pushed = 0
+def best_first(leads: Iterable[Lead], limits: Limits) -> Iterator[Arrival]:
+    """Yield arrivals in the contract's order; running out proves that there are no more."""
+    queue = [(lead.key, number, lead) for number, lead in enumerate(leads)]
+    heapq.heapify(queue)
+    pushed = len(queue)
     while queue:
-        effort, count, sequence, _, arrival = heapq.heappop(queue)
-        if not frontier.holds(arrival.node, (effort, count, sequence), arrival.gone):
-            continue
-        verdict = dynamics.judge(arrival.node.places)
-        if verdict.goal:
-            yield arrival
-            continue
-        if limits.reached(expanded):
-            raise LimitReached(effort, None)
-        expanded += 1
-        for following in successors(dynamics, arrival, verdict, relevant):
-            assert following.chain is not None
-            move = following.chain.move
-            key = (following.effort, count + 1, (*sequence, (move.axis, move.end)))
-            if frontier.admits(following.node, key, following.gone):
-                pushed += 1
-                heapq.heappush(queue, (*key, pushed, following))
+        key, _, lead = heapq.heappop(queue)
+        try:
+            limits.check()
+            for following in lead.follow(limits):
+                if isinstance(following, Arrival):
+                    yield following
+                else:
+                    pushed += 1
+                    heapq.heappush(queue, (following.key, pushed, following))
+        except LimitReached:
+            waiting = [lead.known, *(each.known for _, _, each in queue)]
+            known = [each for each in waiting if each is not None]
+            best = min(known, key=lambda each: each.key, default=None)
+            raise LimitReached(key.effort, best) from None
+        limits.expanded += 1
 
 
-class Frontier:
-    """The best ways known to each node; with squared costs, a dearer one that has gone less far may still win."""
-
-    def __init__(self) -> None:
-        self._best: dict[Node, list[tuple[Key, Gone]]] = {}
-
-    def admits(self, node: Node, key: Key, gone: Gone) -> bool:
-        """Keep a way to a node unless a known one is as good."""
-        known = self._best.get(node)
-        if known is None:
-            self._best[node] = [(key, gone)]
-            return True
-        if any(other <= key and _no_further(way, gone) for other, way in known):
-            return False
-        known[:] = [
-            (other, way) for other, way in known if not (key <= other and _no_further(gone, way))
-        ]
-        known.append((key, gone))
-        return True
-
-    def holds(self, node: Node, key: Key, gone: Gone) -> bool:
-        """Tell whether a way to a node is still among the best."""
-        return (key, gone) in self._best[node]
-
-
-def _no_further(one: Gone, other: Gone) -> bool:
-    """Tell whether a way has gone no further than another on any feature; both name the same ones."""
-    return all(a <= b for (_, a), (_, b) in zip(one, other, strict=True))
-
-
-def successors(
-    dynamics: Dynamics, arrival: Arrival, verdict: Judgement, relevant: Sequence[int]
-) -> Iterator[Arrival]:
-    """Yield what may follow: effects where there are any in an inconsistent state, else direct actions too."""
-    node = arrival.node
-    effects = dynamics.effects(node.places, verdict)
-    for index, place, fired, assumed, among in effects:
-        move = Move(index, node.places[index], place, False, fired, assumed, among)
-        following = _moved(dynamics, node, move)
-        chain = Chain(move, arrival.chain)
-        yield Arrival(arrival.effort, arrival.direct, following, arrival.gone, chain)
-    if verdict.consistent or not effects:
-        for index in relevant:
-            if dynamics.person.space.axes[index].feature.moves_from is not None:
-                yield from _further_moves(dynamics, arrival, index)
-            elif not node.spent >> index & 1:
-                yield from _single_changes(dynamics, arrival, index)
-
-
-def _single_changes(dynamics: Dynamics, arrival: Arrival, index: int) -> Iterator[Arrival]:
-    """Yield the direct actions on a feature that may be changed once."""
-    person, node = dynamics.person, arrival.node
-    start, spent = node.places[index], node.spent | 1 << index
-    for end, among in dynamics.targets(index, start):
-        move = Move(index, start, end, True, 0, False, among)
-        yield Arrival(
-            arrival.effort + person.effort(index, start, end),
-            arrival.direct + 1,
-            _moved(dynamics, node, move)._replace(spent=spent),
-            arrival.gone,
-            Chain(move, arrival.chain),
-        )
-
-
-def _further_moves(dynamics: Dynamics, arrival: Arrival, index: int) -> Iterator[Arrival]:
-    """Yield the direct actions on a feature with moves, never back to a value that one has left."""
-    person, node = dynamics.person, arrival.node
-    start = node.places[index]
-    left = next((each.left for each in node.trails if each.axis == index), frozenset[int]())
-    other_trails = [each for each in node.trails if each.axis != index]
-    trails = tuple(sorted((*other_trails, Trail(index, left | {start}))))
-    gone = dict(arrival.gone)
-    squared = person.space.theory.norm is Norm.L2
-    for end, among in dynamics.targets(index, start):
-        if end in left:
-            continue
-        before = gone.get(index, 0)
-        ways = {**gone, index: before + person.length(index, start, end)} if squared else {}
-        move = Move(index, start, end, True, 0, False, among)
-        yield Arrival(
-            arrival.effort + person.effort(index, start, end, gone=before),
-            arrival.direct + 1,
-            _moved(dynamics, node, move)._replace(trails=trails),
-            tuple(sorted(ways.items())),
-            Chain(move, arrival.chain),
-        )
-
-
-def _moved(dynamics: Dynamics, node: Node, move: Move) -> Node:
-    index, places = move.axis, node.places
-    after = (*places[:index], move.end, *places[index + 1 :])
-    if dynamics.variety is Variety.PLANS:
-        return Node(after, node.spent, node.trails)
-    loose = [each for each in node.loose if each[0] != index]
-    if move.among[1:]:  # which may be more than a length can say
-        loose.append((index, move.start))
-    return Node(after, node.spent, node.trails, tuple(sorted(loose)))
+def step_ends(dynamics: Dynamics, moves: Sequence[Move]) -> tuple[int, ...]:
+    """Return after how many moves of a path a step ends, which is where the state is consistent."""
+    places = list(dynamics.person.places)
+    found = []
+    for count, move in enumerate(moves, start=1):
+        places[move.axis] = move.end
+        if dynamics.judge(tuple(places)).consistent:
+            found.append(count)
+    return tuple(found)

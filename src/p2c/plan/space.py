@@ -8,7 +8,7 @@ call one another.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,9 +24,9 @@ from p2c.rules.syntax import Rule
 from p2c.rules.theory import Call, Clause, Test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from p2c.domain.feature import Value
+    from p2c.domain.feature import Feature, Value
     from p2c.plan.courses import Course
     from p2c.plan.person import Line, Prices
     from p2c.rules.theory import Condition, Decision, Theory
@@ -41,6 +41,14 @@ class Truth(NamedTuple):
 
     fired: int
     goal: bool
+
+
+class Cut(NamedTuple):
+    """A feature cut into cells, and for each cell the rules whose tests on it pass there, and whose heads hold it."""
+
+    axis: Axis
+    bodies: tuple[int, ...]
+    heads: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,17 @@ class Space:
     """A theory compiled for search; the same for every person."""
 
     theory: Theory
+    loose: frozenset[str] = frozenset()
+    """Governed features that may land anywhere in a head, not only at its nearest value: what a look ahead may suppose."""
+    _cut: dict[Feature, Cut] = field(default_factory=dict, repr=False, compare=False)
+
+    def with_features(
+        self, features: Iterable[Feature], loose: frozenset[str] = frozenset()
+    ) -> Space:
+        """Return the space with some features replaced; what it shares with this one is not worked out again."""
+        named = {feature.name: feature for feature in features}
+        replaced = tuple(named.get(each.name, each) for each in self.theory.features)
+        return Space(replace(self.theory, features=replaced), loose, self._cut)
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
@@ -85,21 +104,25 @@ class Space:
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """Return one axis a feature."""
-        tests: dict[str, list[Test]] = {feature.name: [] for feature in self.theory.features}
-        heads: dict[str, list[Test]] = {feature.name: [] for feature in self.theory.features}
-        for clause in self.clauses:
-            for condition in clause.body:
-                if isinstance(condition, Test):
-                    tests[condition.feature].append(condition)
-            for test in clause.head:
-                heads[test.feature].append(test)
-        return tuple(
-            Axis(
-                feature,
-                tuple(dict.fromkeys(tests[feature.name] + heads[feature.name])),
-                tuple(dict.fromkeys(heads[feature.name])),
-            )
-            for feature in self.theory.features
+        return tuple(each.axis for each in self._cuts)
+
+    @cached_property
+    def _cuts(self) -> tuple[Cut, ...]:
+        for feature in self.theory.features:
+            if feature not in self._cut:
+                self._cut[feature] = self._cut_up(feature)
+        return tuple(self._cut[feature] for feature in self.theory.features)
+
+    def _cut_up(self, feature: Feature) -> Cut:
+        name = feature.name
+        heads = [test for _, tests in self._head_tests.get(name, ()) for test in tests]
+        tests = [test for _, tests in self._body_tests[name] for test in tests]
+        axis = Axis(feature, tuple(dict.fromkeys(tests + heads)), tuple(dict.fromkeys(heads)))
+        firsts = [_at(axis, cell[0]) for cell in axis.cells]
+        return Cut(
+            axis,
+            tuple(self._body_mask(axis, passes) for passes in firsts),
+            tuple(self._head_mask(axis, passes) for passes in firsts),
         )
 
     @cached_property
@@ -115,18 +138,12 @@ class Space:
     @cached_property
     def body_masks(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each feature and cell, the rules whose tests on the feature pass there."""
-        return tuple(
-            tuple(self._body_mask(axis, _at(axis, cell[0])) for cell in axis.cells)
-            for axis in self.axes
-        )
+        return tuple(each.bodies for each in self._cuts)
 
     @cached_property
     def head_masks(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each feature and cell, the feature's causal rules whose heads hold its values."""
-        return tuple(
-            tuple(self._head_mask(axis, _at(axis, cell[0])) for cell in axis.cells)
-            for axis in self.axes
-        )
+        return tuple(each.heads for each in self._cuts)
 
     @cached_property
     def bodies(self) -> tuple[Remembered, ...]:
@@ -366,7 +383,12 @@ class Space:
         for clause in theory.constraints:
             for name in theory.reads(clause.body):
                 names |= {name, *theory.upstream[name]}
-        return frozenset(self.index[name] for name in names)
+        return frozenset(self.index[name] for name in names) | self.governed_axes
+
+    @cached_property
+    def governed_axes(self) -> frozenset[int]:
+        """Return the features with causal rules."""
+        return frozenset(each.index for each in self.governed)
 
     @cached_property
     def denied(self) -> int:
@@ -396,19 +418,24 @@ class Space:
 
     @cached_property
     def selects(self) -> bool:
-        """Tell whether sets of direct actions can be chosen before their orders."""
+        """Tell whether sets of direct actions can be chosen before their orders: each feature is set at most once."""
         return self.theory.effects is Effects.TRIGGERED and not any(
-            self.axes[index].feature.governed or self.axes[index].feature.moves_from is not None
-            for index in self.relevant
+            axis.feature.moves_from is not None and axis.feature.action.is_direct
+            for axis in self.axes
+        )
+
+    @cached_property
+    def settable(self) -> tuple[int, ...]:
+        """Return the features that may be set."""
+        return tuple(
+            index for index, axis in enumerate(self.axes) if axis.feature.action.is_direct
         )
 
     @cached_property
     def relevant(self) -> tuple[int, ...]:
-        """Return the features that may be set and that matter."""
+        """Return those of them that matter."""
         return tuple(
-            index
-            for index, axis in enumerate(self.axes)
-            if axis.feature.name in self.concerned and axis.feature.action.is_direct
+            index for index in self.settable if self.axes[index].feature.name in self.concerned
         )
 
 

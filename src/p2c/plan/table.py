@@ -290,43 +290,47 @@ def _take_routes(batch: Batch, routes: tuple[Route, ...], rows: Whole) -> None:
 
 def _take_exactly(batch: Batch, routes: tuple[Route, ...], row: int) -> None:
     """Let a row with a value off the grid take its best route, priced in fractions."""
-    theory = batch.space.theory
+    theory, prices = batch.space.theory, batch.space.measures[1]
     charged = {length for route in routes for length in route.lengths}
-    charges = {length: _charge(batch, row, *length) for length in charged}
-    denominator = batch.space.measures[1].denominator
-    costs = [
-        sum(
-            (charges[each] for each in route.lengths),
-            Fraction(_fixed(batch.space, route), denominator),
-        )
-        for route in routes
-    ]
+    ways = {length: _way(batch, row, *length) for length in charged}
 
-    def order(number: int) -> tuple[Fraction | int, Fraction | int]:
-        measures = costs[number], routes[number].direct
-        return measures if theory.minimize is Minimize.COST else measures[::-1]
+    def cost(route: Route) -> Fraction:
+        found = Fraction(_fixed(batch.space, route), prices.denominator)
+        for index, end in route.lengths:
+            if not prices.flat[index]:
+                far = ways[index, end]
+                weight = exact(batch.space.axes[index].feature.weight)
+                found += far * far / weight if theory.norm is Norm.L2 else far
+        return found
 
-    best = min(range(len(routes)), key=order)
-    batch.cost[row] = math.sqrt(costs[best]) if theory.norm is Norm.L2 else float(costs[best])
-    _take(batch, routes[best], np.array([row]))
+    def order(route: Route) -> tuple[Fraction | int, ...]:
+        measures = cost(route), route.direct
+        first = measures if theory.minimize is Minimize.COST else measures[::-1]
+        way = Fraction(route.way, prices.per_way)
+        if theory.norm is not Norm.L1:
+            way += sum(ways[each] for each in route.lengths)
+        return (*first, len(route.moves), way)
+
+    best = min(routes, key=order)
+    least = cost(best)
+    batch.cost[row] = math.sqrt(least) if theory.norm is Norm.L2 else float(least)
+    _take(batch, best, np.array([row]))
 
 
-def _charge(batch: Batch, row: int, index: int, end: int) -> Fraction:
-    """Return what a change of a row's own value to a place costs, exactly."""
+def _way(batch: Batch, row: int, index: int, end: int) -> Fraction:
+    """Return how far a change of a row's own value to a place goes, by weight and distance, exactly."""
     axis = batch.space.axes[index]
     feature = axis.feature
     place = int(batch.places[index][row])
     own = read_value(feature, batch.own[feature.name][row]) if place < 0 else None
     position = axis.position(place) if own is None else feature.order(own)
-    distance = abs(position - axis.position(end)) / feature.divisor
-    squared = batch.space.theory.norm is Norm.L2
-    return exact(feature.weight) * (distance * distance if squared else distance)
+    return exact(feature.weight) * abs(position - axis.position(end)) / feature.divisor
 
 
 def _fixed(space: Space, route: Route) -> int:
     """Return the part of a route's cost that is the same for everyone, in whole numbers."""
     prices = space.measures[1]
-    alike = route.direct - len(route.lengths)
+    alike = route.direct - sum(not prices.flat[index] for index, _ in route.lengths)
     return (route.effort - prices.per_action * alike) // prices.per_cost
 
 

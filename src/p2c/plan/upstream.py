@@ -42,6 +42,9 @@ class Upstream:
         mask = 0
         for axis_name in above:
             axis = space.index[axis_name]
+            if axis in space.governed_axes:
+                mask |= self.all.by_axis.get(axis, 0)
+                continue
             own = dynamics.body(axis, dynamics.person.places[axis])
             for number in numbers(self.all.by_axis.get(axis, 0)):
                 if (own ^ dynamics.body(axis, self.all.listed[number].end)) & rules:
