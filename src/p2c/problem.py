@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
+from itertools import islice
 from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.limits import check_count, check_seconds
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
-from p2c.engines import ENGINES
-from p2c.errors import EngineError, P2CError, suggestion
-from p2c.plan.blockers import find_blockers
+from p2c.engines.policy import Policy
+from p2c.errors import P2CError, suggestion
 from p2c.plan.nearest import Distinct
-from p2c.plan.outcome import Infeasible, Plan
-from p2c.plan.planner import find_plan
-from p2c.plan.restriction import restrict
-from p2c.plan.search import Limits
+from p2c.plan.outcome import Plan
+from p2c.plan.restriction import read_restriction, restrict
 from p2c.plan.size import measure_space
 from p2c.plan.space import Space
 from p2c.plan.validate import check_plan, prove_claims
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.row import State
-    from p2c.engines.protocol import Engine
     from p2c.plan.restriction import Restriction
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
@@ -121,11 +116,18 @@ class Problem:
             known = self._variants[marks] = fresh.restricted(dict(self.restrictions))
         return known
 
-    def restricted(self, restrictions: Mapping[str, Restriction]) -> Problem:
-        """Return the problem as one person restricts it: what they cannot change, own limits, how hard something is."""
+    def restricted(
+        self, restrictions: Mapping[str, Restriction | Mapping[str, Any] | str]
+    ) -> Problem:
+        """Return the problem as one person restricts it: what they cannot change, own limits, how hard something is.
+
+        Each feature has an action, or a mapping with any of `action`, `min`, `max`, `only` (names that a change may
+        end in), `weight` and `lift` (restrictions of the problem to do without: "moves", "limits").
+        """
         if not restrictions:
             return self
-        problem = replace(self, restrictions=tuple(restrictions.items()))
+        read = {name: read_restriction(name, each) for name, each in restrictions.items()}
+        problem = replace(self, restrictions=tuple((dict(self.restrictions) | read).items()))
         problem.theory  # noqa: B018 - faults are reported here, not at the first use
         return problem
 
@@ -140,23 +142,16 @@ class Problem:
         engine: str = "auto",
         time_limit: float | None = None,
         node_limit: int | None = None,
+        restrict: Mapping[str, Any] | None = None,
         **overrides: Any,
     ) -> Plan:
-        """Return the path of least cost for a person, with what blocks it where there is none."""
-        check_seconds("time_limit", time_limit)
-        check_count("node_limit", node_limit)
-        problem = self.with_keys(**overrides)
-        state = problem.read_row(row)
-        begin = time.monotonic()
-        if node_limit is not None:
-            plan = _counted(engine, problem.compiled, state, node_limit, time_limit)
-        else:
-            plan = _engine(engine).plan(problem.compiled, state, time_limit=time_limit)
-        if isinstance(plan, Infeasible):
-            spent = time.monotonic() - begin
-            left = None if time_limit is None else max(time_limit - spent, 0.0)
-            why_not = find_blockers(problem.compiled, state, limits=Limits.within(left))
-            plan = Infeasible(plan.question, *why_not)
+        """Return the path of least cost for a person, with what blocks it where there is none.
+
+        `restrict` holds what this person adds, by feature: see `restricted`.
+        """
+        policy = Policy(engine, time_limit, node_limit)
+        problem = self.restricted(restrict or {}).with_keys(**overrides)
+        plan = policy.explained_plan(problem.compiled, problem.read_row(row))
         return give_voice(problem.theory, plan)
 
     def nearest(
@@ -166,44 +161,63 @@ class Problem:
         *,
         distinct: str = "points",
         engine: str = "auto",
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        restrict: Mapping[str, Any] | None = None,
         **overrides: Any,
     ) -> list[Plan]:
-        """Return the k cheapest distinct end states, each with its best path, cheapest first."""
+        """Return the k cheapest distinct end states, each with its best path, cheapest first.
+
+        Where a limit ends the search, what was found so far is followed by the answer that gave up.
+        """
+        policy = Policy(engine, time_limit, node_limit)
         kinds = [each.value for each in Distinct]
         if distinct not in kinds:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
         if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
-        problem = self.with_keys(**overrides)
+        problem = self.restricted(restrict or {}).with_keys(**overrides)
         state = problem.read_row(row)
-        from p2c.engines.nearest import NEAREST
-
-        if engine not in NEAREST:
-            raise EngineError(f"no nearest ends by '{engine}'; {suggestion(engine, NEAREST)}")
-        plans = NEAREST[engine](problem.compiled, state, index(k), Distinct(distinct))
+        plans = policy.nearest(problem.compiled, state, index(k), Distinct(distinct))
         return [
             give_voice(problem.theory, plan, cheapest=number == 0)
-            for number, plan in enumerate(plans)
+            for number, plan in enumerate(islice(plans, k))
         ]
 
     def plan_many(
-        self, frame: Any, *, details: bool = True, progress: bool | None = None, **overrides: Any
+        self,
+        frame: Any,
+        *,
+        details: bool = True,
+        progress: bool | None = None,
+        engine: str = "auto",
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        **overrides: Any,
     ) -> Any:
         """Return a table with the plan of each row of a pandas, polars or other frame, in row order; a lazy one for Dask's.
 
         Its columns: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON (left out without
-        `details`), and `message`, which says what is wrong with an `invalid` row.
+        `details`), `exceptions`, `unknown` (values that are missing and that the answer rests on), and `message`, which
+        says what is wrong with an `invalid` row. The limits are for one person.
         """
+        policy = Policy(engine, time_limit, node_limit)
         problem = self.with_keys(**overrides)
         # What reads tables takes longer to load than most people who ask for one plan would wait.
         from p2c.plan.frames import plan_frame
         from p2c.plan.lazy import is_lazy, plan_lazily
 
         if is_lazy(frame):
-            return plan_lazily(
-                problem.compiled, frame, partial(problem.plan_many, details=details, progress=False)
-            )
-        return plan_frame(problem.compiled, frame, details=details, progress=progress)
+            limits: dict[str, Any] = {
+                "engine": engine,
+                "time_limit": time_limit,
+                "node_limit": node_limit,
+            }
+            part = partial(problem.plan_many, details=details, progress=False, **limits)
+            return plan_lazily(problem.compiled, frame, part)
+        return plan_frame(
+            problem.compiled, frame, details=details, progress=progress, solver=policy
+        )
 
     def why(self, row: Mapping[str, Any]) -> Proof:
         """Return the proof tree behind the decision in a state."""
@@ -287,18 +301,3 @@ class Problem:
 @lru_cache(maxsize=8)
 def _recalled(text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Problem:
     return Problem.from_dict(json.loads(text)).restricted(dict(restrictions))
-
-
-def _engine(name: str) -> Engine:
-    if name not in ENGINES:
-        raise EngineError(f"no engine '{name}'; {suggestion(name, ENGINES)}")
-    return ENGINES[name]
-
-
-def _counted(
-    engine: str, space: Space, state: State, node_limit: int, time_limit: float | None
-) -> Plan:
-    """Plan within a limit of nodes, which only our own planner counts."""
-    if engine not in ("auto", "native"):
-        raise EngineError(f"the engine '{engine}' takes a time limit, not a limit of nodes")
-    return find_plan(space, state, time_limit=time_limit, node_limit=node_limit)

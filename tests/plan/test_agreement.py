@@ -9,6 +9,7 @@ import pytest
 
 from p2c.errors import P2CError
 from p2c.plan.planner import find_plan
+from p2c.plan.search import Limits
 from p2c.problem import Problem
 from tests.oracle import all_end_states, best_plan
 from tests.strategies import seeded_problems
@@ -31,7 +32,7 @@ def compare(document: Document, row: Document) -> str:
     plan = problem.plan(row)
     found = plan.to_dict()
     differences = _plan_differences(expected, found)
-    alone = find_plan(problem.compiled, state, node_limit=100_000)
+    alone = find_plan(problem.compiled, state, Limits(100_000))
     differences += [f"alone: {each}" for each in _plan_differences(expected, alone.to_dict())]
     if found["status"] != "infeasible":
         differences += [f"check: {fault}" for fault in problem.check(plan).faults]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c.explain.narrate import narrate
-from p2c.plan import blockers
 from p2c.plan.blockers import Explanation, find_blockers
 from p2c.plan.outcome import Blocker, Found, Infeasible
 from p2c.plan.planner import find_plan
+from p2c.plan.search import Limits
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, ordinal, whole
 from tests.plan.test_limits import many_changes
@@ -164,7 +164,7 @@ def test_a_time_limit_holds_for_the_blockers_too() -> None:
     plan = problem.plan(row)
     assert isinstance(plan, Infeasible)
     assert plan.explained
-    found = find_blockers(problem.compiled, problem.read_row(row), time_limit=0.0)
+    found = find_blockers(problem.compiled, problem.read_row(row), Limits.within(0.0))
     assert found == Explanation(known=False)
     hasty = Infeasible(plan.question, *found)
     assert hasty.to_dict()["explained"] is False
@@ -173,19 +173,6 @@ def test_a_time_limit_holds_for_the_blockers_too() -> None:
         "There is no way from here; this is proved.",
         "There was no time to find out what stands in the way.",
     )
-
-
-def test_in_haste_a_set_is_named_that_opens_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, row = locked(20, needed=4)
-
-    def hasty(*_: object, **__: object) -> frozenset[int]:
-        raise blockers.OutOfTimeError
-
-    monkeypatch.setattr(blockers, "_hitting", hasty)
-    plan = problem.plan(row)
-    assert isinstance(plan, Infeasible)
-    assert [each.feature for each in plan.blockers] == ["f0", "f1", "f2", "f3"]
-    assert plan.opened is not None
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def left(rules: str, row: Document = ROW, **keys: Any) -> set[tuple[str, Any]]:
     features = FEATURES | keys
     problem = Problem.from_dict({"goal": "not bad(X)", "rules": rules, "features": features})
     person = place_person(problem.compiled, problem.read_row(row))
-    options = Options(Dynamics(person))
+    options = Options(Dynamics(person), problem.compiled.relevant)
     outlook = Outlook(options.dynamics, options.listed, options.by_axis)
     end = Futures(outlook).of((), (1 << len(options.listed)) - 1)
     assert end is not None

@@ -15,8 +15,9 @@ from p2c.batch.arrays import to_array, to_texts
 from p2c.batch.persons import columns_of, tell_apart
 from p2c.domain.feature import Kind
 from p2c.domain.row import read_row
+from p2c.engines.policy import Policy
 from p2c.plan.encode import WIDEST, Coded
-from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Found
 from p2c.plan.person import place_person
 from p2c.plan.space import Space
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.plan.encode import Column, Whole
-    from p2c.plan.outcome import Plan
     from p2c.problem import Problem
 
     Advance = Callable[[float], None]
@@ -71,6 +71,7 @@ class Planner:
 
     problem: Problem
     alternatives: int = 0
+    policy: Policy = field(default_factory=Policy)
     space: Space = field(init=False)
     _others: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
 
@@ -96,7 +97,7 @@ class Planner:
         def tell(persons: int) -> None:
             advance(persons * share)
 
-        batch = plan_rows(self.space, people, details=True, tell=tell)
+        batch = plan_rows(self.space, people, details=True, solver=self.policy, tell=tell)
         found = batch.columns()
         actions = found["actions"]
         assert isinstance(actions, Coded)
@@ -137,8 +138,9 @@ class Planner:
     def _further(self, state: State) -> str | None:
         key = tuple(state.values())
         if key not in self._others:
-            plans = nearest_plans(self.space, state, distinct=Distinct.POINTS)
-            others = [_told(plan) for plan in islice(plans, 1, self.alternatives + 1)]
+            most = self.alternatives + 1
+            plans = self.policy.nearest(self.space, state, most, Distinct.POINTS)
+            others = [_told(plan) for plan in islice(plans, 1, most) if isinstance(plan, Found)]
             self._others[key] = json.dumps(others, ensure_ascii=False)
         return self._others[key]
 
@@ -189,8 +191,7 @@ def _first(actions: str) -> str:
     return json.dumps(listed[0], ensure_ascii=False) if listed else ""
 
 
-def _told(plan: Plan) -> dict[str, Any]:
-    assert isinstance(plan, Found), "a person with a plan has only plans"
+def _told(plan: Found) -> dict[str, Any]:
     initial = plan.question.initial
     changed = {name: value for name, value in plan.counterfactual.items() if value != initial[name]}
     actions = [{"feature": each.feature, "to": each.end} for each in plan.direct_actions]

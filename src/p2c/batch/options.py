@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from p2c.engines.policy import Policy
 from p2c.errors import P2CError
 
 PART_ROWS = 1 << 20
@@ -13,12 +14,13 @@ PART_ROWS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The columns carried through, how many further end states are listed, and the size of a part."""
+    """The columns carried through, how many further end states are listed, the size of a part, and how each is planned for."""
 
     keep: tuple[str, ...] = ()
     keep_all: bool = False
     alternatives: int = 0
     part_rows: int = PART_ROWS
+    policy: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
         for name, least in (("alternatives", 0), ("part_rows", 1)):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from p2c.batch.columns import Columns
     from p2c.batch.parts import Part, Piece
+    from p2c.engines.policy import Policy
 
 CHUNK = 1 << 18
 """How many rows are planned at a time."""
@@ -48,6 +49,7 @@ class Work:
     problem: str
     columns: Columns
     alternatives: int
+    policy: Policy
     target: Path
 
 
@@ -87,16 +89,16 @@ def _changed(part: Part) -> bool:
 
 def prepare(work: Work) -> None:
     """Have the problem read and compiled."""
-    _planner(work.problem, work.alternatives)
+    _planner(work.problem, work.alternatives, work.policy)
 
 
 @lru_cache(maxsize=4)
-def _planner(problem: str, alternatives: int) -> Planner:
-    return Planner(Problem.from_dict(json.loads(problem)), alternatives)
+def _planner(problem: str, alternatives: int, policy: Policy) -> Planner:
+    return Planner(Problem.from_dict(json.loads(problem)), alternatives, policy)
 
 
 def _make(work: Work, part: Part) -> Record:
-    planner = _planner(work.problem, work.alternatives)
+    planner = _planner(work.problem, work.alternatives, work.policy)
     schema = pa.unify_schemas([planner.schema, work.columns.kept])
     tally = Tally()
     workshop = work.target / WORKSHOP

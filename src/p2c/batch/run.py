@@ -70,13 +70,17 @@ def run(
     taken = Planner(problem, options.alternatives).schema.names
     columns = check_columns(files, problem.theory.features, options, taken=taken)
     parts = cut(files, rows=options.part_rows)
-    work = Work(json.dumps(problem.to_dict()), columns, options.alternatives, target)
+    work = Work(
+        json.dumps(problem.to_dict()), columns, options.alternatives, options.policy, target
+    )
     with EXECUTORS[executor](work, workers=workers, address=address) as execute:
         document = describe_job(problem, options, files=describe(files), parts=len(parts))
         with opened(target, document, parts) as job:
             done, made = _make_all(job, Plot(parts, columns), execute, watch)
             records = [done[part.number] for part in parts]
-            summary = summarise(problem, records, spare=columns.spare, made=made, ask=blockers)
+            summary = summarise(
+                problem, records, options.policy, spare=columns.spare, made=made, ask=blockers
+            )
             job.finish(records, summary.to_dict())
     return summary
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from p2c.batch.record import Stuck
 from p2c.plan.blockers import find_blockers
+from p2c.plan.search import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p2c.batch.record import Record
+    from p2c.engines.policy import Policy
     from p2c.problem import Problem
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -72,6 +73,7 @@ class Summary:
 def summarise(
     problem: Problem,
     records: Sequence[Record],
+    policy: Policy,
     *,
     spare: Sequence[str] = (),
     made: int = 0,
@@ -84,7 +86,7 @@ def summarise(
         statuses.update(record.statuses)
         costs.update(record.costs)
     classes = _merged(each for record in records for each in record.stuck) if ask else []
-    blockers = _blockers(problem, classes)
+    blockers = _blockers(problem, classes, policy)
     rest = statuses["infeasible"] - sum(blockers.values())
     if rest:
         blockers["not asked"] = rest
@@ -113,13 +115,17 @@ def _merged(found: Iterable[Stuck]) -> list[Stuck]:
     return sorted(classes.values(), key=lambda each: (-each.count, each.name))
 
 
-def _blockers(problem: Problem, classes: Sequence[Stuck]) -> Counter[str]:
+def _blockers(problem: Problem, classes: Sequence[Stuck], policy: Policy) -> Counter[str]:
+    """Return what blocks how many; what takes longer than one person may take, or all together, is left open."""
     counts: Counter[str] = Counter()
-    deadline = time.monotonic() + SECONDS
+    whole = Limits.within(SECONDS)
     for each in classes:
-        if time.monotonic() > deadline:
+        limits = policy.limits
+        if limits.left is None or (whole.left or 0.0) < limits.left:
+            limits = Limits(deadline=whole.deadline)
+        blockers, _, known = find_blockers(problem.compiled, each.state, limits)
+        if not known and whole.left == 0.0:
             break
-        blockers, _, known = find_blockers(problem.compiled, each.state)
         words = [f"{blocker.feature} {blocker.restriction}" for blocker in blockers]
         rest = "the rules themselves" if known else "not found out in time"
         counts[" + ".join(words) or rest] += each.count

@@ -26,6 +26,7 @@ from p2c.cli.desk import (
 )
 from p2c.cli.group import command_group
 from p2c.cli.terminal import Terminal, complain, out
+from p2c.engines.policy import Policy
 from p2c.errors import BatchError, P2CError
 
 batching = command_group()
@@ -70,6 +71,10 @@ def batch(
         Cluster | None, typer.Option(help="Start a Dask cluster of so many workers here.")
     ] = None,
     blockers: Annotated[bool, typer.Option(help="Ask what blocks those who have no way.")] = True,
+    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for one person; then give up on them.")
+    ] = None,
     plot: PlotFile = None,
     norm: NormOption = None,
     effects: EffectsOption = None,
@@ -85,7 +90,8 @@ def batch(
         check_figure(plot)
 
     asked = load_problem(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
-    options = Options(tuple(keep or ()), keep_all, alternatives, part_rows)
+    policy = Policy(engine, time_limit)
+    options = Options(tuple(keep or ()), keep_all, alternatives, part_rows, policy)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
     # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
     logging.getLogger("distributed.client").disabled = True

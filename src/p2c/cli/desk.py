@@ -30,9 +30,64 @@ NormOption = Annotated[
 ]
 EffectsOption = Annotated[Effects | None, typer.Option(help="When effects happen.")]
 MinimizeOption = Annotated[Minimize | None, typer.Option(help="What comes first.")]
+TimeLimit = Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")]
+NodeLimit = Annotated[int | None, typer.Option(min=0, help="States; then give up.")]
+FixedOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FEATURE", help="What this person cannot change; repeat it for more."),
+]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FEATURE=LOW..HIGH", help="Own limits, either end left out at will."),
+]
+WeightOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FEATURE=WEIGHT", help="How hard a change is for this person."),
+]
 
 
-def given(**keys: Any) -> dict[str, str]:
+def restrictions(
+    fixed: list[str] | None, limits: list[str] | None, weights: list[str] | None
+) -> dict[str, dict[str, Any]]:
+    """Return what a person adds to a problem, from the options of a command.
+
+    >>> restrictions(["age"], ["debt=100..", "savings=..5e4"], ["debt=2"])
+    {'age': {'action': 'fixed'}, 'debt': {'min': 100, 'weight': 2}, 'savings': {'max': 50000.0}}
+    """
+    found: dict[str, dict[str, Any]] = {name: {"action": "fixed"} for name in fixed or ()}
+    for text in limits or ():
+        name, span = _pair("--limit", text, "FEATURE=LOW..HIGH")
+        low, dots, high = span.partition("..")
+        if not dots:
+            raise P2CError(f"--limit: expected FEATURE=LOW..HIGH, found '{text}'")
+        ends = {"min": low, "max": high}
+        table = found.setdefault(name, {})
+        table |= {key: _number("--limit", end) for key, end in ends.items() if end.strip()}
+    for text in weights or ():
+        name, weight = _pair("--weight", text, "FEATURE=WEIGHT")
+        found.setdefault(name, {})["weight"] = _number("--weight", weight)
+    return found
+
+
+def _pair(option: str, text: str, expected: str) -> tuple[str, str]:
+    name, equals, rest = text.rpartition("=")
+    if not (equals and name):
+        raise P2CError(f"{option}: expected {expected}, found '{text}'")
+    return name, rest
+
+
+def _number(option: str, text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise P2CError(f"{option}: expected a number, found '{text}'") from None
+
+
+def given(**keys: Any) -> dict[str, Any]:
     """Return the overrides that were given, as the problem's keys hold them."""
     return {
         key: value.value if isinstance(value, Enum) else value

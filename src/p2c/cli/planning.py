@@ -12,16 +12,22 @@ from p2c import datasets
 from p2c.cli.desk import (
     AsJson,
     EffectsOption,
+    FixedOption,
+    LimitOption,
     MinimizeOption,
+    NodeLimit,
     NormOption,
     ProblemFile,
     RowFile,
     RowNumber,
+    TimeLimit,
+    WeightOption,
     given,
     load_problem,
     print_json,
     read_document,
     read_person,
+    restrictions,
     write_new,
 )
 from p2c.cli.group import command_group
@@ -62,11 +68,14 @@ def plan(
         str, typer.Option(help="Who answers: auto, native, clingo or scasp.")
     ] = "auto",
     all_norms: Annotated[bool, typer.Option(help="Plan under each of l0, l1 and l2.")] = False,
-    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
-    node_limit: Annotated[int | None, typer.Option(min=0, help="States; then give up.")] = None,
+    fixed: FixedOption = None,
+    limit: LimitOption = None,
+    weight: WeightOption = None,
+    time_limit: TimeLimit = None,
+    node_limit: NodeLimit = None,
 ) -> None:
     """Find the cheapest path to the goal for one person."""
-    loaded = load_problem(problem)
+    loaded = load_problem(problem).restricted(restrictions(fixed, limit, weight))
     person = read_person(loaded, row, number)
     norms = [each.value for each in Norm] if all_norms else [norm]
     plans = [
@@ -98,28 +107,44 @@ def nearest(
     *,
     k: Annotated[int, typer.Option("-k", min=1, max=MOST, help="How many end states.")] = 5,
     distinct: Annotated[
-        Distinct, typer.Option(help="What makes two end states different.")
-    ] = Distinct.POINTS,
+        Distinct | None,
+        typer.Option(
+            help="What makes two end states different: any value, or what rules tell apart; "
+            "by default the latter, and any value with --json."
+        ),
+    ] = None,
     as_json: AsJson = False,
     number: RowNumber = 1,
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
     engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    fixed: FixedOption = None,
+    limit: LimitOption = None,
+    weight: WeightOption = None,
+    time_limit: TimeLimit = None,
+    node_limit: NodeLimit = None,
 ) -> None:
     """Find the k cheapest end states, each with its best path."""
-    loaded = load_problem(problem)
+    loaded = load_problem(problem).restricted(restrictions(fixed, limit, weight))
     person = read_person(loaded, row, number)
-    keys = given(norm=norm, effects=effects, minimize=minimize)
-    plans = loaded.nearest(person, k, distinct=distinct.value, engine=engine, **keys)
+    plans = loaded.nearest(
+        person,
+        k,
+        distinct=(distinct or (Distinct.POINTS if as_json else Distinct.CELLS)).value,
+        engine=engine,
+        time_limit=time_limit,
+        node_limit=node_limit,
+        **given(norm=norm, effects=effects, minimize=minimize),
+    )
     if as_json:
         print_json([each.to_dict() for each in plans])
     else:
         show_plans(out, loaded.theory, plans, loaded.read_row(person))
-        if 0 < len(plans) < k and plans[0].status == "found":
+        if 0 < len(plans) < k and plans[-1].status == "found":
             rest = "this one" if len(plans) == 1 else f"these {len(plans)}"
             out.print(f"There are no more than {rest}.")
-    raise typer.Exit(0 if plans else 1)
+    raise typer.Exit(0 if plans and plans[-1].status != "gave_up" else 1)
 
 
 @planning.command()

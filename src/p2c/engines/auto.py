@@ -13,6 +13,7 @@ from p2c.engines import ENGINES
 from p2c.errors import EngineError
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import find_plan
+from p2c.plan.search import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,12 +45,12 @@ class AutoEngine:
     ) -> Plan:
         """Return the path of least cost from a state to the goal."""
         if space.is_small or ENGINES[self.second].version() is None:
-            return find_plan(space, state, time_limit=time_limit)
+            return find_plan(space, state, Limits.within(time_limit))
         begin = time.monotonic()
         patience = MORE_PATIENCE if space.selects else PATIENCE
         if time_limit is not None:
             patience = min(patience, time_limit)
-        plan = find_plan(space, state, time_limit=patience)
+        plan = find_plan(space, state, Limits.within(patience))
         if not isinstance(plan, GaveUp):
             return plan
         left = None if time_limit is None else max(time_limit - (time.monotonic() - begin), 0.0)
@@ -57,4 +58,4 @@ class AutoEngine:
             return ENGINES[self.second].plan(space, state, time_limit=left)
         except EngineError:
             # Something that the second engine cannot take: then it is ours after all.
-            return find_plan(space, state, time_limit=left)
+            return find_plan(space, state, Limits.within(left))

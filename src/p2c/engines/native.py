@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from p2c.plan.planner import find_plan
+from p2c.plan.search import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,4 +34,4 @@ class NativeEngine:
         self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
     ) -> Plan:
         """Return the path of least cost from a state to the goal."""
-        return find_plan(space, state, time_limit=time_limit)
+        return find_plan(space, state, Limits.within(time_limit))

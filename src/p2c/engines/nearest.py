@@ -6,7 +6,6 @@ places of each are enough.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Effects
@@ -18,10 +17,11 @@ from p2c.errors import EngineError
 from p2c.plan.answer import ask
 from p2c.plan.axis import OFF
 from p2c.plan.dynamics import Dynamics, Variety
-from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import Already
+from p2c.plan.nearest import Distinct
+from p2c.plan.outcome import Already, GaveUp
 from p2c.plan.person import place_person
 from p2c.plan.planner import refuse_if_strict
+from p2c.plan.search import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,20 +31,17 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
     from p2c.plan.space import Space
 
-    Ask = Callable[[Space, Mapping[str, Value], int, Distinct], list[Plan]]
-
-
-def native_nearest(
-    space: Space, state: Mapping[str, Value], k: int, distinct: Distinct
-) -> list[Plan]:
-    """Return the k nearest ends by our own search."""
-    return list(islice(nearest_plans(space, state, distinct=distinct), k))
+    Ask = Callable[[Space, Mapping[str, Value], int, Distinct, float | None], list[Plan]]
 
 
 def clingo_nearest(
-    space: Space, state: Mapping[str, Value], k: int, distinct: Distinct
+    space: Space,
+    state: Mapping[str, Value],
+    k: int,
+    distinct: Distinct,
+    time_limit: float | None = None,
 ) -> list[Plan]:
-    """Return the k nearest ends by clingo; what it cannot prove is refused."""
+    """Return the k nearest ends by clingo; what it cannot prove is refused, and where time ends it has given up."""
     points = distinct is Distinct.POINTS
     dynamics = Dynamics(place_person(space, state), Variety.POINTS if points else Variety.PLANS)
     refuse_if_strict(dynamics)
@@ -54,7 +51,7 @@ def clingo_nearest(
     steps = Steps(Case(dynamics, k if points else 0))
     if not steps.tariff.exact:
         raise EngineError("clingo: these costs do not fit into 32 bits; ask the native engine")
-    return Ends(steps, by_cell=not points).first(k)
+    return Ends(steps, by_cell=not points).first(k, Limits.within(time_limit))
 
 
 def _refuse_unproved(space: Space) -> None:
@@ -100,21 +97,31 @@ class Ends:
             for (name, value), (index, place) in self._places.items()
         ]
 
-    def first(self, k: int) -> list[Plan]:
-        """Return the first k ends."""
+    def first(self, k: int, limits: Limits) -> list[Plan]:
+        """Return the first k ends; that it gave up comes last."""
         found: list[Plan] = []
         dynamics = self._steps.case.dynamics
         while len(found) < k:
             best: list[list[Any]] = []
-            self._control.solve(
-                on_model=lambda model, best=best: best.append(model.symbols(shown=True))
-            )
+            if not self._solve(best, limits):
+                bound = found[-1].cost if found else 0.0
+                return [*found, GaveUp(ask(dynamics), bound or 0.0)]
             if not best:
                 break
             arrival = read_path(dynamics, self._actions(best[-1]), engine="clingo")
             found.append(replayed(dynamics, arrival, engine="clingo"))
             self._rule_out([symbol for symbol in best[-1] if symbol.name == "ends"])
         return found
+
+    def _solve(self, best: list[list[Any]], limits: Limits) -> bool:
+        """Gather ever better ends; tell whether the search came to its end in time."""
+        left = limits.left
+        with self._control.solve(
+            on_model=lambda model: best.append(model.symbols(shown=True)), async_=True
+        ) as handle:
+            in_time = handle.wait(left) if left is not None else bool(handle.wait() or True)
+            handle.cancel()
+        return in_time
 
     def _actions(self, symbols: list[Any]) -> list[Named]:
         acts = [symbol for symbol in symbols if symbol.name in ("do", "then")]
@@ -136,8 +143,6 @@ ends(F,K) :- at(F,V,horizon), kind(F,V,K).
 """
 
 NEAREST: dict[str, Ask] = {
-    "auto": native_nearest,
-    "native": native_nearest,
     "clingo": clingo_nearest,
 }
-"""Who can tell the k nearest ends."""
+"""Who can tell the k nearest ends, besides our own planner."""

@@ -31,7 +31,7 @@ def read_path(dynamics: Dynamics, actions: Iterable[Named], *, engine: str) -> A
         moves.append(move)
         places = (*places[: move.axis], move.end, *places[move.axis + 1 :])
     arrival = arrive(dynamics, straightened(dynamics, moves))
-    if not dynamics.judge(arrival.node.places).goal:
+    if not dynamics.judge(arrival.places).goal:
         raise EngineError(f"{engine}: its answer is a path that does not lead to the goal")
     return arrival
 

@@ -48,7 +48,7 @@ class Lifting(NamedTuple):
 
 
 def find_blockers(
-    space: Space, state: Mapping[str, Value], *, limits: Limits | None = None
+    space: Space, state: Mapping[str, Value], limits: Limits | None = None
 ) -> Explanation:
     """Return a smallest set of restrictions that bar every path, and the path that lifting them opens.
 

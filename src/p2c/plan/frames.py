@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.encode import Column
     from p2c.plan.space import Space
+    from p2c.plan.table import Solver
 
 CHUNK = 250_000
 """How many rows are planned at a time."""
@@ -30,7 +31,7 @@ LONG = 20_000
 
 
 def plan_frame(
-    space: Space, frame: Any, *, details: bool = True, progress: bool | None = None
+    space: Space, frame: Any, *, solver: Solver, details: bool = True, progress: bool | None = None
 ) -> Any:
     """Return a frame of the same kind and row order.
 
@@ -44,7 +45,7 @@ def plan_frame(
             [Fault(name, f"no such column; {suggestion(name, table.columns)}") for name in absent]
         )
     chunks = [
-        plan_rows(space, columns, details=details).columns()
+        plan_rows(space, columns, details=details, solver=solver).columns()
         for columns in _chunks(table, names, progress=progress)
     ]
     whole = {key: _joined([chunk[key] for chunk in chunks]) for key in chunks[0]}

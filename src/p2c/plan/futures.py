@@ -82,7 +82,9 @@ class Futures:
         some, every = outlook.bodies(course, kept)
         heading = reduce(or_, (outlook.heading(course, number) for number in numbers(kept)), 0)
         silent = 0
-        lenient = course.governed.law is Law.ONLY_IF or outlook.may_excuse(course.index, fired, sure)
+        lenient = course.governed.law is Law.ONLY_IF or outlook.may_excuse(
+            course.index, fired, sure
+        )
         if not lenient and not heading & fired:
             # It can rest in the head of no rule that may fire, so that none must.
             silent = course.governed.rules & ~outlook.calling

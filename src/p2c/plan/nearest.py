@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.plan.answer import ask, found
+from p2c.plan.answer import found
 from p2c.plan.dynamics import Dynamics, Variety
-from p2c.plan.outcome import Already
+from p2c.plan.outcome import Found, Infeasible
 from p2c.plan.person import place_person
-from p2c.plan.planner import arrivals, refuse_if_strict
-from p2c.plan.search import Arrival, Key, Limits, chain_of
+from p2c.plan.planner import arrivals, find_plan, gave_up
+from p2c.plan.search import Arrival, Key, LimitReached, Limits, chain_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,18 +42,25 @@ def nearest_plans(
     distinct: Distinct = Distinct.POINTS,
     limits: Limits | None = None,
 ) -> Iterator[Plan]:
-    """Yield plans to distinct end states, cheapest first; one if the goal holds at the start, none if no way exists."""
+    """Yield plans to distinct end states, cheapest first; one if the goal holds at the start, none if no way exists.
+
+    The first is the plan, at its price. Where a limit ends the search, that it gave up comes last.
+    """
+    limits = limits or Limits()
+    first = find_plan(space, state, limits)
+    if isinstance(first, Infeasible):
+        return
+    yield first
+    if not isinstance(first, Found):
+        return
     variety = Variety.POINTS if distinct is Distinct.POINTS else Variety.PLANS
     dynamics = Dynamics(place_person(space, state), variety)
-    refuse_if_strict(dynamics)
-    question = ask(dynamics)
-    if dynamics.judge(dynamics.person.places).goal:
-        yield Already(question)
-        return
-    limits = limits or Limits()
     paths = _points(dynamics, limits) if variety is Variety.POINTS else _ways(dynamics, limits)
-    for arrival in paths:
-        yield found(dynamics, question, arrival)
+    try:
+        for arrival in islice(paths, 1, None):
+            yield found(dynamics, first.question, arrival)
+    except LimitReached as reached:
+        yield gave_up(dynamics, first.question, reached)
 
 
 def _ways(dynamics: Dynamics, limits: Limits) -> Iterator[Arrival]:

@@ -202,7 +202,9 @@ def _ways(
         for weight, share, flat in zip(weights, shares, even, strict=True)
     ]
     whole = math.lcm(*(each.denominator for each in (*units, *weights)))
-    ways = [(int(unit * whole), int(each * whole)) for unit, each in zip(units, weights, strict=True)]
+    ways = [
+        (int(unit * whole), int(each * whole)) for unit, each in zip(units, weights, strict=True)
+    ]
     return tuple(ways), whole
 
 

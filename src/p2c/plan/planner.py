@@ -24,27 +24,21 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Value
     from p2c.plan.atlas import Entry
-    from p2c.plan.outcome import Plan
+    from p2c.plan.outcome import Plan, Question
     from p2c.plan.person import Person
     from p2c.plan.search import Arrival, Lead
     from p2c.plan.space import Space
 
 
-def find_plan(
-    space: Space,
-    state: Mapping[str, Value],
-    *,
-    time_limit: float | None = None,
-    node_limit: int | None = None,
-) -> Plan:
+def find_plan(space: Space, state: Mapping[str, Value], limits: Limits | None = None) -> Plan:
     """Return the path of least cost from a state to the goal, or what was proved instead."""
     person = place_person(space, state)
-    no_time = time_limit is not None and time_limit <= 0
-    if node_limit is None and not no_time and space.is_small:
+    limits = limits or Limits()
+    if limits.nodes is None and limits.left != 0.0 and space.is_small:
         entry = space.atlas.entry(person, QUICK if space.selects else LABELS)
         if entry is not None and entry.routes is not None:
             return _from_atlas(person, entry)
-    return search_plan(Dynamics(person), Limits.within(time_limit, node_limit))
+    return search_plan(Dynamics(person), limits)
 
 
 def _from_atlas(person: Person, entry: Entry) -> Plan:
@@ -67,13 +61,15 @@ def search_plan(dynamics: Dynamics, limits: Limits) -> Plan:
     try:
         arrival = next(arrivals(dynamics, limits), None)
     except LimitReached as reached:
-        best = found(dynamics, question, reached.best) if reached.best else None
-        return GaveUp(
-            question,
-            _bound(dynamics.person, reached.effort),
-            best and replace(best, optimal=False),
-        )
+        return gave_up(dynamics, question, reached)
     return Infeasible(question) if arrival is None else found(dynamics, question, arrival)
+
+
+def gave_up(dynamics: Dynamics, question: Question, reached: LimitReached) -> GaveUp:
+    """Return what is known when a limit has ended a search."""
+    best = found(dynamics, question, reached.best) if reached.best else None
+    bound = _bound(dynamics.person, reached.effort)
+    return GaveUp(question, bound, best and replace(best, optimal=False))
 
 
 def _landed(arrival: Arrival) -> Arrival:

@@ -40,6 +40,36 @@ class Restriction:
     lifted: tuple[str, ...] = ()
 
 
+KEYS = ("action", "min", "max", "only", "weight", "lift")
+"""What a restriction is written with."""
+
+
+def read_restriction(name: str, given: Restriction | Mapping[str, Any] | str) -> Restriction:
+    """Return a restriction from its keys, or from the action alone.
+
+    >>> read_restriction("debt", {"max": 500, "weight": 2})
+    Restriction(action=None, least=None, most=500, only=None, weight=2, lifted=())
+    """
+    if isinstance(given, Restriction):
+        return given
+    table: Mapping[str, Any] = {"action": given} if isinstance(given, str) else given
+    for key in table:
+        if key not in KEYS:
+            raise ProblemError([Fault(name, f"no key '{key}'; {suggestion(key, KEYS)}")])
+    action, actions = table.get("action"), [each.value for each in Action]
+    if action is not None and action not in actions:
+        raise ProblemError([Fault(name, f"no action '{action}'; {suggestion(action, actions)}")])
+    only = table.get("only")
+    return Restriction(
+        action=None if action is None else Action(action),
+        least=table.get("min"),
+        most=table.get("max"),
+        only=None if only is None else tuple(only),
+        weight=table.get("weight"),
+        lifted=tuple(table.get("lift") or ()),
+    )
+
+
 def restrict(theory: Theory, restrictions: Mapping[str, Restriction]) -> Theory:
     """Return a theory with a person's restrictions in its features; the rules stay bound as they are."""
     known = theory.feature

@@ -120,6 +120,11 @@ class Limits:
         """Return the limits that end so many seconds from now."""
         return cls(nodes, None if seconds is None else time.monotonic() + seconds)
 
+    @property
+    def left(self) -> float | None:
+        """Return how many seconds are left, if they are counted."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
     def check(self) -> None:
         """Raise when it is time to stop."""
         if (self.nodes is not None and self.expanded >= self.nodes) or (

@@ -127,7 +127,9 @@ class SetSearch:
         What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first;
         but where some of the choice reaches the goal without the rest, it matters when.
         """
-        if len(self.options.stirring_of(choice.chosen)) <= FEW and not self._most_ends(choice, limits):
+        if len(self.options.stirring_of(choice.chosen)) <= FEW and not self._most_ends(
+            choice, limits
+        ):
             return
         paths = self._ordered(choice, rests, limits, halts=_contains_one(choice, self.arrived))
         for count, arrival in enumerate(paths, start=1):

@@ -427,9 +427,7 @@ class Space:
     @cached_property
     def settable(self) -> tuple[int, ...]:
         """Return the features that may be set."""
-        return tuple(
-            index for index, axis in enumerate(self.axes) if axis.feature.action.is_direct
-        )
+        return tuple(index for index, axis in enumerate(self.axes) if axis.feature.action.is_direct)
 
     @cached_property
     def relevant(self) -> tuple[int, ...]:

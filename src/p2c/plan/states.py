@@ -53,6 +53,31 @@ class Path(NamedTuple):
     chain: Chain | None
 
 
+class Frontier:
+    """The best ways known to each node; with squared costs, a dearer one that has gone less far may still win."""
+
+    def __init__(self) -> None:
+        self._best: dict[Node, list[tuple[Key, Gone]]] = {}
+
+    def admits(self, node: Node, key: Key, gone: Gone) -> bool:
+        """Keep a way to a node unless a known one is as good."""
+        known = self._best.get(node)
+        if known is None:
+            self._best[node] = [(key, gone)]
+            return True
+        if any(other <= key and _no_further(way, gone) for other, way in known):
+            return False
+        known[:] = [
+            (other, way) for other, way in known if not (key <= other and _no_further(gone, way))
+        ]
+        known.append((key, gone))
+        return True
+
+    def holds(self, node: Node, key: Key, gone: Gone) -> bool:
+        """Tell whether a way to a node is still among the best."""
+        return (key, gone) in self._best[node]
+
+
 @dataclass(frozen=True)
 class StateSearch:
     """What is searched state by state: only the relevant features are changed directly, a goal state is never left."""
@@ -60,7 +85,7 @@ class StateSearch:
     dynamics: Dynamics
     relevant: Sequence[int]
     land: Callable[[Arrival], Lead | Arrival]
-    frontier: Frontier = field(default_factory=lambda: Frontier())
+    frontier: Frontier = field(default_factory=Frontier)
 
     def leads(self) -> Iterator[StateLead]:
         """Yield where the search begins."""
@@ -98,31 +123,6 @@ class StateLead(NamedTuple):
                 continue
             if search.frontier.admits(following.node, onward, following.gone):
                 yield StateLead(search, onward, following)
-
-
-class Frontier:
-    """The best ways known to each node; with squared costs, a dearer one that has gone less far may still win."""
-
-    def __init__(self) -> None:
-        self._best: dict[Node, list[tuple[Key, Gone]]] = {}
-
-    def admits(self, node: Node, key: Key, gone: Gone) -> bool:
-        """Keep a way to a node unless a known one is as good."""
-        known = self._best.get(node)
-        if known is None:
-            self._best[node] = [(key, gone)]
-            return True
-        if any(other <= key and _no_further(way, gone) for other, way in known):
-            return False
-        known[:] = [
-            (other, way) for other, way in known if not (key <= other and _no_further(gone, way))
-        ]
-        known.append((key, gone))
-        return True
-
-    def holds(self, node: Node, key: Key, gone: Gone) -> bool:
-        """Tell whether a way to a node is still among the best."""
-        return (key, gone) in self._best[node]
 
 
 def _no_further(one: Gone, other: Gone) -> bool:

@@ -13,7 +13,7 @@ import json
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from p2c.plan.axis import OFF
 from p2c.plan.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
 from p2c.plan.outcome import DirectAction, Found, Infeasible
 from p2c.plan.person import place_person
-from p2c.plan.planner import find_plan, refuse_if_strict
+from p2c.plan.planner import refuse_if_strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,6 +48,7 @@ class Batch:
     """The answers for some rows, a column each; `routes` says what is done, by number."""
 
     space: Space
+    solver: Solver
     own: Mapping[str, Column | Coded]
     places: dict[int, Whole]
     near: dict[int, Whole]
@@ -81,11 +82,23 @@ class Batch:
         return {**found, **rests, "message": self.message.coded()}
 
 
+class Solver(Protocol):
+    """Who answers for one person; where it is our own planner, classes of people may be answered at once."""
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether our own planner answers."""
+
+    def plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
+        """Return the answer for a person."""
+
+
 def plan_rows(
     space: Space,
     columns: Mapping[str, Column | Coded],
     *,
     details: bool,
+    solver: Solver,
     tell: Tell = lambda _: None,
 ) -> Batch:
     """Return the answers for a table given as arrays by feature name; `tell` is called as their number grows."""
@@ -93,9 +106,11 @@ def plan_rows(
     places = {
         index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
     }
-    near = _neighbours(space, columns, places) if space.is_small else places
+    by_class = space.is_small and solver.is_own
+    near = _neighbours(space, columns, places) if by_class else places
     batch = Batch(
         space,
+        solver,
         columns,
         places,
         near,
@@ -111,7 +126,7 @@ def plan_rows(
     )
     _note_unknown(batch, np.arange(size))
     lowest = np.minimum.reduce(list(near.values()))
-    alone = lowest <= ASTRAY if space.is_small else np.ones(size, dtype=bool)
+    alone = lowest <= ASTRAY if by_class else np.ones(size, dtype=bool)
     for entry, rows in _classes(space, batch, np.flatnonzero(~alone)):
         _answer_class(batch, entry, rows)
     for row in np.flatnonzero(alone):
@@ -395,7 +410,7 @@ def _answer_alone(batch: Batch, row: int) -> None:
     batch.tell(1)
     try:
         state = read_row([axis.feature for axis in space.axes], _row(batch, row))
-        plan = find_plan(space, state)
+        plan = batch.solver.plan(space, state)
     except RowError as error:
         _mark_invalid(batch, np.array([row]), str(error))
         return

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import Action
 from p2c.explain.sentences import explain_proof
-from p2c.plan.restriction import Restriction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,20 +19,7 @@ KEYS = ("norm", "effects", "minimize", "exceptions", "causal")
 
 def restricted(problem: Problem, restrictions: Mapping[str, Mapping[str, Any]]) -> Problem:
     """Return the problem with a person's restrictions in it."""
-    read = {name: _restriction(table) for name, table in restrictions.items()}
-    return problem.restricted(read)
-
-
-def _restriction(table: Mapping[str, Any]) -> Restriction:
-    only = table.get("only")
-    return Restriction(
-        action=None if table.get("action") is None else Action(table["action"]),
-        least=table.get("min"),
-        most=table.get("max"),
-        only=None if only is None else tuple(only),
-        weight=table.get("weight"),
-        lifted=tuple(table.get("lift") or ()),
-    )
+    return problem.restricted(restrictions)
 
 
 def overrides(arguments: Arguments) -> dict[str, Any]:

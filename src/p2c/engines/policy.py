@@ -1,0 +1,90 @@
+"""How a person is planned for: by which engine, within which limits, and whether what blocks them is asked.
+
+The same behind every door, for one person and for tables: nothing ends early unless the caller said so.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.domain.limits import check_count, check_seconds
+from p2c.engines import ENGINES
+from p2c.errors import EngineError, suggestion
+from p2c.plan.blockers import find_blockers
+from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.outcome import Infeasible
+from p2c.plan.planner import find_plan
+from p2c.plan.search import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.plan.outcome import Plan
+    from p2c.plan.space import Space
+
+OWN = ("auto", "native")
+"""The engines that count states, and that answer whole classes of people at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """An engine and limits for each person."""
+
+    engine: str = "auto"
+    time_limit: float | None = None
+    node_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check_seconds("time_limit", self.time_limit)
+        check_count("node_limit", self.node_limit)
+        if self.engine not in ENGINES:
+            raise EngineError(f"no engine '{self.engine}'; {suggestion(self.engine, ENGINES)}")
+        if self.node_limit is not None and not self.is_own:
+            raise EngineError(
+                f"the engine '{self.engine}' takes a time limit, not a limit of nodes"
+            )
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether our own planner answers."""
+        return self.engine in OWN
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits of a search that begins now."""
+        return Limits.within(self.time_limit, self.node_limit)
+
+    def plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
+        """Return the path of least cost from a state to the goal, or what was proved instead."""
+        if self.node_limit is not None:
+            return find_plan(space, state, self.limits)
+        return ENGINES[self.engine].plan(space, state, time_limit=self.time_limit)
+
+    def explained_plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
+        """Return the same, with what blocks a person who has no way, all within the time limit."""
+        begin = time.monotonic()
+        plan = self.plan(space, state)
+        if not isinstance(plan, Infeasible):
+            return plan
+        left = self.time_limit
+        if left is not None:
+            left = max(left - (time.monotonic() - begin), 0.0)
+        return Infeasible(plan.question, *find_blockers(space, state, Limits.within(left)))
+
+    def nearest(
+        self, space: Space, state: Mapping[str, Value], k: int, distinct: Distinct
+    ) -> Iterable[Plan]:
+        """Return the k cheapest distinct end states, cheapest first; where a limit ends it, what gave up comes last."""
+        if self.is_own:
+            return nearest_plans(space, state, distinct=distinct, limits=self.limits)
+        from p2c.engines.nearest import NEAREST
+
+        if self.engine not in NEAREST:
+            known = (*OWN, *NEAREST)
+            raise EngineError(
+                f"no nearest ends by '{self.engine}'; {suggestion(self.engine, known)}"
+            )
+        return NEAREST[self.engine](space, state, k, distinct, self.time_limit)
