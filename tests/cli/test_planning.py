@@ -95,10 +95,13 @@ def test_giving_up_is_said_and_has_its_exit_code(desk: Desk) -> None:
 
 
 def test_the_nearest_are_a_table_cheapest_first(desk: Desk) -> None:
-    shown = desk.run("nearest", desk.loan, desk.john, "-k", 3)
+    shown = desk.run("nearest", desk.loan, desk.john, "-k", 3, "--distinct", "points")
     assert shown.code == 0
     assert "0.005020002" in shown.out
     assert "60,002" in shown.out
+    by_kind = desk.run("nearest", desk.loan, desk.john, "-k", 3)
+    assert "60,001" not in by_kind.out
+    assert "no more than this one that differ" in " ".join(by_kind.out.split())
     assert desk.run("nearest", desk.loan, desk.row(STUCK)) == (
         1,
         "There is no way from here; this is proved.\n",
@@ -106,6 +109,24 @@ def test_the_nearest_are_a_table_cheapest_first(desk: Desk) -> None:
     )
     already = desk.run("nearest", desk.loan, desk.row(RICH))
     assert (already.code, already.out[:21]) == (0, "Nothing has to change")
+
+
+def test_a_person_adds_what_they_cannot_change_own_limits_and_weights(desk: Desk) -> None:
+    fixed = desk.run("plan", desk.loan, desk.john, "--fixed", "debt", "--json")
+    assert (fixed.code, fixed.json()["status"]) == (1, "infeasible")
+    assert fixed.json()["blockers"] == [{"feature": "debt", "restriction": "fixed"}]
+    limited = desk.run("plan", desk.loan, desk.john, "--limit", "bank_balance=..59999", "--json")
+    assert limited.json()["blockers"] == [{"feature": "bank_balance", "restriction": "limits"}]
+    heavy = desk.run("plan", desk.loan, desk.john, "--weight", "debt=3", "--json")
+    assert heavy.json()["cost"] == pytest.approx(3 * 0.005 + 0.00002)
+    for options, said in (
+        (("--limit", "debt=5"), "--limit: expected FEATURE=LOW..HIGH, found 'debt=5'"),
+        (("--weight", "debt=much"), "--weight: expected a number, found 'much'"),
+        (("--fixed", "dept"), "dept: no such feature; did you mean 'debt'?"),
+    ):
+        shown = desk.run("plan", desk.loan, desk.john, *options)
+        assert shown.code == 2
+        assert said in shown.err
 
 
 def test_what_is_not_known_and_what_was_learned_stands_beside_every_answer(desk: Desk) -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c.explain.narrate import narrate
-from p2c.plan.blockers import Explanation, find_blockers
+from p2c.plan.blockers import Explanation, Trial, find_blockers, liftings
 from p2c.plan.outcome import Blocker, Found, Infeasible
 from p2c.plan.planner import find_plan
 from p2c.plan.search import Limits
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, ordinal, whole
+from tests.oracle import best_plan
 from tests.plan.test_limits import many_changes
 from tests.strategies import seeded_problems
 
@@ -243,3 +244,57 @@ def test_where_no_lifting_helps_the_rules_are_said_to_be_the_reason() -> None:
         "There is no way from here; this is proved.",
         "None of your restrictions is the reason: the rules themselves leave no way.",
     )
+
+
+def by_brute_force(problem: Problem, state: dict[str, Any]) -> tuple[Blocker, ...]:
+    """Return a smallest set of restrictions whose lifting opens a path, all sets tried with the slow planner."""
+    trial = Trial(problem.compiled, state, liftings(problem.compiled), Limits())
+    for size in range(1, len(trial.liftings) + 1):
+        best: tuple[float, tuple[int, ...]] | None = None
+        for chosen in combinations(range(len(trial.liftings)), size):
+            theory = trial.lifted_space(frozenset(chosen)).theory
+            plan = best_plan(theory, state)
+            assert plan is not None
+            if plan.cost is not None and (best is None or plan.cost < best[0] - 1e-9):
+                best = plan.cost, chosen
+        if best is not None:
+            return tuple(trial.liftings[number].blocker for number in best[1])
+    return ()
+
+
+def compare(seed: int, count: int) -> int:
+    """Compare on those of some random problems whose person has no way, and return how many these are."""
+    compared = 0
+    for document, row in seeded_problems(seed, count):
+        problem = Problem.from_dict(document | {"exceptions": "abduce"})
+        state = problem.read_row(row)
+        if find_plan(problem.compiled, state).status != "infeasible":
+            continue
+        if len(liftings(problem.compiled)) > 6:
+            continue
+        found = find_blockers(problem.compiled, state)
+        assert found.known
+        assert found.blockers == by_brute_force(problem, state), (document, row)
+        compared += 1
+    return compared
+
+
+def test_blockers_are_a_smallest_set_with_the_cheapest_path() -> None:
+    assert compare(700, 60) >= 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100))
+def test_blockers_are_a_smallest_set_on_many_more(seed: int) -> None:
+    assert compare(seed + 30_000, 90) >= 10
+
+
+def test_a_path_that_only_breaks_an_exception_is_no_advice() -> None:
+    problem = Problem.from_dict(LOAN)
+    stuck = JOHN | {"debt": 0, "credit_score": 540, "bank_balance": 60_000}
+    plan = problem.plan(stuck)
+    assert isinstance(plan, Infeasible)
+    assert plan.blockers == (Blocker("credit_score", "effect"),)
+    assert plan.opened is not None
+    (action,) = plan.opened.direct_actions
+    assert (action.start, action.end) == (540, 620)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 import tomllib
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 from p2c import datasets
 from p2c.errors import P2CError
+from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.outcome import DirectAction
+from p2c.plan.search import Limits
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
 from tests.oracle import all_end_states
 from tests.strategies import seeded_problems
+
+if TYPE_CHECKING:
+    from p2c.plan.outcome import Plan
 
 Document = dict[str, Any]
 
@@ -144,3 +151,82 @@ def test_how_many_has_to_be_a_whole_number_above_zero(k: Any) -> None:
 def test_an_unknown_way_to_differ_is_refused() -> None:
     with pytest.raises(P2CError, match="distinct: expected points or cells, found 'regions'"):
         Problem.from_dict(LOAN).nearest(JOHN, distinct="regions")
+
+
+def features_set(plan: Plan) -> set[str]:
+    return {
+        act.feature for step in plan.steps for act in step.actions if isinstance(act, DirectAction)
+    }
+
+
+def test_a_way_that_contains_a_cheaper_one_is_no_other_way() -> None:
+    data = {
+        "goal": "yes(X)",
+        "rules": "yes(X) :- a(X,N), N>=5.\nyes(X) :- b(X,'y'), c(X,'y').",
+        "features": {"a": whole(0, 9), "b": category("x", "y"), "c": category("x", "y")},
+    }
+    problem = Problem.from_dict(data)
+    plans = problem.nearest({"a": 0, "b": "x", "c": "x"}, 20, distinct="cells")
+    assert [features_set(plan) for plan in plans] == [{"a"}, {"b", "c"}]
+
+
+def test_less_of_one_thing_with_some_of_another_is_another_way() -> None:
+    data = {
+        "goal": "yes(X)",
+        "rules": "yes(X) :- a(X,N), N>=9.\nyes(X) :- a(X,N), N>=4, b(X,'y').",
+        "features": {"a": whole(0, 9), "b": category("x", "y", weight=0.9)},
+    }
+    problem = Problem.from_dict(data)
+    plans = problem.nearest({"a": 0, "b": "x"}, 20, distinct="cells")
+    ends = [plan.counterfactual for plan in plans]
+    assert ends == [{"a": 9, "b": "x"}, {"a": 4, "b": "y"}]
+
+
+def independent(count: int, needed: int) -> tuple[Problem, Document]:
+    """Return a problem of independent numbers, some of which must change, and a person."""
+    rules = "\n".join(f"bad(X) :- f{n}(X,N), N<{50 + n}." for n in range(needed))
+    features = {f"f{n}": whole(0, 1000) for n in range(count)}
+    problem = Problem.from_dict({"goal": "not bad(X)", "rules": rules, "features": features})
+    return problem, {f"f{n}": n for n in range(count)}
+
+
+@pytest.mark.parametrize(("count", "needed"), [(10, 4), (12, 5), (14, 6), (16, 7), (24, 8)])
+def test_the_nearest_ends_take_few_nodes_however_much_must_change(count: int, needed: int) -> None:
+    problem, row = independent(count, needed)
+    state = problem.read_row(row)
+    few, more = Limits(), Limits()
+    for limits, k in ((few, 1), (more, 20)):
+        plans = nearest_plans(problem.compiled, state, distinct=Distinct.POINTS, limits=limits)
+        found = list(islice(plans, k))
+        assert len(found) == k
+        assert found[0].to_dict() == problem.plan(row).to_dict()
+    assert few.expanded <= 3 * needed
+    assert more.expanded <= 40 * needed
+
+
+def test_what_ends_early_has_given_up_after_what_it_found() -> None:
+    problem, row = independent(8, 4)
+    plans = problem.nearest(row, k=500, node_limit=60)
+    assert [plan.status for plan in plans[-2:]] == ["found", "gave_up"]
+    least = problem.nearest(row, k=len(plans))[-1].cost
+    assert plans[-1].to_dict()["bound"] <= least
+    assert [each.status for each in problem.nearest(row, k=3, time_limit=0)] == ["gave_up"]
+
+
+def test_of_changes_that_cost_the_same_the_shorter_is_advised() -> None:
+    problem = Problem.from_dict(
+        {
+            "goal": "not bad(X)",
+            "norm": "l0",
+            "rules": "bad(X) :- pets(X,N), N>2.",
+            "features": {"pets": whole(0, 9)},
+        }
+    )
+    assert problem.plan({"pets": 3}).counterfactual == {"pets": 2}
+    assert [plan.counterfactual for plan in problem.nearest({"pets": 3}, k=3)] == [
+        {"pets": 2},
+        {"pets": 1},
+        {"pets": 0},
+    ]
+    table = problem.plan_many(pd.DataFrame({"pets": [3, 5, 2]}))
+    assert table["end_pets"].tolist() == [2, 2, 2]

@@ -100,7 +100,6 @@ def test_actions_that_stir_nothing_stand_where_ties_want_them() -> None:
     ("keys", "features"),
     [
         ({"effects": "supported"}, {}),
-        ({}, {"e": {"action": "free"}}),
         ({}, {"c": {"moves": {"x": ["y"]}}}),
     ],
 )

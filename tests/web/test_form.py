@@ -9,21 +9,17 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from p2c import Problem, datasets
+from p2c import datasets
 from p2c.explain.phrases import ENGLISH, GERMAN, LANGUAGES, phrases_of
 from p2c.explain.sentences import number_words
-from p2c.plan.outcome import DirectAction
 from p2c.web.pages.address import Case, case_of_row, read_case
 from p2c.web.pages.numerals import plain_number, typed_number
 from p2c.web.pages.values import read_values
-from p2c.web.ways import ways_of_their_own
 from tests.embedded import embedded
-from tests.loan import category, whole
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-    from p2c.plan.outcome import Plan
 
 ROW = datasets.rows("loan")["john"]
 JOHN = case_of_row(ROW)
@@ -230,42 +226,6 @@ def test_a_card_says_what_a_problem_is_about(client: TestClient) -> None:
     german = client.get("/?language=de").text
     assert "Kontostand, Kreditwürdigkeit" in german
     assert 'href="/p/loan/plan?language=de"' in german
-
-
-def features_set(plan: Plan) -> set[str]:
-    return {
-        act.feature for step in plan.steps for act in step.actions if isinstance(act, DirectAction)
-    }
-
-
-def test_a_way_that_contains_a_cheaper_one_is_no_other_way() -> None:
-    data = {
-        "goal": "yes(X)",
-        "rules": "yes(X) :- a(X,N), N>=5.\nyes(X) :- b(X,'y'), c(X,'y').",
-        "features": {"a": whole(0, 9), "b": category("x", "y"), "c": category("x", "y")},
-    }
-    problem = Problem.from_dict(data)
-    plans = problem.nearest({"a": 0, "b": "x", "c": "x"}, 20, distinct="cells")
-    changed = [features_set(plan) for plan in plans]
-    assert {"a", "b"} in changed
-    kept = ways_of_their_own(problem.theory, plans)
-    assert [features_set(plan) for plan in kept] == [
-        {"a"},
-        {"b", "c"},
-    ]
-
-
-def test_less_of_one_thing_with_some_of_another_is_another_way() -> None:
-    data = {
-        "goal": "yes(X)",
-        "rules": "yes(X) :- a(X,N), N>=9.\nyes(X) :- a(X,N), N>=4, b(X,'y').",
-        "features": {"a": whole(0, 9), "b": category("x", "y", weight=0.9)},
-    }
-    problem = Problem.from_dict(data)
-    plans = problem.nearest({"a": 0, "b": "x"}, 20, distinct="cells")
-    kept = ways_of_their_own(problem.theory, plans)
-    ends = [plan.counterfactual for plan in kept]
-    assert ends == [{"a": 9, "b": "x"}, {"a": 4, "b": "y"}]
 
 
 def test_other_ways_on_the_page_contain_no_pointless_change(client: TestClient) -> None:

@@ -51,6 +51,8 @@ from p2c.report.terminal import (
 MOST = 100_000
 """The most end states that are asked for at once."""
 
+KINDS = " that differ in kind; --distinct points lists every end state"
+
 planning = command_group()
 
 
@@ -128,10 +130,11 @@ def nearest(
     """Find the k cheapest end states, each with its best path."""
     loaded = load_problem(problem).restricted(restrictions(fixed, limit, weight))
     person = read_person(loaded, row, number)
+    points = as_json if distinct is None else distinct is Distinct.POINTS
     plans = loaded.nearest(
         person,
         k,
-        distinct=(distinct or (Distinct.POINTS if as_json else Distinct.CELLS)).value,
+        distinct=(Distinct.POINTS if points else Distinct.CELLS).value,
         engine=engine,
         time_limit=time_limit,
         node_limit=node_limit,
@@ -143,7 +146,7 @@ def nearest(
         show_plans(out, loaded.theory, plans, loaded.read_row(person))
         if 0 < len(plans) < k and plans[-1].status == "found":
             rest = "this one" if len(plans) == 1 else f"these {len(plans)}"
-            out.print(f"There are no more than {rest}.")
+            out.print(f"There are no more than {rest}{'' if points else KINDS}.")
     raise typer.Exit(0 if plans and plans[-1].status != "gave_up" else 1)
 
 

@@ -6,6 +6,7 @@ places of each are enough.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Effects
@@ -21,14 +22,15 @@ from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Already, GaveUp
 from p2c.plan.person import place_person
 from p2c.plan.planner import refuse_if_strict
-from p2c.plan.search import Limits
+from p2c.plan.search import LimitReached, Limits
+from p2c.plan.ways import ways_of_their_own
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.engines.reading import Named
-    from p2c.plan.outcome import Plan
+    from p2c.plan.outcome import Found, Plan
     from p2c.plan.space import Space
 
     Ask = Callable[[Space, Mapping[str, Value], int, Distinct, float | None], list[Plan]]
@@ -99,19 +101,28 @@ class Ends:
 
     def first(self, k: int, limits: Limits) -> list[Plan]:
         """Return the first k ends; that it gave up comes last."""
-        found: list[Plan] = []
         dynamics = self._steps.case.dynamics
-        while len(found) < k:
+        ends: Iterator[Found] = self._all(limits)
+        if self._by_cell:
+            ends = ways_of_their_own(dynamics.person.space.theory, ends)
+        found: list[Plan] = []
+        try:
+            found += islice(ends, k)
+        except LimitReached:
+            found.append(GaveUp(ask(dynamics), 0.0))
+        return found
+
+    def _all(self, limits: Limits) -> Iterator[Found]:
+        dynamics = self._steps.case.dynamics
+        while True:
             best: list[list[Any]] = []
             if not self._solve(best, limits):
-                bound = found[-1].cost if found else 0.0
-                return [*found, GaveUp(ask(dynamics), bound or 0.0)]
+                raise LimitReached(0, None)
             if not best:
-                break
+                return
             arrival = read_path(dynamics, self._actions(best[-1]), engine="clingo")
-            found.append(replayed(dynamics, arrival, engine="clingo"))
+            yield replayed(dynamics, arrival, engine="clingo")
             self._rule_out([symbol for symbol in best[-1] if symbol.name == "ends"])
-        return found
 
     def _solve(self, best: list[list[Any]], limits: Limits) -> bool:
         """Gather ever better ends; tell whether the search came to its end in time."""

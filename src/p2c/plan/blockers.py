@@ -55,7 +55,7 @@ def find_blockers(
     The set is empty where lifting opens none: then the rules themselves rule it out. A path that only breaks an exception
     for its own sake is no advice and is not told.
     """
-    trial = Trial(space, state, tuple(_liftings(space)), limits or Limits())
+    trial = Trial(space, state, liftings(space), limits or Limits())
     try:
         chosen = trial.smallest()
         if chosen is None:
@@ -100,7 +100,7 @@ class Trial:
         self.tried.add(kept)
         limits = Limits(self.limits.nodes, self.limits.deadline, self.limits.expanded)
         limits.nodes = limits.expanded + ENOUGH
-        space = self.space.with_features(self._lifted(kept | self.adding))
+        space = self.lifted_space(kept | self.adding)
         plan = search_plan(Dynamics(place_person(space, self.state)), limits)
         if isinstance(plan, Infeasible):
             self.hopeless.add(kept)
@@ -167,7 +167,7 @@ class Trial:
         """Tell whether a look ahead sees a path when any of some restrictions may be lifted, or may stay."""
         self.limits.check()
         loose = frozenset(self.liftings[each].feature.name for each in chosen)
-        space = self.space.with_features(self._lifted(chosen), loose)
+        space = self.lifted_space(chosen, loose)
         return may_arrive(Dynamics(place_person(space, self.state)), self.limits)
 
     def opened(self, chosen: Lifts) -> Found | None:
@@ -182,20 +182,21 @@ class Trial:
         return self._plan(chosen, lasting=True) if found is not None and _in_vain(found) else found
 
     def _plan(self, chosen: Lifts, *, lasting: bool = False) -> Found | None:
-        space = self.space.with_features(self._lifted(frozenset(chosen)))
+        space = self.lifted_space(frozenset(chosen))
         dynamics = Dynamics(place_person(space, self.state), lasting=lasting)
         plan = search_plan(dynamics, self.limits)
         if isinstance(plan, GaveUp):
             raise LimitReached(0, None)
         return plan if isinstance(plan, Found) else None
 
-    def _lifted(self, chosen: frozenset[int]) -> list[Feature]:
+    def lifted_space(self, chosen: frozenset[int], loose: frozenset[str] = frozenset()) -> Space:
+        """Return the space without some restrictions."""
         lifted: dict[str, Feature] = {}
         for number in sorted(chosen):
             lifting = self.liftings[number]
             name = lifting.blocker.feature
             lifted[name] = _merged(lifted.get(name, self.space.theory.feature[name]), lifting)
-        return list(lifted.values())
+        return self.space.with_features(lifted.values(), loose)
 
 
 def _in_vain(plan: Found) -> bool:
@@ -225,6 +226,11 @@ def _merged(feature: Feature, lifting: Lifting) -> Feature:
             )
         case _:
             return replace(feature, action=Action.FREE)
+
+
+def liftings(space: Space) -> tuple[Lifting, ...]:
+    """Return the restrictions of the features that matter, and the features without them."""
+    return tuple(_liftings(space))
 
 
 def _liftings(space: Space) -> Iterator[Lifting]:

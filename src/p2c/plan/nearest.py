@@ -17,6 +17,7 @@ from p2c.plan.outcome import Found, Infeasible
 from p2c.plan.person import place_person
 from p2c.plan.planner import arrivals, find_plan, gave_up
 from p2c.plan.search import Arrival, Key, LimitReached, Limits, chain_of
+from p2c.plan.ways import ways_of_their_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
 
 class Distinct(Enum):
-    """What makes two end states different: a value, or something that a rule can see."""
+    """What makes two end states different: a value, or something that a rule can see.
+
+    Where they differ in kind, a way that contains another one is no other way.
+    """
 
     POINTS = "points"
     CELLS = "cells"
@@ -55,29 +59,28 @@ def nearest_plans(
         return
     variety = Variety.POINTS if distinct is Distinct.POINTS else Variety.PLANS
     dynamics = Dynamics(place_person(space, state), variety)
-    paths = _points(dynamics, limits) if variety is Variety.POINTS else _ways(dynamics, limits)
+    paths = _points(dynamics, limits) if variety is Variety.POINTS else _cells(dynamics, limits)
+    plans: Iterator[Found] = (found(dynamics, first.question, arrival) for arrival in paths)
+    if distinct is Distinct.CELLS:
+        plans = ways_of_their_own(space.theory, plans)
     try:
-        for arrival in islice(paths, 1, None):
-            yield found(dynamics, first.question, arrival)
+        yield from islice(plans, 1, None)
     except LimitReached as reached:
         yield gave_up(dynamics, first.question, reached)
 
 
-def _ways(dynamics: Dynamics, limits: Limits) -> Iterator[Arrival]:
-    """Yield paths to ends that some rule tells apart; a way that contains another is no other way."""
+def _cells(dynamics: Dynamics, limits: Limits) -> Iterator[Arrival]:
+    """Yield paths to ends that some rule tells apart."""
     axes = dynamics.person.space.axes
     ends: set[Places] = set()
-    taken: list[frozenset[tuple[int, int]]] = []
     for arrival in arrivals(dynamics, limits, first_only=False):
         cells = tuple(
             place if place < 0 else axis.cell(place)
             for axis, place in zip(axes, arrival.places, strict=True)
         )
-        acts = frozenset((move.axis, move.end) for move in arrival.moves if move.direct)
-        if cells not in ends and not any(each < acts for each in taken):
+        if cells not in ends:
+            ends.add(cells)
             yield arrival
-        ends.add(cells)
-        taken.append(acts)
 
 
 def _points(dynamics: Dynamics, limits: Limits) -> Iterator[Arrival]:

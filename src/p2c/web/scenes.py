@@ -15,7 +15,6 @@ from p2c.report.board import lay_out
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
 from p2c.web.tasks import overrides
-from p2c.web.ways import ways_of_their_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     Arguments = Mapping[str, Any]
 
-MOST_ASKED = 32
-"""How many of the nearest ends are looked at for ways of their own."""
 TEN = 10
 """From how many times on a tenth more or less says nothing."""
 
@@ -139,14 +136,13 @@ def _letter(problem: Problem, plan: Plan, language: str) -> dict[str, Any]:
 
 def ways(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     """Return the cheapest ways that differ in kind, each in words; none contains a cheaper one."""
-    row, wanted, keys = arguments["row"], arguments["k"], overrides(arguments)
-    asked = wanted
-    while True:
-        plans = problem.nearest(row, asked, distinct="cells", **keys)
-        found = ways_of_their_own(problem.theory, plans)[:wanted]
-        if len(found) == wanted or len(plans) < asked or asked >= MOST_ASKED:
-            break
-        asked = min(2 * asked, MOST_ASKED)
+    found = problem.nearest(
+        arguments["row"],
+        arguments["k"],
+        distinct="cells",
+        time_limit=arguments["time_limit"],
+        **overrides(arguments),
+    )
     language = arguments.get("language") or "en"
     phrases = phrases_of(language)
     return {

@@ -46,7 +46,11 @@ def plan(problem: Problem, arguments: Arguments) -> dict[str, Any]:
 def nearest(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     """Return the k cheapest end states."""
     plans = problem.nearest(
-        arguments["row"], arguments["k"], distinct=arguments["distinct"], **overrides(arguments)
+        arguments["row"],
+        arguments["k"],
+        distinct=arguments["distinct"],
+        time_limit=arguments["time_limit"],
+        **overrides(arguments),
     )
     return {"plans": [each.to_dict() for each in plans]}
 
