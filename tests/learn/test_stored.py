@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c.errors import P2CError
+from p2c.learn.ask import open_model
 from p2c.learn.model import Read, read
 from p2c.learn.stored import OWN_FILES, load_model
 from tests.learn.model.cases import CARD, CASES
@@ -35,6 +36,16 @@ def test_a_file_of_lightgbm_is_opened_and_read(tmp_path: Path, three: bool) -> N
     case.model.booster_.save_model(path)
     found = read(load_model(path, case.table), case.table, desired=1)
     assert isinstance(found, Read), found
+
+
+@pytest.mark.parametrize("name", ["XGBClassifier", "LightGBMFile"])
+def test_categories_that_come_as_text_are_what_the_model_was_trained_on(name: str) -> None:
+    case = CASES[name][0](False)
+    texts = case.table.astype({"job": object})
+    found = read(case.model, texts, desired=1)
+    assert isinstance(found, Read), found
+    typed = open_model(case.model, case.table, desired=1).answer(case.table).accepted
+    assert (open_model(case.model, texts, desired=1).answer(texts).accepted == typed).all()
 
 
 def test_a_file_of_catboost_is_opened_and_read(tmp_path: Path) -> None:

@@ -229,7 +229,8 @@ def shaper(model: Any, X: Any) -> Callable[[Any], Any]:
     array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
     names = trained_names(model, X)
     if names is not None:
-        return partial(_named, names=names, by_place=array)
+        kinds = {} if array else trained_kinds(model, as_frame(X))
+        return partial(_named, names=names, kinds=kinds, by_place=array)
     if array or hasattr(model, "n_features_in_"):
         return lambda frame: frame.to_numpy()
     return lambda frame: frame
@@ -245,11 +246,35 @@ def trained_names(model: Any, X: Any) -> list[Any] | None:
     return None if names is None else list(names)
 
 
-def _named(frame: pd.DataFrame, *, names: list[Any], by_place: bool) -> pd.DataFrame:
-    """Return the columns that a model was trained on; those of an array are known by their place."""
+def trained_kinds(model: Any, frame: pd.DataFrame) -> dict[Any, pd.CategoricalDtype]:
+    """Return the categorical types that a model of LightGBM or XGBoost wants for columns which the table has as text."""
+    texts = [
+        name
+        for name in frame.columns
+        if not pd.api.types.is_numeric_dtype(frame[name].dtype)
+        and not isinstance(frame[name].dtype, pd.CategoricalDtype)
+    ]
+    known = getattr(getattr(model, "booster_", None), "pandas_categorical", None) or []
+    if texts and len(texts) == len(known):
+        return {name: pd.CategoricalDtype(each) for name, each in zip(texts, known, strict=True)}
+    if texts and hasattr(model, "get_booster"):
+        booster = model.get_booster()
+        kinds = dict(zip(booster.feature_names or (), booster.feature_types or (), strict=False))
+        return {
+            name: pd.CategoricalDtype(sorted(frame[name].dropna().unique()))
+            for name in texts
+            if kinds.get(name) == "c"
+        }
+    return {}
+
+
+def _named(
+    frame: pd.DataFrame, *, names: list[Any], kinds: dict[Any, pd.CategoricalDtype], by_place: bool
+) -> pd.DataFrame:
+    """Return the columns that a model was trained on, in its types; those of an array are known by their place."""
     if by_place and len(frame.columns) == len(names):
         return frame.set_axis(names, axis=1)
     absent = [str(name) for name in names if name not in frame.columns]
     if absent:
         raise P2CError(f"the table has no column '{absent[0]}', which the model was trained on")
-    return frame[names]
+    return frame[names].astype(kinds) if kinds else frame[names]

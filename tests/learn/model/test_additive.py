@@ -99,7 +99,7 @@ def test_the_bounds_of_lines_are_at_the_ends_of_their_spans() -> None:
     for place, axis in enumerate(score.axes):
         if axis.missing is not None:
             boxes[place][0, axis.missing] = False
-    spans = np.sort(generator.uniform(0, 3000, (1, len(score.axes), 2)), axis=2)
+    spans = np.sort(generator.uniform(500, 3000, (1, len(score.axes), 2)), axis=2)
     low, high = score.bounds(boxes, spans)
     cells = np.column_stack([generator.choice(np.flatnonzero(box[0]), 500) for box in boxes])
     numbers = generator.uniform(spans[0, :, 0], spans[0, :, 1], (500, len(score.axes)))
@@ -126,3 +126,19 @@ def test_trees_that_read_one_feature_become_its_table() -> None:
     assert isinstance(found, Read), found
     assert found.score.trees.count == 0
     assert all(len(table.axes) == 1 for table in found.score.tables)
+
+
+def test_the_bounds_of_lines_hold_for_a_missing_value_beside_numbers() -> None:
+    score = _linear()
+    place = score.places["income"]
+    axis = score.axes[place]
+    boxes = [np.eye(each.size, dtype=bool)[:1] for each in score.axes]
+    boxes[place] = np.ones((1, axis.size), dtype=bool)
+    spans = np.full((1, len(score.axes), 2), 40.0)
+    spans[0, place] = (5000.0, 6000.0)
+    low, high = score.bounds(boxes, spans)
+    cells = np.zeros((1, len(score.axes)), dtype=np.int64)
+    cells[0, place] = axis.missing
+    numbers = np.full((1, len(score.axes)), 40.0)
+    numbers[0, place] = np.nan
+    assert low[0, 0] - 1e-9 <= score.score(cells, numbers)[0, 0] <= high[0, 0] + 1e-9

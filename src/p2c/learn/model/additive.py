@@ -208,7 +208,8 @@ class AdditiveScore:
         """Return the least and the greatest value of each margin within each of some boxes.
 
         A box says for each axis which cells are open: `boxes[axis][box, cell]`, none of them empty. Where there are
-        lines or curves, `spans[box, axis]` is the pair of the least and the greatest number that is open. The bounds are
+        lines or curves, `spans[box, axis]` is the pair of the least and the greatest number that is open, NaN where only a
+        missing value is. The bounds are
         those of the sum here; a margin that must hold in the model is compared with them as `decide` compares scores.
         """
         low = np.repeat(self.bias[None, :], len(boxes[0]), axis=0)
@@ -220,7 +221,11 @@ class AdditiveScore:
             high += most
         for line in self.lines:
             assert spans is not None, "a model with lines is bounded over spans"
-            ends = np.stack([line.of(spans[:, line.axis, side]) for side in (0, 1)])
-            low += ends.min(axis=0)
-            high += ends.max(axis=0)
+            ends = [line.of(spans[:, line.axis, side]) for side in (0, 1)]
+            gone = self.axes[line.axis].missing
+            if gone is not None:
+                # A missing value adds nothing, whatever the numbers beside it are.
+                ends.append(np.where(boxes[line.axis][:, gone, None], 0.0, ends[0]))
+            low += np.min(ends, axis=0)
+            high += np.max(ends, axis=0)
         return low, high

@@ -86,8 +86,7 @@ def _codes(stored: Mapping[str, Any], stage: Stage) -> Codes:
     kinds = [
         place
         for place, column in enumerate(stage.columns)
-        if column.source is not None
-        and hasattr(stage.bench.view.columns[column.source].dtype, "categories")
+        if column.source is not None and not stage.bench.view.columns[column.source].is_number
     ]
     known = stored.get("pandas_categorical") or []
     if len(known) != len(kinds):
