@@ -138,6 +138,7 @@ def test_the_bounds_of_lines_hold_for_a_missing_value_beside_numbers() -> None:
     spans[0, place] = (5000.0, 6000.0)
     low, high = score.bounds(boxes, spans)
     cells = np.zeros((1, len(score.axes)), dtype=np.int64)
+    assert axis.missing is not None
     cells[0, place] = axis.missing
     numbers = np.full((1, len(score.axes)), 40.0)
     numbers[0, place] = np.nan

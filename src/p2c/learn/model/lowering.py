@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from p2c.learn.model.additive import AdditiveScore, Axis, Curve, Line, Table
+from p2c.learn.model.cutting import as_numbers, cut_features, is_whole
 from p2c.learn.model.parts import DOUBLE, Unreadable
 from p2c.learn.model.planting import plant
 from p2c.learn.model.stages import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from p2c.learn.model.cutoff import Cutoff
+    from p2c.learn.model.cutting import Cut
     from p2c.learn.model.parts import Sum, Tree
     from p2c.learn.model.stages import Stage
-    from p2c.learn.view import ColumnView
 
 Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 MOST_LEAVES = 200_000
 """A model with more leaves is not read: neither memory nor time would be enough to prove anything with it."""
@@ -32,116 +30,17 @@ SPARE = 8
 """Roundings that a sum has beyond one for each term."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """One feature cut into cells, with a value of each cell, and what the model's columns are there."""
-
-    column: ColumnView
-    uppers: Floats | None
-    has_missing: bool
-    seen: NDArray[Any]
-    """The model's columns for each cell, the missing value last where there is one."""
-    places: Mapping[str, int] = field(default_factory=dict)
-    """The cell of each category."""
-
-
 def lower(model: Sum, stage: Stage, cutoff: Cutoff, missing: Sequence[bool]) -> AdditiveScore:
     """Return a model as a sum over cells; `missing` tells for each feature whether the model takes a missing value."""
     leaves = sum(int((tree.column < 0).sum()) for tree in model.trees)
     if leaves > MOST_LEAVES:
         raise Unreadable(f"the model has {leaves:,} leaves; up to {MOST_LEAVES:,} are read")
-    cuts = _cut_features(model, stage, missing)
-    cuts = [_grouped(cut, place, model, stage) if cut else cut for place, cut in enumerate(cuts)]
+    cuts = cut_features(model, stage, missing)
     used = [place for place, cut in enumerate(cuts) if cut is not None]
     order = {place: axis for axis, place in enumerate(used)}
     known = [cut for cut in cuts if cut is not None]
     builder = _Builder(model, stage, cutoff, known, order)
     return builder.build()
-
-
-def _cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[Cut | None]:
-    """Cut every feature that the model reads at the bounds of the model and of the steps before it."""
-    view = stage.bench.view
-    wanted = {
-        column: bounds
-        for column, bounds in model.bounds().items()
-        if stage.columns[column].shape is Shape.MONOTONE
-        and stage.columns[column].source is not None
-    }
-    pulled = stage.pull_back(wanted)
-    uppers: dict[int, list[float]] = {}
-    for place, column in enumerate(stage.columns):
-        if column.source is not None:
-            found = uppers.setdefault(column.source, [])
-            found.extend(column.breaks)
-            found.extend(pulled.get(place, ()))
-    cells: list[list[Any] | None] = [
-        _cells(view.columns[place], uppers.get(place), stage) if place in uppers else None
-        for place in range(len(view.columns))
-    ]
-    seen = stage.matrix(stage.bench.vary(cells))
-    found_cuts: list[Cut | None] = []
-    for place, values in enumerate(cells):
-        if values is None:
-            found_cuts.append(None)
-            continue
-        own = seen[: len(values)]
-        if missing[place]:
-            own = np.concatenate([own, stage.values(place, [stage.bench.gap(place)])])
-        at = _uppers(view.columns[place], uppers[place]) if view.columns[place].is_number else None
-        found_cuts.append(Cut(view.columns[place], at, missing[place], own))
-    return found_cuts
-
-
-def _uppers(column: ColumnView, found: Sequence[float]) -> Floats:
-    """Return the upper ends of the cells, whole where the table has whole numbers only."""
-    ends = np.array(found, dtype=np.float64)
-    return np.unique(np.floor(ends) if is_whole(column) else ends)
-
-
-def is_whole(column: ColumnView) -> bool:
-    """Tell whether a column can hold whole numbers only."""
-    return bool(column.is_number and pd.api.types.is_integer_dtype(column.dtype))
-
-
-def _grouped(cut: Cut, place: int, model: Sum, stage: Stage) -> Cut:
-    """Put categories that the model cannot tell apart into one cell; a missing value keeps its own."""
-    if cut.uppers is not None:
-        return cut
-    known = len(cut.column.originals or ())
-    columns = [at for at, column in enumerate(stage.columns) if column.source == place]
-    signs = np.concatenate([_signs(model, at, _numbers(cut.seen[:, at])) for at in columns], axis=1)
-    _, first, cell = np.unique(signs[:known], axis=0, return_index=True, return_inverse=True)
-    kept = [*first, *range(known, len(cut.seen))]
-    texts = (text for text, _ in cut.column.originals or ())
-    return replace(
-        cut, seen=cut.seen[kept], places=dict(zip(texts, cell.ravel().tolist(), strict=True))
-    )
-
-
-def _signs(model: Sum, column: int, values: NDArray[Any]) -> Floats:
-    """Return for each value of a model's column everything that the model makes of it."""
-    found: list[NDArray[Any]] = [np.zeros(len(values))]
-    for tree in model.trees:
-        found += [
-            tree.goes_left(int(node), values) for node in np.flatnonzero(tree.column == column)
-        ]
-    for term in model.terms:
-        at = [bins for each, bins in zip(term.columns, term.bins, strict=True) if each == column]
-        found += [bins(values) for bins in at]
-    if model.weights is not None and model.weights[column].any():
-        found.append(values)
-    return np.column_stack([each.astype(np.float64) for each in found])
-
-
-def _cells(column: ColumnView, uppers: list[float] | None, stage: Stage) -> list[Any]:
-    """Return a value of each cell: every category, or the upper end of each cell and a number above the last."""
-    if not column.is_number:
-        return [original for _, original in column.originals or ()]
-    at = _uppers(column, uppers or [])
-    if not len(at):
-        return [stage.bench.base[column.name]]
-    return [*at.tolist(), float(at[-1] + 1 if is_whole(column) else np.nextafter(at[-1], np.inf))]
 
 
 class _Builder:
@@ -209,7 +108,7 @@ class _Builder:
                 if axis is None
                 else self.cuts[axis].seen[:, column]
             )
-            self.known[column] = _numbers(found)
+            self.known[column] = as_numbers(found)
         return self.known[column]
 
     def axis_of(self, column: int) -> int | None:
@@ -375,16 +274,6 @@ class _Builder:
         values = np.concatenate([self.model.bias.ravel(), *leaves])
         unit = _unit(values[values != 0])
         return bool(self.size < unit / self.model.precision / 4)
-
-
-def _numbers(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values as doubles where they are numbers; a text stays one, also where it looks like a number."""
-    if values.dtype == object and any(isinstance(each, str) for each in values):
-        return values
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        return values
 
 
 def _unit(values: Floats) -> float:
