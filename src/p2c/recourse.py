@@ -18,10 +18,9 @@ from p2c.learn.source import read_source
 from p2c.learn.view import as_frame
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
+from p2c.plan.validate import check_plan
 from p2c.problem import Problem
 from p2c.report.voice import give_voice
-from p2c.rules.render import render_atom, render_literal
-from p2c.rules.syntax import Atom, Constant, Not, Variable
 from p2c.verify.border import find_borders
 from p2c.verify.ladder import build_ladder
 from p2c.verify.oracle import Oracle
@@ -177,7 +176,7 @@ class Recourse:
         if not confirmed.verified or not isinstance(plan, Found | Already):
             return self.problem.check(plan)
         proved = isinstance(plan, Found) and plan.optimal
-        verdict = (self.problem if proved else self._towards(plan)).check(plan)
+        verdict = self.problem.check(plan) if proved else self._replayed(plan)
         accepted, _ = self._ask(plan.question.initial)([plan.counterfactual])[0]
         if accepted:
             return verdict
@@ -259,23 +258,14 @@ class Recourse:
         if walk.before is None:
             return Already(walker.question), ""
         plan = walker.found(walk)
-        verdict = self._towards(plan).check(plan)
+        verdict = self._replayed(plan)
         assert verdict, f"a confirmed plan breaks the contract: {verdict}"
         return plan, str(verdict)
 
-    def _towards(self, plan: Found | Already) -> Problem:
-        """Return the problem whose goal is the end of a plan."""
-        values = [
-            render_atom(Atom(name, (Variable("X"), Constant(value))))
-            for name, value in plan.counterfactual.items()
-            if value is not None
-        ]
-        if not values:
-            # Of somebody about whom nothing is known, it is known that no value is there.
-            feature = self.problem.theory.features[0]
-            atom = Atom(feature.name, (Variable("X"), Constant(feature.domain.value(0))))
-            values = [render_literal(Not(atom))]
-        return Problem.from_dict({**self.problem.to_dict(), "goal": ", ".join(values)})
+    def _replayed(self, plan: Found | Already) -> Verdict:
+        """Replay a plan with its end in the place of the goal."""
+        end = plan.counterfactual
+        return check_plan(self.problem.theory, plan.to_dict(), goal=lambda state: state == end)
 
 
 def _walked(walker: Walker, guide: Plan) -> list[Walk]:

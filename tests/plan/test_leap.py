@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from p2c.plan.leap import leap_document, state_goal
+from p2c.plan.leap import leap_document
+from p2c.plan.planner import find_plan
+from p2c.plan.space import Space
 from p2c.problem import Problem
+from p2c.rules.play import towards
 from tests.loan import JOHN, LOAN
 
 PROBLEM = Problem.from_dict(LOAN)
@@ -29,8 +32,8 @@ def test_a_leap_that_is_a_plan_passes() -> None:
 
 
 def test_the_goal_of_one_state_leads_there_and_nowhere_else() -> None:
-    goal = state_goal(PROBLEM.theory, END)
-    there = PROBLEM.with_keys(goal=goal)
-    assert there.plan(JOHN).counterfactual == END
-    unreachable = state_goal(PROBLEM.theory, {**END, "age": 30})
-    assert PROBLEM.with_keys(goal=unreachable).plan(JOHN).status == "infeasible"
+    there = towards(PROBLEM.theory, END)
+    assert find_plan(Space(there), START).counterfactual == END
+    assert there.goal == PROBLEM.with_keys(goal=there.goal_text).theory.goal
+    unreachable = towards(PROBLEM.theory, {**END, "age": 30})
+    assert find_plan(Space(unreachable), START).status == "infeasible"

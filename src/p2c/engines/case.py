@@ -15,7 +15,6 @@ from p2c.plan.person import place_person
 from p2c.plan.planner import refuse_if_strict
 from p2c.rules.evaluate import passes
 from p2c.rules.meaning import abduce
-from p2c.rules.theory import Call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,17 +75,9 @@ class Case:
         return [*causes, *(each.body for each in self.constraints), self.theory.goal]
 
     @cached_property
-    def decisions(self) -> list[tuple[Decision, tuple[Clause, ...]]]:
+    def decisions(self) -> tuple[tuple[Decision, tuple[Clause, ...]], ...]:
         """Return the decisions that those bodies call, directly or not, with their rules."""
-        called: set[Decision] = set()
-        waiting = [each for body in self.bodies for each in body]
-        while waiting:
-            condition = waiting.pop()
-            if isinstance(condition, Call) and condition.decision not in called:
-                called.add(condition.decision)
-                clauses = self.theory.rules_for[condition.decision]
-                waiting += [each for clause in clauses for each in clause.body]
-        return [each for each in self.theory.decisions if each[0] in called]
+        return self.theory.called(self.bodies)
 
     @cached_property
     def reaches(self) -> dict[str, Reach]:

@@ -26,7 +26,6 @@ from p2c.domain.spec import Effects
 from p2c.engines.lengths import longest_move
 from p2c.engines.slots import Layout
 from p2c.errors import EngineError
-from p2c.rules.theory import Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -123,15 +122,11 @@ class Parts:
 
     def with_calls(self, rules: Iterable[int]) -> tuple[int, ...]:
         """Return some rules and all those of the decisions that they call."""
-        found: set[int] = set()
-        waiting = list(rules)
-        while waiting:
-            rule = waiting.pop()
-            if rule not in found:
-                found.add(rule)
-                for condition in self.space.clauses[rule].body:
-                    if isinstance(condition, Call):
-                        waiting += self.rules_for[self.decision[condition.decision]]
+        found = set(rules)
+        for decision, _ in self.space.theory.called(
+            self.space.clauses[each].body for each in found
+        ):
+            found.update(self.rules_for[self.decision[decision]])
         return tuple(sorted(found))
 
     def _upstream(self, index: int) -> frozenset[str]:

@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import distance, exact
 from p2c.domain.spec import Norm
-from p2c.rules.render import render_atom
-from p2c.rules.syntax import Atom, Constant, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.rules.theory import Theory
@@ -48,16 +44,6 @@ def leap_document(theory: Theory, start: State, end: State) -> dict[str, Any]:
         "cost": _cost(theory, changed, start, end),
         "steps": steps,
     }
-
-
-def state_goal(theory: Theory, end: Mapping[str, Any]) -> str:
-    """Return the goal that only one state meets; a value that is not known cannot be asked for and is left out."""
-    person = Variable("X")
-    return ", ".join(
-        render_atom(Atom(each.name, (person, Constant(end[each.name]))))
-        for each in theory.features
-        if end[each.name] is not None
-    )
 
 
 def _effort(theory: Theory, feature: Feature, start: State, end: State) -> Fraction:

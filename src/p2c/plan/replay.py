@@ -15,13 +15,12 @@ from p2c.domain.feature import Action, Kind, distance, exact, permits
 from p2c.domain.row import read_value
 from p2c.domain.spec import Effects, Norm
 from p2c.errors import Fault, RuleError, suggestion
-from p2c.rules.evaluate import in_head
+from p2c.rules.evaluate import goal_holds, in_head
 from p2c.rules.meaning import (
     allows,
     breached,
     consistent,
     fired,
-    goal_met,
     landmarks,
     may_act,
     nearest_values,
@@ -41,6 +40,9 @@ if TYPE_CHECKING:
     from p2c.rules.syntax import Rule
     from p2c.rules.theory import Clause, Theory
 
+    Goal = Callable[[Record], bool]
+    """Tells whether a state is wanted; whether it is consistent is asked elsewhere."""
+
 TOLERANCE = exact(1e-9)
 
 
@@ -54,16 +56,23 @@ class Replay:
         *,
         exceptions: tuple[AbducedException, ...],
         norm: Norm,
+        goal: Goal | None = None,
     ) -> None:
         self.theory = theory
         self.exceptions = exceptions
         self.norm = norm
+        self.goal = goal or partial(goal_holds, theory)
         self.state = dict(initial)
         self.path = [dict(initial)]
         self.faults: list[Fault] = []
         self.left: dict[str, list[Value]] = defaultdict(list)
         self.efforts: dict[str, list[Fraction]] = defaultdict(list)
         self._place = ""
+
+    @property
+    def met(self) -> bool:
+        """Tell whether the state reached is consistent and meets the goal."""
+        return self.goal(self.state) and consistent(self.theory, self.state, self.exceptions)
 
     def step(self, step: StepRecord, *, number: int, last: bool) -> None:
         """Play one step and judge the state in which it ends."""
@@ -99,7 +108,7 @@ class Replay:
             if self.state == earlier:
                 where = f"after step {number}" if number else "at the start"
                 self._fault(f"ends in a state that the path had before, {where}")
-        met = goal_met(self.theory, self.state, self.exceptions)
+        met = self.met
         if met and not last:
             self._fault("meets the goal, so the path ends here, but another step follows")
         if last and not met:

@@ -282,22 +282,9 @@ class Space:
     @cached_property
     def decision_bits(self) -> int:
         """Return the bits of all rules of decisions that some causal rule calls, directly or not."""
-        waiting = [
-            condition.decision
-            for _, clauses in self.theory.causes
-            for clause in clauses
-            for condition in clause.body
-            if isinstance(condition, Call)
-        ]
-        bits = 0
-        seen = set(waiting)
-        while waiting:
-            for bit, clause in self.bits_for[waiting.pop()]:
-                bits |= bit
-                fresh = {c.decision for c in clause.body if isinstance(c, Call)} - seen
-                seen |= fresh
-                waiting += fresh
-        return bits
+        causes = [clause.body for _, clauses in self.theory.causes for clause in clauses]
+        called = self.theory.called(causes)
+        return sum(bit for decision, _ in called for bit, _ in self.bits_for[decision])
 
     @cached_property
     def _layers(self) -> tuple[tuple[int, int, int], ...]:

@@ -17,7 +17,7 @@ from p2c.plan.claims import above, claim, refute, settled
 from p2c.plan.document import Status, read_document
 from p2c.plan.replay import TOLERANCE, Replay, decimal, rules_differ, same_number
 from p2c.rules.evaluate import in_head
-from p2c.rules.meaning import ConstraintException, FeatureException, abduce, goal_met
+from p2c.rules.meaning import ConstraintException, FeatureException, abduce
 from p2c.rules.parse import parse
 from p2c.rules.render import render_rule
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.document import Document, ExceptionRecord
     from p2c.plan.outcome import Plan
+    from p2c.plan.replay import Goal
     from p2c.rules.meaning import AbducedException
     from p2c.rules.syntax import Rule
     from p2c.rules.theory import Theory
@@ -62,8 +63,11 @@ class Verdict:
         return "\n".join(lines)
 
 
-def check_plan(theory: Theory, document: Mapping[str, Any]) -> Verdict:
-    """Replay a plan given as the contract's JSON; what is no plan at all raises a PlanError."""
+def check_plan(theory: Theory, document: Mapping[str, Any], *, goal: Goal | None = None) -> Verdict:
+    """Replay a plan given as the contract's JSON; what is no plan at all raises a PlanError.
+
+    `goal` stands in the place of the theory's own.
+    """
     plan = read_document(document, theory.feature)
     try:
         initial = read_row(theory.features, plan.initial)
@@ -76,7 +80,9 @@ def check_plan(theory: Theory, document: Mapping[str, Any]) -> Verdict:
         initial,
         exceptions=() if strict else broken,
         norm=plan.norm or theory.norm,
+        goal=goal,
     )
+    met = replay.met
     replay.compare("initial", plan.initial)
     for number, step in enumerate(plan.steps, start=1):
         replay.step(step, number=number, last=number == len(plan.steps))
@@ -86,7 +92,7 @@ def check_plan(theory: Theory, document: Mapping[str, Any]) -> Verdict:
         *_question_faults(theory, plan),
         *(_strict_faults(broken) if strict else ()),
         *_exception_faults(theory, () if strict else broken, plan),
-        *_status_faults(plan, met=goal_met(theory, initial, replay.exceptions)),
+        *_status_faults(plan, met=met),
         *replay.faults,
         *_cost_faults(plan, replay),
     ]

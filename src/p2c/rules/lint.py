@@ -19,14 +19,13 @@ from p2c.rules.reach import dead_rules, goal_never_met, implied_rules, never_fir
 from p2c.rules.render import render_atom, render_term
 from p2c.rules.satisfy import Formulas
 from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Variable
-from p2c.rules.theory import Call
 from p2c.rules.variables import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.rules.syntax import Literal
-    from p2c.rules.theory import Condition, Decision, Theory
+    from p2c.rules.theory import Theory
 
 Findings = tuple[Finding, ...]
 
@@ -106,15 +105,7 @@ def _uncompared(body: tuple[Literal, ...]) -> Iterator[Atom]:
 
 
 def _unused_decisions(theory: Theory) -> Iterator[Finding]:
-    bodies = [theory.goal, *(clause.body for clause in theory.constraints)]
-    bodies += [clause.body for _, clauses in theory.causes for clause in clauses]
-    used: set[Decision] = set()
-    waiting = [decision for body in bodies for decision in _calls(body)]
-    while waiting:
-        decision = waiting.pop()
-        if decision not in used:
-            used.add(decision)
-            waiting += [d for clause in theory.rules_for[decision] for d in _calls(clause.body)]
+    used = dict(theory.called(theory.bodies))
     for decision, clauses in theory.decisions:
         if decision not in used:
             near = suggestion(decision.predicate, theory.feature)
@@ -125,10 +116,6 @@ def _unused_decisions(theory: Theory) -> Iterator[Finding]:
                 f" a constraint: use it or drop its rules{meant}"
             )
             yield about(kind, clauses[0], message)
-
-
-def _calls(body: Iterable[Condition]) -> list[Decision]:
-    return [each.decision for each in body if isinstance(each, Call)]
 
 
 def _causal_cycles(theory: Theory) -> Iterator[Finding]:

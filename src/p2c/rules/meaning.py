@@ -49,6 +49,7 @@ class Outcome:
     """One thing that may happen by itself: a governed feature takes a value."""
 
     feature: str
+    start: Value
     value: str | int | float
     because: tuple[Clause, ...]
     assumed: bool
@@ -183,8 +184,9 @@ def _outcomes(
     tests = (
         None if state[name] is not None else [t for t in every_test(theory) if t.feature == name]
     )
-    values = nearest_values(feature, state[name], admits, landmarks(theory, feature, tests))
-    return [Outcome(name, value, rules, assumed=len(values) > 1) for value in values]
+    start = state[name]
+    values = nearest_values(feature, start, admits, landmarks(theory, feature, tests))
+    return [Outcome(name, start, value, rules, assumed=len(values) > 1) for value in values]
 
 
 def nearest_values(

@@ -197,17 +197,9 @@ class _Prover:
 
     def settle(self, body: tuple[Condition, ...]) -> None:
         """Build the rules of every decision that a body calls, directly or not."""
-        waiting = _calls(body)
-        called = set(waiting)
-        while waiting:
-            for clause in self.theory.rules_for[waiting.pop()]:
-                fresh = [each for each in _calls(clause.body) if each not in called]
-                called.update(fresh)
-                waiting += fresh
-        for decision, clauses in self.theory.decisions:
-            if decision in called:
-                holds = decision_holds(self.theory, decision, self.state, self.known)
-                self.rules[decision] = _telling(map(self.rule, clauses), holds=holds)
+        for decision, clauses in self.theory.called([body]):
+            holds = decision_holds(self.theory, decision, self.state, self.known)
+            self.rules[decision] = _telling(map(self.rule, clauses), holds=holds)
 
     def conditions(self, body: tuple[Condition, ...], *, person: str) -> tuple[ProofNode, ...]:
         return tuple(self._condition(each, person=person) for each in body)
@@ -233,10 +225,6 @@ class _Prover:
         children = self.conditions(clause.body, person=_person(parts))
         claim = Applied(clause, self.numbers[rule], render_rule(rule))
         return ProofNode(claim, fires, _telling(children, holds=fires))
-
-
-def _calls(body: tuple[Condition, ...]) -> list[Decision]:
-    return [each.decision for each in body if isinstance(each, Call)]
 
 
 def _telling(nodes: Iterable[ProofNode], *, holds: bool) -> tuple[ProofNode, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Feature, Value
     from p2c.domain.spec import SourceSpec
@@ -121,11 +121,15 @@ class Theory:
         return above
 
     @cached_property
+    def bodies(self) -> tuple[tuple[Condition, ...], ...]:
+        """Return what is asked of a state from outside the decisions: the goal, the constraints, the causal rules."""
+        causes = (clause for _, clauses in self.causes for clause in clauses)
+        return (self.goal, *(each.body for each in (*self.constraints, *causes)))
+
+    @cached_property
     def consulted(self) -> tuple[str, ...]:
         """Return the features on whose values an answer may rest: what the goal, laws and constraints read or govern."""
-        bodies = [self.goal, *(each.body for each in self.constraints)]
-        bodies += [clause.body for _, clauses in self.causes for clause in clauses]
-        read = frozenset().union(self.rules_of, *map(self.reads, bodies))
+        read = frozenset().union(self.rules_of, *map(self.reads, self.bodies))
         return tuple(name for name in self.feature if name in read)
 
     def missing(self, state: Mapping[str, Value]) -> tuple[str, ...]:
@@ -139,6 +143,16 @@ class Theory:
             **({"unknown": list(missing)} if missing else {}),
             **({"source": source.to_dict()} if source else {}),
         }
+
+    def called(
+        self, bodies: Iterable[Iterable[Condition]]
+    ) -> tuple[tuple[Decision, tuple[Clause, ...]], ...]:
+        """Return the decisions that some bodies call, directly or not, with their rules."""
+        found = set(_calls(bodies))
+        for decision, clauses in reversed(self.decisions):  # after those that they call
+            if decision in found:
+                found.update(_calls(clause.body for clause in clauses))
+        return tuple(each for each in self.decisions if each[0] in found)
 
     def reads(self, body: tuple[Condition, ...]) -> frozenset[str]:
         """Return the features that a body reads, also through decisions."""
@@ -165,3 +179,7 @@ class Theory:
                             names |= found[called]
             found[decision] = frozenset(names)
         return found
+
+
+def _calls(bodies: Iterable[Iterable[Condition]]) -> Iterator[Decision]:
+    return (each.decision for body in bodies for each in body if isinstance(each, Call))

@@ -11,18 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import distance, exact, permits
-from p2c.domain.spec import Effects, Norm
+from p2c.domain.feature import distance, exact
+from p2c.domain.spec import Norm
 from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step
 from p2c.rules.evaluate import in_head
-from p2c.rules.meaning import (
-    FeatureException,
-    abduce,
-    breached,
-    supported_outcomes,
-    triggered_outcomes,
-    violated,
-)
+from p2c.rules.meaning import FeatureException
+from p2c.rules.play import Player
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
@@ -73,15 +67,15 @@ class Walk:
 
 @dataclass(frozen=True)
 class Walker:
-    """What one person may do, and what then happens by itself."""
+    """What one person may do, and where it leads."""
 
     theory: Theory
     initial: State
 
     @cached_property
-    def exceptions(self) -> tuple[AbducedException, ...]:
-        """Return the laws and constraints that the person breaks at the start."""
-        return abduce(self.theory, self.initial)
+    def player(self) -> Player:
+        """Return the player of the person's actions."""
+        return Player(self.theory, self.initial)
 
     def start(self) -> Walk:
         """Return the walk that has not begun."""
@@ -90,10 +84,7 @@ class Walker:
     def may(self, walk: Walk, feature: str, value: Value) -> bool:
         """Tell whether a direct action is permitted after a walk."""
         spec = self.theory.feature[feature]
-        now = walk.state[feature]
-        if value is None or not spec.action.is_direct or not spec.contains(value):
-            return False
-        if not permits(spec, now, value):
+        if not self.player.may_set(walk.state, feature, value):
             return False
         earlier = [each for each in walk.direct_actions if each.feature == feature]
         if spec.moves_from is None:
@@ -110,16 +101,14 @@ class Walker:
         price = exact(spec.weight) * (1 if flat else distance(spec, start, value))
         action = DirectAction(feature, start, value, float(price))
         state = {**walk.state, feature: value}
-        return self._ends(self._settle(walk, state, (*walk.pending, action)))
+        return self._ends(self._settled(walk, state, (*walk.pending, action)))
 
     def wait(self, walk: Walk) -> list[Walk]:
         """Return where effects lead that fired rules support by themselves, where the problem has such effects."""
-        if self.theory.effects is not Effects.SUPPORTED or walk.pending:
-            return []
         found: list[Walk] = []
-        for outcome in supported_outcomes(self.theory, walk.state):
+        for outcome in () if walk.pending else self.player.supported(walk.state):
             state = {**walk.state, outcome.feature: outcome.value}
-            found += self._settle(walk, state, (self._effect(walk.state, outcome),))
+            found += self._settled(walk, state, (_effect(outcome),))
         return self._ends(found)
 
     def follow(self, actions: Iterable[tuple[str, Value]]) -> list[Walk]:
@@ -164,7 +153,7 @@ class Walker:
     def question(self) -> Question:
         """Return the question that the person's row puts."""
         theory = self.theory
-        records = tuple(self._record(each) for each in self.exceptions)
+        records = tuple(self._record(each) for each in self.player.exceptions)
         return Question(theory.name, theory.norm.value, dict(self.initial), records)
 
     def _record(self, broken: AbducedException) -> dict[str, Any]:
@@ -184,32 +173,20 @@ class Walker:
                 distinct.setdefault(walk.key, walk)
         return list(distinct.values())[:MOST_OUTCOMES]
 
-    def _settle(self, walk: Walk, state: State, actions: tuple[Action, ...]) -> Iterator[Walk]:
-        """Yield where effects lead from a state, depth first."""
-        passed: set[tuple[Value, ...]] = set()
-        waiting = [(state, actions)]
-        while waiting:
-            state, actions = waiting.pop()
-            key = tuple(state.values())
-            if key in passed:
-                continue
-            passed.add(key)
-            violations = violated(self.theory, state, self.exceptions)
-            if not violations and not breached(self.theory, state, self.exceptions):
-                base = walk if not walk.pending else walk.before
-                yield Walk(state, base, Step(actions, dict(state)))
-                continue
-            outcomes = triggered_outcomes(self.theory, state, violations)
-            if not outcomes:
-                yield Walk(state, walk if not walk.pending else walk.before, None, actions)
-            for outcome in reversed(outcomes):
-                after = {**state, outcome.feature: outcome.value}
-                waiting.append((after, (*actions, self._effect(state, outcome))))
+    def _settled(self, walk: Walk, state: State, actions: tuple[Action, ...]) -> Iterator[Walk]:
+        """Yield the walks on from a walk, by some actions to a state and by what follows."""
+        base = walk.before if walk.pending else walk
+        for rest in self.player.settle(state):
+            done = (*actions, *map(_effect, rest.effects))
+            if rest.consistent:
+                yield Walk(rest.state, base, Step(done, dict(rest.state)))
+            else:
+                yield Walk(rest.state, base, None, done)
 
-    def _effect(self, state: State, outcome: Outcome) -> CausalAction:
-        because = _texts(outcome.because)
-        name = outcome.feature
-        return CausalAction(name, state[name], outcome.value, because, outcome.assumed)
+
+def _effect(outcome: Outcome) -> CausalAction:
+    because = _texts(outcome.because)
+    return CausalAction(outcome.feature, outcome.start, outcome.value, because, outcome.assumed)
 
 
 def _texts(clauses: Iterable[Clause]) -> tuple[str, ...]:

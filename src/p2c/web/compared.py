@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from p2c.engines.policy import Policy
 from p2c.errors import Fault, P2CError
 from p2c.explain.narrate import rounded
 from p2c.explain.sentences import label_words, number_words, value_words
-from p2c.plan.leap import leap_document, state_goal
+from p2c.plan.leap import leap_document
 from p2c.plan.outcome import Found, Infeasible
-from p2c.problem import Problem
+from p2c.plan.space import Space
+from p2c.rules.play import towards
 from p2c.web.scenes import told
 from p2c.web.tasks import overrides
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
+    from p2c.problem import Problem
 
 STEP = re.compile(r"step (\d+)(?:, action (\d+))?")
 
@@ -32,7 +35,11 @@ def comparison(problem: Problem, arguments: Mapping[str, Any]) -> dict[str, Any]
     answers = [_judged(asked, row, each, limit) for each in arguments["answers"]]
     end = ours.counterfactual if isinstance(ours, Found) else row
     ends = [end, *(each.pop("end") for each in answers)]
-    return {"ours": told(asked, ours), "answers": answers, "person": _person(asked, row, ends)}
+    return {
+        "ours": told(asked.theory, ours),
+        "answers": answers,
+        "person": _person(asked, row, ends),
+    }
 
 
 def _judged(
@@ -151,10 +158,9 @@ def _action(problem: Problem, action: Mapping[str, Any], faults: list[str]) -> d
 
 def _reach(problem: Problem, row: State, end: Mapping[str, Any], limit: float) -> Any:
     """Return the cheapest path to exactly this end state, in words, or that there is none."""
-    keys = {**problem.to_dict(), "goal": state_goal(problem.theory, end)}
+    there = towards(problem.theory, end)
     try:
-        there = Problem.from_dict(keys).restricted(dict(problem.restrictions))
-        plan = there.plan(row, time_limit=limit)
+        plan = Policy(time_limit=limit).explained_plan(Space(there), row)
     except P2CError as error:
         return {"status": "unknown", "message": str(error)}
     if isinstance(plan, Found | Infeasible):

@@ -147,7 +147,7 @@ def ways(problem: Problem, arguments: Arguments) -> dict[str, Any]:
     phrases = phrases_of(language)
     return {
         "ways": [
-            told(problem, each, language)
+            told(problem.theory, each, language)
             | {"own_steps": len(_direct(each)), "factor": _factor(each, found[0], phrases)}
             for each in found
         ]
@@ -162,9 +162,9 @@ def _factor(plan: Plan, cheapest: Plan, phrases: Phrases) -> str:
     return number_words(float(f"{times:.1f}" if times < TEN else f"{times:.0f}"), phrases)
 
 
-def told(problem: Problem, plan: Plan, language: str = "en") -> dict[str, Any]:
+def told(theory: Theory, plan: Plan, language: str = "en") -> dict[str, Any]:
     """Return a plan in short: what it costs, what is to be done, and what else is to be said of it."""
-    letter = write_letter(problem.theory, plan, language=language)
+    letter = write_letter(theory, plan, language=language)
     parts = {each.kind: each for each in letter.sections}
     steps = parts.get("steps")
     said = [parts[kind] for kind in ("blocked", "effort", "search") if kind in parts]

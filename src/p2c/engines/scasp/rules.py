@@ -94,18 +94,8 @@ class Rules:
 
     def decisions(self, body: Iterable[Condition]) -> Iterator[str]:
         """Yield the rules of every decision that some conditions call, directly or not."""
-        called: set[Decision] = set()
-        waiting = [each.decision for each in body if not isinstance(each, Test)]
-        while waiting:
-            decision = waiting.pop()
-            if decision not in called:
-                called.add(decision)
-                clauses = self.theory.rules_for[decision]
-                inner = [each for clause in clauses for each in clause.body]
-                waiting += [each.decision for each in inner if not isinstance(each, Test)]
-        for decision, clauses in self.theory.decisions:
-            if decision in called:
-                yield from self._decision(decision, clauses)
+        for decision, clauses in self.theory.called([body]):
+            yield from self._decision(decision, clauses)
 
     def _decision(self, decision: Decision, clauses: tuple[Clause, ...]) -> Iterator[str]:
         head = call(self.decision_names[decision], self.given(self.reads(decision)))
