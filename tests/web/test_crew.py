@@ -227,3 +227,18 @@ def test_bad_input_keeps_its_faults_and_a_fault_of_ours_says_no_values() -> None
         assert json.loads(await crew.ask(question(), seconds=60))["status"] == "found"
 
     with_crew(1, 0, story)
+
+
+def test_all_that_is_asked_about_one_person_goes_to_the_solver_that_knows_them() -> None:
+    async def story(crew: Crew) -> None:
+        await ready(crew)
+        others = {**JOHN, "debt": 4000}, {**JOHN, "debt": 3000}
+        for row in others:
+            await asyncio.gather(
+                *(crew.ask(question(row=row), seconds=60) for _ in range(4)),
+                crew.ask(question("story", row=row), seconds=60),
+            )
+            case = question(row=row).case
+            assert sum(case in each.cases for each in crew._all) == 1
+
+    with_crew(2, 10, story)

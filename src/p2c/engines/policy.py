@@ -75,11 +75,20 @@ class Policy:
         return Infeasible(plan.question, *find_blockers(space, state, Limits.within(left)))
 
     def nearest(
-        self, space: Space, state: Mapping[str, Value], k: int, distinct: Distinct
+        self,
+        space: Space,
+        state: Mapping[str, Value],
+        k: int,
+        distinct: Distinct,
+        *,
+        first: Plan | None = None,
     ) -> Iterable[Plan]:
-        """Return the k cheapest distinct end states, cheapest first; where a limit ends it, what gave up comes last."""
+        """Return the k cheapest distinct end states, cheapest first; where a limit ends it, what gave up comes last.
+
+        The plan, where it is known, can be given as the `first`.
+        """
         if self.is_own:
-            return nearest_plans(space, state, distinct=distinct, limits=self.limits)
+            return nearest_plans(space, state, distinct=distinct, limits=self.limits, first=first)
         from p2c.engines.nearest import NEAREST
 
         if self.engine not in NEAREST:

@@ -45,13 +45,15 @@ def nearest_plans(
     *,
     distinct: Distinct = Distinct.POINTS,
     limits: Limits | None = None,
+    first: Plan | None = None,
 ) -> Iterator[Plan]:
     """Yield plans to distinct end states, cheapest first; one if the goal holds at the start, none if no way exists.
 
-    The first is the plan, at its price. Where a limit ends the search, that it gave up comes last.
+    The first is the plan, at its price, and is not looked for again where it is given. Where a limit ends the search,
+    that it gave up comes last.
     """
     limits = limits or Limits()
-    first = find_plan(space, state, limits)
+    first = first or find_plan(space, state, limits)
     if isinstance(first, Infeasible):
         return
     yield first

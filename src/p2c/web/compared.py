@@ -14,7 +14,6 @@ from p2c.plan.outcome import Found, Infeasible
 from p2c.plan.space import Space
 from p2c.rules.play import towards
 from p2c.web.scenes import told
-from p2c.web.tasks import overrides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,16 +21,15 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.problem import Problem
+    from p2c.web.consultation import Consultation
 
 STEP = re.compile(r"step (\d+)(?:, action (\d+))?")
 
 
-def comparison(problem: Problem, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def comparison(consulted: Consultation, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return our plan, the other answers with their faults, and the person beside every end, in the features' words."""
-    asked = problem.with_keys(**overrides(arguments))
     limit = arguments["time_limit"] / (1 + len(arguments["answers"]))
-    row = asked.read_row(arguments["row"])
-    ours = asked.plan(row, time_limit=limit)
+    asked, row, ours = consulted.problem, consulted.state, consulted.plan(limit)
     answers = [_judged(asked, row, each, limit) for each in arguments["answers"]]
     end = ours.counterfactual if isinstance(ours, Found) else row
     ends = [end, *(each.pop("end") for each in answers)]

@@ -18,12 +18,14 @@ import multiprocessing
 import socket
 import sys
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
+from p2c.web.consultation import name_of
 from p2c.web.lanes import QUICK, Lanes
 from p2c.web.recent import Recent
-from p2c.web.solver import FAILED, PREFIX, PUT_BACK, REFUSED, framed, solve_until_closed
+from p2c.web.solver import FAILED, KEPT, PREFIX, PUT_BACK, REFUSED, framed, solve_until_closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,7 +77,7 @@ class Refused(P2CError):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """What is asked about which problem: `digest` names its `keys`, which a solver is sent once."""
 
@@ -84,16 +86,22 @@ class Question:
     keys: dict[str, Any]
     arguments: dict[str, Any]
 
+    @cached_property
+    def case(self) -> str:
+        """Return the name of the one whom it is about, who is best asked about where something is known of them."""
+        return name_of(self.digest, self.arguments)
+
 
 @dataclass(eq=False)
 class Solver:
-    """One process, the line to it, and the problems that it was sent; `since` is when its question began."""
+    """One process, the line to it, the problems that it was sent and who was asked about; `since` is when its question began."""
 
     process: BaseProcess
     line: socket.socket
     spare: bool = False
     since: float = 0.0
     known: Recent[None] = field(default_factory=Recent)
+    cases: Recent[None] = field(default_factory=lambda: Recent(KEPT))
     streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, question: Question, *, budget: float | None = None) -> bytes:
@@ -101,12 +109,15 @@ class Solver:
         message: dict[str, Any] = {
             "task": question.task,
             "digest": question.digest,
+            "case": question.case,
             "arguments": question.arguments,
         }
         if budget is not None:
             message["budget"] = budget
         if question.digest not in self.known:
             message["keys"] = question.keys
+        if question.case:
+            self.cases.put(question.case, None)
         try:
             if self.streams is None:
                 self.streams = await asyncio.open_connection(sock=self.line)
@@ -117,7 +128,7 @@ class Solver:
         except (OSError, EOFError):
             raise SolverLost("the system ended the process that was solving this") from None
         if answer == PUT_BACK:
-            self.known = Recent()
+            self.known, self.cases = Recent(), Recent(KEPT)
         else:
             self.known.put(question.digest, None)
         return answer
@@ -204,7 +215,7 @@ class Crew:
         while True:
             try:
                 async with asyncio.timeout(seconds + GRACE):
-                    solver = await self._lanes.take(slow=slow)
+                    solver = await self._lanes.take(slow=slow, known=self._knowing(question))
             except TimeoutError:
                 raise Overloaded from None
             try:
@@ -221,6 +232,10 @@ class Crew:
             if reply != PUT_BACK:
                 return reply
             slow = True
+
+    def _knowing(self, question: Question) -> Solver | None:
+        """Return the solver that knows something of the one whom a question is about, if one does."""
+        return next((each for each in self._all if question.case in each.cases), None)
 
     async def _asked(self, solver: Solver, question: Question, seconds: float) -> bytes:
         budget = QUICK if solver.spare and seconds > QUICK else None

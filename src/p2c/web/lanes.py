@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Generic, Protocol, TypeVar
@@ -45,11 +46,18 @@ class Lanes(Generic[Kind]):
         self._waiting: tuple[deque[Place[Kind]], deque[Place[Kind]]] = (deque(), deque())
         self._numbers = count()
         self._timer: asyncio.TimerHandle | None = None
+        self._returned = asyncio.Event()
 
-    async def take(self, *, slow: bool = False) -> Kind:
-        """Wait for a worker; a slow question is one that a spare worker has put back."""
+    async def take(self, *, slow: bool = False, known: Kind | None = None) -> Kind:
+        """Wait for a worker; a slow question is one that a spare worker has put back.
+
+        One that is `known` to have the answer at hand is preferred, and given a moment to come free.
+        """
+        if known is not None:
+            await self._come_free(known)
         if self._free:
-            return self._taken(self._free.pop(), slow=slow)
+            at = self._free.index(known) if known in self._free else -1
+            return self._taken(self._free.pop(at), slow=slow)
         place: Place[Kind] = Place(
             next(self._numbers), slow, asyncio.get_running_loop().create_future()
         )
@@ -73,6 +81,15 @@ class Lanes(Generic[Kind]):
         if worker in self._busy:
             self._busy.remove(worker)
             self._hand_on(worker)
+            self._returned.set()
+            self._returned.clear()
+
+    async def _come_free(self, worker: Kind) -> None:
+        """Wait while a worker is busy, not longer than a quick question takes, and not where all the others are too."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(QUICK):
+                while worker in self._busy and self._free:
+                    await self._returned.wait()
 
     def drop(self, worker: Kind) -> None:
         """Forget a worker."""

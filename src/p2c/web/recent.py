@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Kept = TypeVar("Kept")
 
@@ -27,6 +30,10 @@ class Recent(Generic[Kept]):
 
     def __getitem__(self, name: str) -> Kept:
         return self._kept[name]
+
+    def values(self) -> Iterable[Kept]:
+        """Return what is kept, the oldest first."""
+        return self._kept.values()
 
     def put(self, name: str, value: Kept) -> None:
         """Keep a value as the latest, and forget the oldest where there are too many."""

@@ -14,7 +14,6 @@ from p2c.plan.outcome import DirectAction, Infeasible
 from p2c.report.board import lay_out
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
-from p2c.web.tasks import overrides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
     from p2c.problem import Problem
     from p2c.rules.theory import Theory
+    from p2c.web.consultation import Consultation
 
     Arguments = Mapping[str, Any]
 
@@ -30,9 +30,9 @@ TEN = 10
 """From how many times on a tenth more or less says nothing."""
 
 
-def overview(problem: Problem, _: Arguments) -> dict[str, Any]:
+def overview(asked: Consultation, _: Arguments) -> dict[str, Any]:
     """Return what looks wrong with a problem and how large its search space is."""
-    space = problem.space()
+    problem, space = asked.problem, asked.problem.space()
     return {
         "findings": [{"text": str(each), "reason": each.reason} for each in problem.findings()],
         "raw": _count(space.raw),
@@ -55,11 +55,9 @@ def _count(number: int) -> str:
     return text if len(text) <= 24 else f"about 10^{len(str(number)) - 1}"
 
 
-def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the cheapest plan in words, why the decision is what it is, and what blocks where there is no way."""
-    row = arguments["row"]
-    plan = problem.plan(row, time_limit=arguments["time_limit"], **overrides(arguments))
-    proof = problem.why(row)
+    problem, plan = asked.problem, asked.plan(arguments["time_limit"])
     language = arguments.get("language") or "en"
     teller = Teller(spoken(problem.theory, language), phrases_of(language))
     return {
@@ -81,7 +79,7 @@ def story(problem: Problem, arguments: Arguments) -> dict[str, Any]:
         "language": language,
         "letter": _letter(problem, plan, language),
         "picture": plan_told(problem.theory, plan, language),
-        "proof": proof.to_dict(),
+        "proof": asked.proof.to_dict(),
         "blockers": _blockers(plan),
     }
 
@@ -100,29 +98,27 @@ def _matters(problem: Problem, plan: Plan) -> set[str]:
     return found.union(*(theory.upstream[name] for name in found))
 
 
-def picture(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def picture(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the picture of the cheapest plan."""
-    plan = problem.plan(
-        arguments["row"], time_limit=arguments["time_limit"], **overrides(arguments)
+    svg = plan_svg(
+        asked.problem.theory,
+        asked.plan(arguments["time_limit"]),
+        theme=arguments["theme"],
+        language=arguments.get("language") or "en",
+        shape=arguments.get("shape") or None,
     )
-    language = arguments.get("language") or "en"
-    shape = arguments.get("shape") or None
-    svg = plan_svg(problem.theory, plan, theme=arguments["theme"], language=language, shape=shape)
     return {"svg": svg}
 
 
-def letter(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the person's letter as a page of its own."""
-    plan = problem.plan(
-        arguments["row"], time_limit=arguments["time_limit"], **overrides(arguments)
-    )
-    language = arguments.get("language") or "en"
-    return {"html": problem.report(plan, format="html", language=language).decode()}
+    plan, language = asked.plan(arguments["time_limit"]), arguments.get("language") or "en"
+    return {"html": asked.problem.report(plan, format="html", language=language).decode()}
 
 
-def graph(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the picture of what follows from what."""
-    return {"svg": problem.to_svg(theme=arguments["theme"])}
+    return {"svg": asked.problem.to_svg(theme=arguments["theme"])}
 
 
 def plan_told(theory: Theory, plan: Plan, language: str) -> str:
@@ -134,20 +130,14 @@ def _letter(problem: Problem, plan: Plan, language: str) -> dict[str, Any]:
     return asdict(write_letter(problem.theory, plan, language=language))
 
 
-def ways(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the cheapest ways that differ in kind, each in words; none contains a cheaper one."""
-    found = problem.nearest(
-        arguments["row"],
-        arguments["k"],
-        distinct="cells",
-        time_limit=arguments["time_limit"],
-        **overrides(arguments),
-    )
+    found = asked.nearest(arguments["k"], "cells", arguments["time_limit"])
     language = arguments.get("language") or "en"
     phrases = phrases_of(language)
     return {
         "ways": [
-            told(problem.theory, each, language)
+            told(asked.problem.theory, each, language)
             | {"own_steps": len(_direct(each)), "factor": _factor(each, found[0], phrases)}
             for each in found
         ]

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from p2c.errors import P2CError, ProblemError, RowError
 from p2c.problem import Problem
 from p2c.web import compared, scenes, tasks
+from p2c.web.consultation import Consultation, overrides
 from p2c.web.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from socket import socket
 
-TASKS: dict[str, Callable[[Problem, Mapping[str, Any]], Any]] = {
+TASKS: dict[str, Callable[[Consultation, Mapping[str, Any]], Any]] = {
     "greet": tasks.greet,
     "plan": tasks.plan,
     "nearest": tasks.nearest,
@@ -35,7 +36,7 @@ ANSWERED, REFUSED, FAILED, PUT_BACK = b"0", b"1", b"2", b"3"
 PREFIX = 8
 """Bytes that say how long a message is."""
 KEPT = 64
-"""How many problems, each as some person restricted it, are kept compiled."""
+"""How many problems, each as some person restricted it, are kept compiled, and for how many people what was found."""
 
 
 class BudgetSpent(BaseException):
@@ -43,15 +44,27 @@ class BudgetSpent(BaseException):
 
 
 class Memory:
-    """The problems that were sent, and those that restrictions made of them."""
+    """The problems that were sent, those that restrictions made of them, and what was found for whom."""
 
     def __init__(self) -> None:
         # The other end keeps the same record of what was sent, and so knows what has to be sent again.
         self.sent: Recent[Problem] = Recent()
         self.made: Recent[Problem] = Recent(KEPT)
+        self.asked: Recent[Consultation] = Recent(KEPT)
 
-    def recall(self, message: dict[str, Any]) -> Problem:
-        """Return the problem that a question is about."""
+    def recall(self, message: dict[str, Any]) -> Consultation:
+        """Return what is known of the one whom a question is about."""
+        problem, arguments, name = self._problem(message), message["arguments"], message["case"]
+        if not name:
+            return Consultation(problem, None)
+        if name in self.asked:
+            known = self.asked[name]
+        else:
+            known = Consultation(problem.with_keys(**overrides(arguments)), arguments["row"])
+        self.asked.put(name, known)
+        return known
+
+    def _problem(self, message: dict[str, Any]) -> Problem:
         digest = message["digest"]
         sent = Problem.from_dict(message["keys"]) if "keys" in message else self.sent[digest]
         self.sent.put(digest, sent)
@@ -59,7 +72,7 @@ class Memory:
         if not restrictions:
             return sent
         key = f"{digest} {json.dumps(restrictions, sort_keys=True)}"
-        made = self.made[key] if key in self.made else tasks.restricted(sent, restrictions)
+        made = self.made[key] if key in self.made else sent.restricted(restrictions)
         self.made.put(key, made)
         return made
 
@@ -118,8 +131,7 @@ def reply(memory: Memory, message: bytes) -> bytes:
     try:
         question = json.loads(message)
         _set_alarm(question.get("budget", 0))
-        problem = memory.recall(question)
-        answer = TASKS[question["task"]](problem, question["arguments"])
+        answer = TASKS[question["task"]](memory.recall(question), question["arguments"])
         return ANSWERED + json.dumps(answer, allow_nan=False).encode()
     except P2CError as error:
         return REFUSED + json.dumps(refusal(error)).encode()

@@ -1,4 +1,4 @@
-"""The questions that solvers answer: each calls one function of the library and returns what JSON can hold."""
+"""The questions that the service puts to solvers: each returns what JSON can hold of what is known of a asked."""
 
 from __future__ import annotations
 
@@ -9,67 +9,46 @@ from p2c.explain.sentences import explain_proof
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p2c.problem import Problem
+    from p2c.web.consultation import Consultation
 
     Arguments = Mapping[str, Any]
 
-KEYS = ("norm", "effects", "minimize", "exceptions", "causal")
-"""The problem's keys that a question may override: each has few values, so all variants can be kept."""
 
-
-def restricted(problem: Problem, restrictions: Mapping[str, Mapping[str, Any]]) -> Problem:
-    """Return the problem with a person's restrictions in it."""
-    return problem.restricted(restrictions)
-
-
-def overrides(arguments: Arguments) -> dict[str, Any]:
-    """Return the problem's keys that a question overrides."""
-    return {key: arguments[key] for key in KEYS if arguments.get(key) is not None}
-
-
-def greet(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def greet(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Compile the problem, and plan once where there is someone to plan for."""
-    problem.compiled  # noqa: B018 - the first use pays for it
+    asked.problem.compiled  # noqa: B018 - the first use pays for it
     if arguments["row"] is not None:
-        problem.plan(arguments["row"], time_limit=1.0)
+        asked.plan(1.0)
     return {}
 
 
-def plan(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def plan(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the cheapest plan."""
-    found = problem.plan(
-        arguments["row"], time_limit=arguments["time_limit"], **overrides(arguments)
-    )
-    return found.to_dict()
+    return asked.plan(arguments["time_limit"]).to_dict()
 
 
-def nearest(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def nearest(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the k cheapest end states."""
-    plans = problem.nearest(
-        arguments["row"],
-        arguments["k"],
-        distinct=arguments["distinct"],
-        time_limit=arguments["time_limit"],
-        **overrides(arguments),
-    )
+    plans = asked.nearest(arguments["k"], arguments["distinct"], arguments["time_limit"])
     return {"plans": [each.to_dict() for each in plans]}
 
 
-def why(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def why(asked: Consultation, _: Arguments) -> dict[str, Any]:
     """Return why the decision is what it is."""
-    proof = problem.why(arguments["row"])
-    sentences = explain_proof(problem.theory, proof)
+    theory, proof = asked.problem.theory, asked.proof
     return {
         "holds": proof.holds,
-        "sentences": [{"text": each.text, "depth": each.depth} for each in sentences],
+        "sentences": [
+            {"text": each.text, "depth": each.depth} for each in explain_proof(theory, proof)
+        ],
         "proof": proof.to_dict(),
-        **problem.theory.rests_on(problem.read_row(arguments["row"])),
+        **theory.rests_on(asked.state),
     }
 
 
-def check(problem: Problem, arguments: Arguments) -> dict[str, Any]:
+def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return what is wrong with a plan."""
-    verdict = problem.check(arguments["plan"])
+    verdict = asked.problem.check(arguments["plan"])
     faults = [{"place": each.place, "message": each.message} for each in verdict.faults]
     return {
         "valid": verdict.ok,

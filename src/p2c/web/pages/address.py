@@ -13,15 +13,14 @@ from urllib.parse import urlencode
 from p2c.errors import Fault, RowError
 from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.web.pages.numerals import plain_number, typed_number
-from p2c.web.pages.values import number_fault, read_values
+from p2c.web.pages.values import number_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p2c.domain.feature import Feature
-    from p2c.domain.row import State
     from p2c.rules.theory import Theory
-    from p2c.web.shelf import Entry
+    from p2c.web.pages.values import Reading
 
 OPTIONS = ("norm", "minimize", "effects", "language")
 ACTIONS = ("free", "up", "down", "fixed", "effect")
@@ -115,19 +114,10 @@ class Case:
             options={**self.options, "language": "" if language == "en" else language},
         )
 
-    def row(self, theory: Theory) -> State:
-        """Return the person's state; a value that is not known, or not given, is missing."""
-        read = read_values(theory, self)
-        if read.faults:
-            raise RowError([Fault(name, text) for name, text in read.faults.items()])
-        return read.state
-
-    def arguments(self, entry: Entry) -> dict[str, Any]:
-        """Return what a solver is asked."""
-        theory = entry.problem.theory
+    def arguments(self, theory: Theory, read: Reading) -> dict[str, Any]:
+        """Return what a solver is asked about the values that were read."""
         found: dict[str, Any] = {key: text for key, text in self.options.items() if text}
         restrictions = self._restrictions(theory.feature)
-        read = read_values(theory, self)
         faults = {**read.faults, **dict.fromkeys(read.needed, NEEDED)}
         if faults:
             raise RowError([Fault(name, text) for name, text in faults.items()])

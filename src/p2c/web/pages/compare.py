@@ -15,8 +15,10 @@ from p2c.web.pages.address import Case, read_case
 from p2c.web.pages.given import read_given
 from p2c.web.pages.paper import show
 from p2c.web.pages.plan import TROUBLE, ask, opened
+from p2c.web.pages.values import read_values
 
 if TYPE_CHECKING:
+    from p2c.web.pages.values import Reading
     from p2c.web.shelf import Entry
 
 router = APIRouter()
@@ -28,26 +30,27 @@ SHAREABLE = 4_000
 @router.get("/p/{id}/compare")
 async def compare(request: Request, id: str) -> Response:
     """Show the comparison that the address holds, or the form for one."""
-    entry, case = opened(request, id)
-    return await _shown(request, entry, case, request.query_params.get("given", ""))
+    entry, case, read = opened(request, id)
+    return await _shown(request, entry, case, read, request.query_params.get("given", ""))
 
 
 @router.post("/p/{id}/compare")
 async def take(request: Request, id: str) -> Response:
     """Take a counterfactual; a short one goes into the address, so that it can be shared."""
     async with request.form(max_files=1, max_fields=1000, max_part_size=2_000_000) as form:
-        entry, posted = opened(request, id)
+        entry, case, read = opened(request, id)
         pairs = [(key, each) for key, each in form.multi_items() if isinstance(each, str)]
-        case = read_case(pairs)
-        case = posted if case.is_blank else case
+        posted = read_case(pairs)
+        if not posted.is_blank:
+            case, read = posted, read_values(entry.problem.theory, posted)
         try:
             text = await _text(form)
         except P2CError as error:
-            return await _shown(request, entry, case, "", trouble=str(error))
+            return await _shown(request, entry, case, read, "", trouble=str(error))
     if len(text) <= SHAREABLE:
         query = urlencode([*case.pairs(), ("given", text)], errors="replace")
         return RedirectResponse(f"/p/{entry.id}/compare?{query}", 303)
-    return await _shown(request, entry, case, text)
+    return await _shown(request, entry, case, read, text)
 
 
 async def _text(form: FormData) -> str:
@@ -61,13 +64,19 @@ async def _text(form: FormData) -> str:
 
 
 async def _shown(
-    request: Request, entry: Entry, case: Case, text: str, *, trouble: str = ""
+    request: Request,
+    entry: Entry,
+    case: Case,
+    read: Reading,
+    text: str,
+    *,
+    trouble: str = "",
 ) -> Response:
     facts: dict[str, Any] = {"told": None, "trouble": trouble, "faults": []}
     if text.strip() and not case.is_blank:
         try:
-            given = read_given(entry.problem, case, text)
-            facts["told"] = await ask(request, entry, case, "comparison", **given)
+            given = read_given(entry.problem, read.known, text)
+            facts["told"] = await ask(request, entry, case, read, "comparison", **given)
         except TROUBLE as error:
             _, facts["trouble"], facts["faults"] = describe(error)
     return show(

@@ -13,8 +13,8 @@ from p2c.explain.sentences import label_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from p2c.domain.row import State
     from p2c.problem import Problem
-    from p2c.web.pages.address import Case
 
 
 T = TypeVar("T")
@@ -22,35 +22,35 @@ MOST = 20
 """How many answers are compared at once."""
 
 
-def read_given(problem: Problem, case: Case, text: str) -> dict[str, Any]:
+def read_given(problem: Problem, state: State, text: str) -> dict[str, Any]:
     """Return the `answers` of a text: each a `document`, or an `end` state that keeps the person's other values.
 
     A feature is named as in the problem or by its label.
     """
     if text.lstrip()[:1] in ("{", "["):
-        answers = [_json_answer(problem, case, each) for each in _json_objects(text)]
+        answers = [_json_answer(problem, state, each) for each in _json_objects(text)]
     else:
-        answers = [_csv_answer(problem, case, each) for each in _csv_rows(text)]
+        answers = [_csv_answer(problem, state, each) for each in _csv_rows(text)]
     if not 1 <= len(answers) <= MOST:
         raise P2CError(f"expected 1 to {MOST} answers to compare, found {len(answers)}")
     return {"answers": answers}
 
 
-def _csv_answer(problem: Problem, case: Case, row: dict[str, str]) -> dict[str, Any]:
+def _csv_answer(problem: Problem, state: State, row: dict[str, str]) -> dict[str, Any]:
     features = problem.theory.features
     cells = _named(problem, row)
     end = read_text_row([each for each in features if each.name in cells], cells)
-    return {"end": {**case.row(problem.theory), **end}}
+    return {"end": {**state, **end}}
 
 
-def _json_answer(problem: Problem, case: Case, data: dict[str, Any]) -> dict[str, Any]:
+def _json_answer(problem: Problem, state: State, data: dict[str, Any]) -> dict[str, Any]:
     if "steps" in data:
         return {"document": data}
     features = problem.theory.features
     inner = data.get("counterfactual")
     known = {each.name for each in features}
     row = inner if isinstance(inner, dict) and "counterfactual" not in known else data
-    return {"end": read_row(features, {**case.row(problem.theory), **_named(problem, row)})}
+    return {"end": read_row(features, {**state, **_named(problem, row)})}
 
 
 def _json_objects(text: str) -> list[dict[str, Any]]:

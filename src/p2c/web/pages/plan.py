@@ -22,6 +22,7 @@ from p2c.web.service import attended, desk_of
 
 if TYPE_CHECKING:
     from p2c.web.pages.address import Case
+    from p2c.web.pages.values import Reading
     from p2c.web.shelf import Entry
 
 router = APIRouter()
@@ -34,11 +35,10 @@ TROUBLE = (P2CError, Overloaded, OutOfTime, SolverFailed)
 @router.get("/p/{id}/plan")
 async def plan(request: Request, id: str) -> Response:
     """Show the form beside the plan."""
-    entry, case = opened(request, id)
+    entry, case, read = opened(request, id)
     away = turned(request, entry, case)
     if away:
         return away
-    read = read_values(entry.problem.theory, case)
     return show(
         request,
         "plan.html",
@@ -48,23 +48,23 @@ async def plan(request: Request, id: str) -> Response:
         language=case.spoken,
         example=next((name for name, row in entry.rows.items() if row == read.state), ""),
         **form_facts(entry, case, read),
-        **await _told(request, entry, case, "story"),
+        **await _told(request, entry, case, read, "story"),
     )
 
 
 @router.get("/p/{id}/plan/result")
 async def result(request: Request, id: str) -> Response:
     """Show the plan alone, to be put into the page."""
-    entry, case = opened(request, id)
-    told = await _told(request, entry, case, "story")
+    entry, case, read = opened(request, id)
+    told = await _told(request, entry, case, read, "story")
     return show(request, "result.html", entry=entry, case=case, language=case.spoken, **told)
 
 
 @router.get("/p/{id}/plan/ways")
 async def ways(request: Request, id: str) -> Response:
     """Show other ways side by side, to be put into the page."""
-    entry, case = opened(request, id)
-    told = await _told(request, entry, case, "ways")
+    entry, case, read = opened(request, id)
+    told = await _told(request, entry, case, read, "ways")
     whole = "part" not in request.query_params
     return show(
         request,
@@ -80,25 +80,25 @@ async def ways(request: Request, id: str) -> Response:
 @router.get("/p/{id}/plan/picture.svg")
 async def picture(request: Request, id: str, theme: str = "light", shape: str = "") -> Response:
     """Draw the plan, across the page or down it."""
-    entry, case = opened(request, id)
+    entry, case, read = opened(request, id)
     seconds = desk_of(request).settings.limits.seconds
     more = {"time_limit": seconds, "theme": theme, "shape": shape}
-    return await drawn(request, entry, "picture", case.arguments(entry) | more)
+    return await drawn(request, entry, "picture", case.arguments(entry.problem.theory, read) | more)
 
 
 @router.get("/p/{id}/plan/letter.html")
 async def letter(request: Request, id: str) -> Response:
     """Hand out the letter as a page of its own, to keep, to send or to print."""
-    entry, case = opened(request, id)
-    told = await ask(request, entry, case, "letter")
+    entry, case, read = opened(request, id)
+    told = await ask(request, entry, case, read, "letter")
     return _kept(told["html"].encode("utf-8", "replace"), "text/html", f"{entry.id}-letter.html")
 
 
 @router.get("/p/{id}/plan/plan.json")
 async def document(request: Request, id: str) -> Response:
     """Hand out the plan as the contract writes it."""
-    entry, case = opened(request, id)
-    told = await ask(request, entry, case, "plan")
+    entry, case, read = opened(request, id)
+    told = await ask(request, entry, case, read, "plan")
     content = json.dumps(told, indent=2, ensure_ascii=False).encode("utf-8", "replace")
     return _kept(content, "application/json", f"{entry.id}-plan.json")
 
@@ -111,29 +111,30 @@ def _kept(content: bytes, kind: str, name: str) -> Response:
     )
 
 
-def opened(request: Request, id_: str) -> tuple[Entry, Case]:
-    """Return the problem and the case of an address; nobody described is the first person of the table."""
+def opened(request: Request, id_: str) -> tuple[Entry, Case, Reading]:
+    """Return the problem and the case of an address, read; nobody described is the first person of the table."""
     entry = desk_of(request).shelf.find(id_)
     case = read_case(request.query_params.multi_items())
     if case.is_blank and entry.rows:
         first = case_of_row(next(iter(entry.rows.values())))
         case = case.of(first.in_language(case.spoken, entry.problem.theory.features))
-    return entry, case
+    return entry, case, read_values(entry.problem.theory, case)
 
 
-async def _told(request: Request, entry: Entry, case: Case, task: str) -> dict[str, Any]:
+async def _told(
+    request: Request, entry: Entry, case: Case, read: Reading, task: str
+) -> dict[str, Any]:
     """Return what a solver tells of a case, what is wrong with it, or what it still needs."""
     facts: dict[str, Any] = {"told": None, "trouble": "", "faults": [], "needed": []}
     if case.is_blank:
         return facts
     theory = spoken(entry.problem.theory, case.spoken)
-    read = read_values(theory, case)
     labels = {name: label_words(each) for name, each in theory.feature.items()}
     numbers = {name: number for number, name in enumerate(labels)}
     facts["needed"] = [{"label": labels[name], "number": numbers[name]} for name in read.needed]
     try:
         if not read.needed or read.faults:
-            facts["told"] = await ask(request, entry, case, task)
+            facts["told"] = await ask(request, entry, case, read, task)
     except TROUBLE as error:
         _, facts["trouble"], faults = describe(error)
         facts["faults"] = [
@@ -144,10 +145,13 @@ async def _told(request: Request, entry: Entry, case: Case, task: str) -> dict[s
     return facts
 
 
-async def ask(request: Request, entry: Entry, case: Case, task: str, **more: Any) -> Any:
+async def ask(
+    request: Request, entry: Entry, case: Case, read: Reading, task: str, **more: Any
+) -> Any:
     """Have a solver answer a question about a case."""
     desk = desk_of(request)
     seconds = desk.settings.limits.seconds
-    arguments = case.arguments(entry) | {"time_limit": seconds, "k": WAYS} | more
+    asked = case.arguments(entry.problem.theory, read)
+    arguments = asked | {"time_limit": seconds, "k": WAYS} | more
     question = Question(task, entry.digest, entry.keys, arguments)
     return json.loads(await attended(request, desk.crew.ask(question, seconds=seconds)) or b"{}")

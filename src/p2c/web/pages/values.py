@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Kind
 from p2c.domain.row import read_cell, read_value
+from p2c.errors import Fault, RowError
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.rules.cells import weighed_features
@@ -32,6 +33,13 @@ class Reading:
     state: State
     faults: Mapping[str, str]
     needed: tuple[str, ...]
+
+    @property
+    def known(self) -> State:
+        """Return the person's state, in which what was not given is missing; what cannot be read is an error."""
+        if self.faults:
+            raise RowError([Fault(name, text) for name, text in self.faults.items()])
+        return self.state
 
 
 def read_values(theory: Theory, case: Case) -> Reading:

@@ -1,0 +1,88 @@
+"""What a solver knows of one person: the row is read once, the plan is found once, and the rest is told from it."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from p2c.engines.policy import Policy
+from p2c.plan.nearest import Distinct
+from p2c.plan.outcome import GaveUp, Infeasible
+from p2c.report.voice import give_voice
+from p2c.rules.proof import why
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.row import State
+    from p2c.plan.outcome import Plan
+    from p2c.problem import Problem
+    from p2c.rules.proof import Proof
+
+
+KEYS = ("norm", "effects", "minimize", "exceptions", "causal")
+"""The problem's keys that a question may override: each has few values, so all variants can be kept."""
+
+
+def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the problem's keys that a question overrides."""
+    return {key: arguments[key] for key in KEYS if arguments.get(key) is not None}
+
+
+def name_of(digest: str, arguments: Mapping[str, Any]) -> str:
+    """Return what all questions about one person as they ask of one problem have in common; '' where it is about nobody."""
+    if arguments.get("row") is None:
+        return ""
+    asked = [arguments["row"], arguments.get("restrictions") or {}, overrides(arguments)]
+    return f"{digest} {json.dumps(asked, sort_keys=True)}"
+
+
+class Consultation:
+    """Somebody's row in a problem as they restrict it; `solves` counts the searches for their plan."""
+
+    def __init__(self, problem: Problem, row: Mapping[str, Any] | None) -> None:
+        self.problem = problem
+        self.solves = 0
+        self._row = row
+        self._plan: Plan | None = None
+        self._seconds = 0.0
+
+    @cached_property
+    def state(self) -> State:
+        """Return the values of the row; what is wrong with it is raised here."""
+        return self.problem.read_row(self._row or {})
+
+    @cached_property
+    def proof(self) -> Proof:
+        """Return why the decision is what it is."""
+        return why(self.problem.theory, self.state)
+
+    def plan(self, seconds: float) -> Plan:
+        """Return the cheapest plan; one that gave up is looked for again only where there is more time."""
+        if self._plan is None or (_is_unsettled(self._plan) and seconds > self._seconds):
+            self.solves += 1
+            policy = Policy(time_limit=seconds)
+            plan = policy.explained_plan(self.problem.compiled, self.state)
+            self._plan, self._seconds = give_voice(self.problem.theory, plan), seconds
+        return self._plan
+
+    def nearest(self, k: int, distinct: str, seconds: float) -> list[Plan]:
+        """Return the k cheapest end states; the search goes on from the plan where that is known."""
+        self.solves += self._plan is None
+        plans = Policy(time_limit=seconds).nearest(
+            self.problem.compiled, self.state, k, Distinct(distinct), first=self._plan
+        )
+        told = [
+            give_voice(self.problem.theory, plan, cheapest=number == 0)
+            for number, plan in enumerate(islice(plans, k))
+        ]
+        if self._plan is None and told and not _is_unsettled(told[0]):
+            self._plan = told[0]
+        return told
+
+
+def _is_unsettled(plan: Plan) -> bool:
+    """Tell whether more time might give a better answer."""
+    return isinstance(plan, GaveUp) or (isinstance(plan, Infeasible) and not plan.explained)
