@@ -20,6 +20,7 @@ from p2c.batch import answers, pace, plan_files
 from p2c.batch.disk import locked
 from p2c.batch.options import Options
 from p2c.domain.toml import problem_to_toml
+from p2c.engines.policy import Policy
 from p2c.errors import BatchError, P2CError
 from p2c.problem import Problem
 from tests.batch.people import (
@@ -220,6 +221,7 @@ def test_a_finished_batch_is_checked_and_mended(
         ({"keep": ("debt",)}, "the options (keep)"),
         ({"alternatives": 1}, "the options (alternatives)"),
         ({"part_rows": 100}, "the options (part_rows)"),
+        ({"policy": Policy("clingo", 9.0)}, "the options (engine, time_limit)"),
     ],
 )
 def test_other_options_are_refused(

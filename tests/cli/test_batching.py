@@ -14,7 +14,8 @@ from p2c.batch.show import progress
 from p2c.cli import main
 from p2c.domain.toml import problem_to_toml
 from tests.batch.people import PEOPLE, read, write_parquet
-from tests.loan import LOAN
+from tests.loan import LOAN, category
+from tests.plan.test_limits import more_guests_than_rooms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +66,22 @@ def test_the_summary_is_a_page(
         ),
     ]
     assert "<svg" in (desk / "sum.svg").read_text(encoding="utf-8")
+
+
+def test_one_person_who_is_hard_to_plan_for_is_given_up_and_holds_up_nobody(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    problem, guests = more_guests_than_rooms(12)
+    document = problem.to_dict() | {"goal": "ok(X)"}
+    document["rules"] += " ok(X) :- not bad(X). ok(X) :- owner(X,'yes')."
+    document["features"]["owner"] = category("no", "yes") | {"action": "fixed"}
+    hard, easy = (guests | {"owner": answer} for answer in ("no", "yes"))
+    (desk / "guests.toml").write_text(problem_to_toml(document), encoding="utf-8")
+    write_parquet(desk / "guests.parquet", [hard, easy, hard | {"g0": "room1"}])
+    line = "batch guests.toml guests.parquet out --json --time-limit 0.2 --engine native"
+    code, out, _ = run(line, monkeypatch, capsys)
+    assert (code, json.loads(out)["statuses"]) == (0, {"already": 1, "gave_up": 2})
+    assert [row["status"] for row in read(desk / "out")] == ["gave_up", "already", "gave_up"]
 
 
 def test_the_summary_may_be_json(

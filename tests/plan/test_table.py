@@ -13,7 +13,7 @@ import pytest
 
 from p2c.errors import P2CError, RowError
 from p2c.plan import frames
-from p2c.plan.outcome import DirectAction
+from p2c.plan.outcome import DirectAction, GaveUp
 from p2c.plan.planner import find_plan
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
@@ -421,6 +421,23 @@ def test_columns_of_one_name_are_refused_in_one_line(loan: Problem) -> None:
 
 def test_overrides_hold_for_the_whole_table(loan: Problem) -> None:
     assert list(loan.plan_many(pd.DataFrame([JOHN, RICH]), norm="l0")["cost"]) == [2, 0]
+
+
+def test_a_row_that_is_given_up_has_the_best_way_so_far_and_the_bound() -> None:
+    features = {f"f{each}": category("a", "b", "c", "d") for each in range(8)}
+    rules = [f"ok(X) :- f0(X,'{value}'), f1(X,'{value}')." for value in "bcd"]
+    rules += [f":- f{each}(X,'{value}'), f0(X,'a')." for each in range(1, 8) for value in "bcd"]
+    problem = Problem.from_dict({"goal": "ok(X)", "rules": " ".join(rules), "features": features})
+    row = dict.fromkeys(features, "a")
+    limited = ((limit, problem.plan(row, node_limit=limit)) for limit in range(100))
+    limit, plan = next((limit, plan) for limit, plan in limited if plan.cost is not None)
+    assert isinstance(plan, GaveUp)
+    found = problem.plan_many(pd.DataFrame([row]), node_limit=limit).iloc[0]
+    assert (found["status"], found["cost"]) == ("gave_up", plan.cost)
+    bound = f"the search stopped at its limit; no way costs less than {plan.bound}"
+    assert found["message"] == bound
+    best = {act["feature"]: act["to"] for act in json.loads(found["actions"])}
+    assert row | best == plan.counterfactual == {name: found[f"end_{name}"] for name in features}
 
 
 def test_progress_goes_to_the_error_stream_and_only_when_asked_for(

@@ -30,4 +30,6 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as JSON."""
-        return {**asdict(self), "keep": list(self.keep)}
+        told = {**asdict(self), "keep": list(self.keep)}
+        policy: dict[str, Any] = told.pop("policy")
+        return told | policy

@@ -24,7 +24,7 @@ from p2c.errors import RowError
 from p2c.plan.atlas import Route, best_route
 from p2c.plan.axis import OFF
 from p2c.plan.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
-from p2c.plan.outcome import DirectAction, Found, Infeasible
+from p2c.plan.outcome import DirectAction, Found, GaveUp, Infeasible
 from p2c.plan.person import place_person
 from p2c.plan.planner import refuse_if_strict
 
@@ -419,12 +419,14 @@ def _answer_alone(batch: Batch, row: int) -> None:
     batch.unknown[row] = _listed(space.theory.missing(state))
     if isinstance(plan, Infeasible):
         batch.stuck.append(np.array([row]))
+    if isinstance(plan, GaveUp):
+        batch.message[row] = f"the search stopped at its limit; no way costs less than {plan.bound}"
     if plan.cost is not None:
         batch.cost[row] = plan.cost
-    _note_end(batch, row, plan)
+    _note_end(batch, row, plan.best if isinstance(plan, GaveUp) else plan)
 
 
-def _note_end(batch: Batch, row: int, plan: Plan) -> None:
+def _note_end(batch: Batch, row: int, plan: Plan | None) -> None:
     if not isinstance(plan, Found):
         return
     for index, axis in enumerate(batch.space.axes):
