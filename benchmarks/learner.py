@@ -24,8 +24,8 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.record import recorded
 from p2c.datasets import load_frame
 from p2c.learn import FoldSE
-from p2c.learn.text import count_literals
-from tests.learn.reference import Reference
+from p2c.learn.foldse.text import count_literals
+from tests.learn.foldse.reference import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,9 +16,9 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c.errors import P2CError
-from p2c.learn.causal import learn_causal_rules
-from p2c.learn.domains import domain_from_frame
-from p2c.learn.review import write_review
+from p2c.learn.causal.learning import learn_causal_rules
+from p2c.learn.causal.review import write_review
+from p2c.learn.tables.domains import domain_from_frame
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
 from p2c.problem import Problem
 from p2c.recourse import Recourse
@@ -27,7 +27,7 @@ from tests.lending import Asked, loans
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c.verify.result import VerifiedPlan
+    from p2c.confirm.result import VerifiedPlan
 
 CAUSAL = """
 score(X,N) :- debt(X,D), D=<0, N>=620.

@@ -7,41 +7,41 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
+from p2c.confirm.border import find_borders
+from p2c.confirm.judge import Oracle
+from p2c.confirm.proxy import fit_proxy
+from p2c.confirm.result import VerifiedPlan
+from p2c.confirm.rungs import FINE_PARTS, sample_values
+from p2c.confirm.search import Search
+from p2c.confirm.trial_values import build_ladder
+from p2c.confirm.walk import Walk, Walker
 from p2c.errors import Fault, P2CError
-from p2c.learn.adopt import with_causal_rules
-from p2c.learn.extract import extract
-from p2c.learn.outline import outline_problem
-from p2c.learn.proxy import fit_proxy
-from p2c.learn.review import Review
-from p2c.learn.rungs import FINE_PARTS, sample_values
-from p2c.learn.source import read_source
-from p2c.learn.view import as_frame
+from p2c.learn.causal.adopt import with_causal_rules
+from p2c.learn.causal.review import Review
+from p2c.learn.extract.logic import extract
+from p2c.learn.extract.outline import outline_problem
+from p2c.learn.extract.source import read_source
+from p2c.learn.tables.view import as_frame
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
 from p2c.plan.validate import check_plan
 from p2c.problem import Problem
 from p2c.report.voice import give_voice
-from p2c.verify.border import find_borders
-from p2c.verify.ladder import build_ladder
-from p2c.verify.oracle import Oracle
-from p2c.verify.result import VerifiedPlan
-from p2c.verify.search import Search
-from p2c.verify.walk import Walk, Walker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
+    from p2c.confirm.judge import Ask
+    from p2c.confirm.proxy import Proxy
+    from p2c.confirm.trial_values import Ladder
     from p2c.domain.feature import Value
     from p2c.domain.row import State
-    from p2c.learn.extract import Extraction
-    from p2c.learn.proxy import Proxy
-    from p2c.learn.source import Source
+    from p2c.learn.extract.logic import Extraction
+    from p2c.learn.extract.source import Source
     from p2c.plan.outcome import Plan
     from p2c.plan.validate import Verdict
-    from p2c.verify.ladder import Ladder
-    from p2c.verify.oracle import Ask
 
 GUIDES = 4
 """How many plans of the rules the search starts from."""

@@ -17,7 +17,7 @@ import p2c
 from p2c.cli.learning import learning
 from p2c.datasets import load_frame
 from p2c.errors import MissingExtra, P2CError, ReviewError
-from p2c.learn.review import read_review
+from p2c.learn.causal.review import read_review
 from p2c.rules import parse
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 from p2c import datasets
-from p2c.learn.review import read_review
+from p2c.learn.causal.review import read_review
 from tests.web.hostile import TEXTS
 from tests.web.reviews import new_review
 from tests.web.running import free_port, running

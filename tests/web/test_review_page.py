@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from p2c.learn.review import read_review
+from p2c.learn.causal.review import read_review
 from p2c.web.app import build_app
 from p2c.web.settings import Limits, Settings
 from tests.web.conftest import HERE

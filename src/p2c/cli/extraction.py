@@ -75,11 +75,11 @@ def extract(
 ) -> None:
     """Read the rules of a model, or learn them from its answers, and write a problem around them."""
     need_learning()
-    from p2c.learn import extract as logic
-    from p2c.learn.files import find_column, read_frame
-    from p2c.learn.outline import outline_problem
-    from p2c.learn.source import read_source
-    from p2c.learn.stored import load_model
+    from p2c.learn.extract import logic
+    from p2c.learn.extract.outline import outline_problem
+    from p2c.learn.extract.source import read_source
+    from p2c.learn.model.stored import load_model
+    from p2c.learn.tables.files import find_column, read_frame
     from p2c.report.extraction import show_extraction
 
     if (model is None) == (decisions is None):

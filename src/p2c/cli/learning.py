@@ -90,7 +90,7 @@ def learn(
     """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
     need_learning()
     from p2c.learn.decision import describe_problem, learn_decision
-    from p2c.learn.files import find_column
+    from p2c.learn.tables.files import find_column
     from p2c.report.candidates import show_learned
 
     refuse_existing(output, problem)
@@ -148,10 +148,10 @@ def causal(
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
     need_learning()
-    from p2c.learn.causal import learn_causal_rules
-    from p2c.learn.domains import domain_from_frame
-    from p2c.learn.graph import causal_graph, render_graph
-    from p2c.learn.review import write_review
+    from p2c.learn.causal.graph import causal_graph, render_graph
+    from p2c.learn.causal.learning import learn_causal_rules
+    from p2c.learn.causal.review import write_review
+    from p2c.learn.tables.domains import domain_from_frame
     from p2c.report.candidates import show_candidates, show_progress
 
     named = [*(keep or ()), *(target or ()), *(feature or ())]
@@ -187,8 +187,8 @@ def review(
     need_learning()
     from p2c.cli.interview import Interview, interview
     from p2c.explain.phrases import phrases_of
-    from p2c.learn.files import read_frame
-    from p2c.learn.review import read_review
+    from p2c.learn.causal.review import read_review
+    from p2c.learn.tables.files import read_frame
     from p2c.report.candidates import show_conclusion, show_progress, show_review
     from p2c.report.questions import conclude
 
@@ -222,8 +222,8 @@ def adopt(
 ) -> None:
     """Add the approved causal rules to a problem; a rule without an answer is an error."""
     need_learning()
-    from p2c.learn.adopt import with_causal_rules
-    from p2c.learn.review import read_review
+    from p2c.learn.causal.adopt import with_causal_rules
+    from p2c.learn.causal.review import read_review
 
     merged = with_causal_rules(Problem.load(problem).to_dict(), read_review(file))
     write_new(output, problem_to_toml(merged))
@@ -242,8 +242,8 @@ def looked_at(
     data: Path, ignore: list[str] | None, keep: list[str], *, decimal_comma: bool
 ) -> pd.DataFrame:
     """Read a table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
-    from p2c.learn.files import find_column, read_frame
-    from p2c.learn.look import look, refuse_commas, with_decimal_commas
+    from p2c.learn.tables.files import find_column, read_frame
+    from p2c.learn.tables.look import look, refuse_commas, with_decimal_commas
     from p2c.report.columns import show_columns
 
     frame = read_frame(data, without=ignore or ())
@@ -266,7 +266,7 @@ def actions_of(
     source: str,
 ) -> dict[str, str]:
     """Return who may change what, by the names of columns; one that is not there or named twice is an error."""
-    from p2c.learn.files import find_column
+    from p2c.learn.tables.files import find_column
 
     found: dict[str, str] = {}
     for action, names in (("fixed", fixed), ("up", up), ("down", down)):
@@ -291,8 +291,8 @@ def hint_actions(described: dict[str, Any]) -> None:
 def _cuts(path: Path, frame: object) -> dict[str, list[float]]:
     import pandas as pd
 
-    from p2c.learn.domains import tidy_frame
-    from p2c.learn.heads import cuts_of
+    from p2c.learn.causal.heads import cuts_of
+    from p2c.learn.tables.domains import tidy_frame
     from p2c.rules.parse import parse
 
     assert isinstance(frame, pd.DataFrame)

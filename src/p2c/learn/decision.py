@@ -10,11 +10,11 @@ from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from sklearn.model_selection import train_test_split
 
 from p2c.errors import P2CError, counted, suggestion
-from p2c.learn.domains import domain_from_frame, plain_value, tidy_frame
 from p2c.learn.foldse import FoldSE
-from p2c.learn.look import FEWEST
-from p2c.learn.missing import name_missing
-from p2c.learn.text import count_literals, predicate_name
+from p2c.learn.foldse.missing import name_missing
+from p2c.learn.foldse.text import count_literals, predicate_name
+from p2c.learn.tables.domains import domain_from_frame, plain_value, tidy_frame
+from p2c.learn.tables.look import FEWEST
 from p2c.rules.render import render, render_atom, render_literal
 from p2c.rules.syntax import Atom, Constant, Not, Variable
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from p2c.learn.domains import Scale
+    from p2c.learn.tables.domains import Scale
 
 FEWEST_OF_A_CLASS = 2
 """How many rows each class has at least: one to learn from and one to measure on."""

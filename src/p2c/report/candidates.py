@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from p2c.explain.phrases import Phrases
-    from p2c.learn.candidate import Candidate, Evidence
+    from p2c.learn.causal.candidate import Candidate, Evidence
+    from p2c.learn.causal.review import Review
     from p2c.learn.decision import Learned
-    from p2c.learn.review import Review
     from p2c.report.questions import Conclusion, Reading
 
 

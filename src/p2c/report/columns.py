@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from p2c.learn.look import USELESS
+from p2c.learn.tables.look import USELESS
 from p2c.markup import clean
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from p2c.learn.look import TableLook
+    from p2c.learn.tables.look import TableLook
 
 
 def show_columns(console: Console, seen: TableLook, *, keep: Collection[str] = ()) -> None:

@@ -12,7 +12,7 @@ from p2c.errors import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from p2c.learn.extract import Extraction
+    from p2c.learn.extract.logic import Extraction
 
 
 def show_extraction(console: Console, found: Extraction, *, truth: str) -> None:

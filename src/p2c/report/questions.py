@@ -16,10 +16,10 @@ from p2c.errors import ReviewError
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.rules import law_words, rule_words
 from p2c.explain.sentences import label_words
-from p2c.learn.adopt import approved_rules
-from p2c.learn.candidate import suggest_law
-from p2c.learn.proposal import read_proposal, theory_of
-from p2c.learn.verdict import Verdict
+from p2c.learn.causal.adopt import approved_rules
+from p2c.learn.causal.candidate import suggest_law
+from p2c.learn.causal.proposal import read_proposal, theory_of
+from p2c.learn.causal.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from p2c.explain.phrases import Phrases
     from p2c.explain.rules import LawWords
-    from p2c.learn.candidate import Candidate, Evidence
-    from p2c.learn.review import Review
-    from p2c.learn.verdict import Answer
+    from p2c.learn.causal.candidate import Candidate, Evidence
+    from p2c.learn.causal.review import Review
+    from p2c.learn.causal.verdict import Answer
     from p2c.rules.theory import Clause, Theory
 
 

@@ -63,7 +63,7 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
 
 def _read_review(path: str) -> None:
     try:
-        from p2c.learn.review import read_review
+        from p2c.learn.causal.review import read_review
     except ImportError as error:
         raise MissingExtra("pandas", extra="learn") from error
     read_review(path)

@@ -181,7 +181,7 @@ def _points(three: bool) -> Case:
         pytest.skip("a scorecard knows two classes")
     from tempfile import TemporaryDirectory
 
-    from p2c.learn.points import load_points
+    from p2c.learn.model.points import load_points
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "card.csv"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from p2c.learn.ask import Model
     from p2c.learn.model.additive import AdditiveScore, Axis
+    from p2c.learn.model.asking import Model
     from p2c.learn.model.stages import Bench
 
 RANDOM_ROWS = 10_000

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from p2c.learn.model.parts import Sum
     from p2c.learn.model.stages import Stage
-    from p2c.learn.view import ColumnView
+    from p2c.learn.tables.view import ColumnView
 
 Floats = NDArray[np.float64]
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.errors import P2CError
-from p2c.learn.ask import open_model, same, shaper, trained_names
+from p2c.learn.model.asking import open_model, same, shaper, trained_names
 from p2c.learn.model.conformance import Conformance, compare
 from p2c.learn.model.cutoff import Cutoff, find_cutoff
 from p2c.learn.model.lowering import lower
 from p2c.learn.model.parts import Sum, Unreadable
 from p2c.learn.model.readers import read_parts
 from p2c.learn.model.stages import Bench, Stage, first_stage
-from p2c.learn.view import as_frame, view_of
+from p2c.learn.tables.view import as_frame, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from p2c.learn.ask import Model
     from p2c.learn.model.additive import AdditiveScore
+    from p2c.learn.model.asking import Model
 
 
 _log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def read(
 ) -> Read | NotRead:
     """Read a fitted model over the features of a table, and compare what was read with the model.
 
-    `desired` and `threshold` are those of `p2c.learn.ask.open_model`.
+    `desired` and `threshold` are those of `p2c.learn.model.asking.open_model`.
     """
     asked = open_model(model, X, desired=desired, threshold=threshold)
     try:

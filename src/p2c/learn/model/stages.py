@@ -23,7 +23,7 @@ from p2c.learn.model.parts import Unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from p2c.learn.view import ColumnView, View
+    from p2c.learn.tables.view import ColumnView, View
 
 Floats = NDArray[np.float64]
 

@@ -26,8 +26,8 @@ from p2c.web.service import desk_of
 
 if TYPE_CHECKING:
     from p2c.explain.phrases import Phrases
-    from p2c.learn.candidate import Evidence
-    from p2c.learn.review import Review
+    from p2c.learn.causal.candidate import Evidence
+    from p2c.learn.causal.review import Review
     from p2c.report.questions import Reading
     from p2c.web.settings import Settings
 
@@ -117,8 +117,8 @@ def _mark(text: str) -> str:
 
 def _read_edited(settings: Settings, visit: Visit) -> Reading:
     """Return an edited text in words, with what the data say of it where the server was given data."""
-    from p2c.learn.review import read_review
-    from p2c.learn.verdict import Verdict, approved_text
+    from p2c.learn.causal.review import read_review
+    from p2c.learn.causal.verdict import Verdict, approved_text
 
     current = read_review(visit.path)
     candidate = current.candidate(visit.rule)
@@ -129,7 +129,7 @@ def _read_edited(settings: Settings, visit: Visit) -> Reading:
 
 def _decide(settings: Settings, visit: Visit) -> str:
     """Write an answer, and return the candidate to go on with; '' where none is open."""
-    from p2c.learn.review import read_review
+    from p2c.learn.causal.review import read_review
 
     rule = visit.rule
     with WRITING:
@@ -176,8 +176,8 @@ def _measured(settings: Settings, current: Review, rule: str, text: str) -> Evid
     """Return what the data say of an edited rule, where the server was given data."""
     if not settings.data:
         return None
-    from p2c.learn.files import read_frame
-    from p2c.learn.weigh import measure
+    from p2c.learn.causal.evidence import measure
+    from p2c.learn.tables.files import read_frame
 
     return measure(current, rule, text, read_frame(Path(settings.data)))
 
@@ -212,7 +212,7 @@ async def _shown(
 
 def _facts(settings: Settings, visit: Visit, edited: Reading | None) -> dict[str, Any]:
     """Return what the page shows of the file: all questions, the opened one read back, or the end."""
-    from p2c.learn.review import read_review
+    from p2c.learn.causal.review import read_review
 
     current = read_review(visit.path)
     told = effects(current, visit.phrases)

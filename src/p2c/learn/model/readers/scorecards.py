@@ -14,8 +14,8 @@ from p2c.learn.model.stages import Shape
 from p2c.learn.model.transformers import stepped
 
 if TYPE_CHECKING:
+    from p2c.learn.model.points import PointsTable
     from p2c.learn.model.stages import Stage
-    from p2c.learn.points import PointsTable
 
 
 def read_optbinning(model: Any, stage: Stage) -> tuple[Sum, Stage]:

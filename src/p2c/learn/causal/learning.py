@@ -1,0 +1,170 @@
+"""Causal rules out of data, as candidates: FOLD-SE with each value of a feature as its target (the paper, stage 1).
+
+What comes out is correlation. An expert says which of it is cause and effect (`p2c.learn.causal.review`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from p2c.errors import Fault, ProblemError, suggestion
+from p2c.learn.causal.candidate import Candidate, Evidence, Example, suggest_law
+from p2c.learn.causal.heads import head_holds, possible_heads, write_head
+from p2c.learn.foldse.columns import encode
+from p2c.learn.foldse.induce import covers, learn_rules
+from p2c.learn.foldse.measure import features_read
+from p2c.learn.foldse.missing import name_missing
+from p2c.learn.foldse.simplify import simplify
+from p2c.learn.foldse.text import predicate_name, to_program
+from p2c.learn.tables.domains import domain_from_frame, plain_value, tidy_frame
+from p2c.rules.render import render
+from p2c.rules.syntax import Atom, Not, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from p2c.learn.causal.heads import Head
+    from p2c.learn.foldse.columns import Column, Mask
+    from p2c.learn.foldse.literals import Rule
+    from p2c.learn.tables.domains import FeatureKeys
+    from p2c.rules.syntax import Literal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The table to learn from, tidy and coded, with the settings."""
+
+    table: pd.DataFrame
+    columns: Mapping[str, Column]
+    keys: Mapping[str, FeatureKeys]
+    ratio: float
+    tail: float
+    examples: int
+
+
+def learn_causal_rules(
+    frame: pd.DataFrame,
+    features: Iterable[str] | None = None,
+    *,
+    targets: Iterable[str] | None = None,
+    ratio: float = 0.5,
+    tail: float = 0.005,
+    bins: int = 4,
+    cuts: Mapping[str, Sequence[float]] | None = None,
+    complements: bool = False,
+    examples: int = 3,
+) -> tuple[Candidate, ...]:
+    """Return the rules that data suggest for each of `targets`, from the other `features` (both: every column).
+
+    A category is explained value by value and, with `complements`, also as "any value but this one". A number is
+    explained range by range: `cuts` says where the ranges of a feature begin, else they hold about equally many rows,
+    `bins` of them. `ratio` and `tail` are FOLD-SE's. A rule that is no better than P(head) is left out. `examples` is
+    how many counterexamples each candidate keeps.
+    """
+    table = tidy_frame(frame)
+    causes = _chosen(table, features, [str(name) for name in table.columns])
+    effects = _chosen(table, targets, causes)
+    read = table[list(dict.fromkeys([*causes, *effects]))]
+    source = Source(
+        table=read,
+        columns={name: encode(read[name]) for name in causes},
+        keys=domain_from_frame(read),
+        ratio=ratio,
+        tail=tail,
+        examples=examples,
+    )
+    where = {predicate_name(name): places for name, places in (cuts or {}).items()}
+    found: list[Candidate] = []
+    for effect in effects:
+        own = where.get(effect)
+        for head in possible_heads(read[effect], cuts=own, bins=bins, complements=complements):
+            found += _candidates(source, effect, head)
+    return tuple(found)
+
+
+def _chosen(table: pd.DataFrame, names: Iterable[str] | None, default: list[str]) -> list[str]:
+    if names is None:
+        return default
+    chosen = [predicate_name(name) for name in names]
+    for name in chosen:
+        if name not in table:
+            message = f"no column '{name}'; {suggestion(name, table.columns)}"
+            raise ProblemError([Fault("columns", message)])
+    return list(dict.fromkeys(chosen))
+
+
+def _candidates(source: Source, effect: str, head: Head) -> Iterator[Candidate]:
+    """Learn the rules of one head and yield those that tell something."""
+    held = head_holds(head, source.table[effect])
+    causes = {name: column for name, column in source.columns.items() if name != effect}
+    fewest = max(1, int(source.tail * len(held)))
+    if not causes or held.all() or np.count_nonzero(held) < fewest:
+        return
+    learned = learn_rules(causes, held, ratio=source.ratio, tail=source.tail)
+    base = np.count_nonzero(held) / len(held)
+    rules = [simplify(rule) for rule in learned]
+    fired = [(rule, covers(rule, causes)) for rule in rules]
+    kept = [(rule, mask) for rule, mask in fired if mask.any() and held[mask].mean() > base]
+    covered = np.any([mask for _, mask in kept], axis=0)
+    for rule, mask in kept:
+        reads = tuple(name for name in causes if name in features_read([rule]))
+        evidence = Evidence(
+            rows=len(held),
+            support=int(np.count_nonzero(mask)),
+            heads=int(np.count_nonzero(held)),
+            hits=int(np.count_nonzero(mask & held)),
+            covered=int(np.count_nonzero(covered)),
+            explained=int(np.count_nonzero(covered & held)),
+            examples=_examples(source, (effect, *reads), mask & ~held),
+        )
+        name, text = _write(rule, effect, head, source.keys)
+        yield Candidate(name, effect, text, reads, evidence, suggest_law(evidence))
+
+
+def _write(rule: Rule, effect: str, head: Head, keys: Mapping[str, FeatureKeys]) -> tuple[str, str]:
+    """Return the id of a candidate, which its text decides, and the text, its helpers named after the id."""
+    program = to_program([replace(rule, label="")], target=effect, decimals=None)
+    atom, restriction = write_head(effect, head)
+    main = replace(program.rules[0], head=atom, body=program.rules[0].body + restriction)
+    whole = Program((main, *program.rules[1:]))
+    mark = sha256(render(whole).encode()).hexdigest()[:8]
+    named = _rename_exceptions(whole, f"{effect}_{mark}")
+    text = render(name_missing(named, keys, prefix=f"missing_{mark}"))
+    return f"{effect}-{mark}", text
+
+
+def _rename_exceptions(program: Program, mark: str) -> Program:
+    """Put a mark behind the name of every exception, so that programs can be put together."""
+    main, *exceptions = program.rules
+    names = {rule.head.predicate for rule in exceptions if rule.head}
+
+    def renamed(atom: Atom) -> Atom:
+        inside = atom.predicate in names
+        return replace(atom, predicate=f"{atom.predicate}_{mark}") if inside else atom
+
+    def literal(each: Literal) -> Literal:
+        if isinstance(each, Not) and isinstance(each.inner, Atom):
+            return replace(each, inner=renamed(each.inner))
+        return each
+
+    rules = [
+        replace(rule, head=rule.head and renamed(rule.head), body=tuple(map(literal, rule.body)))
+        for rule in (main, *exceptions)
+    ]
+    return Program(tuple(rules))
+
+
+def _examples(source: Source, names: Sequence[str], mask: Mask) -> tuple[Example, ...]:
+    places = np.flatnonzero(mask)[: source.examples].tolist()
+    return tuple(
+        Example(
+            place + 1, tuple((name, plain_value(source.table[name].iloc[place])) for name in names)
+        )
+        for place in places
+    )

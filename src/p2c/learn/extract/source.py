@@ -1,0 +1,128 @@
+"""A model and a table brought together: what can be asked, what was decided, and the rules that a model has of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.errors import P2CError
+from p2c.learn.extract.ruleset import Ruleset, read_foldse
+from p2c.learn.extract.tree_rules import as_rules, is_readable_tree, tree_rules
+from p2c.learn.extract.written import WrittenRules, is_program, read_written
+from p2c.learn.foldse import FoldSE
+from p2c.learn.model.asking import Answers, Model, choose_classes, equals, open_model
+from p2c.learn.tables.domains import domain_from_frame
+from p2c.learn.tables.view import View, as_frame, view_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.asking import Mask
+    from p2c.learn.tables.view import ColumnView
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model and a table brought together: the table as features, the model's decisions on it, and the model's own rules.
+
+    `model` is None for recorded decisions, which cannot be asked again.
+    """
+
+    view: View
+    table: pd.DataFrame
+    accepted: Mask
+    model: Model | None
+    desired: Any
+    other: Any
+    own_rules: Ruleset | WrittenRules | None
+    reads: tuple[str, ...] | None = None
+    """The features that the model reads, where it says so: rules about others would be chance."""
+
+
+def read_source(
+    model: Any, X: Any, *, desired: Any = None, threshold: float | None = None
+) -> Source:
+    """Bring a model and a table together."""
+    frame = as_frame(X)
+    if isinstance(model, str) and model in frame.columns:
+        model, X = frame[model], frame.drop(columns=[model])
+        frame = X
+    view = view_of(X)
+    table = view.table(frame)
+    if isinstance(model, str | Path) or is_program(model):
+        return _written_source(model, view, table, desired)
+    if not callable(model) and not hasattr(model, "predict"):
+        return _recorded_source(model, view, table, desired)
+    asked = open_model(model, X, desired=desired, threshold=threshold)
+    accepted = asked.answer(frame).accepted
+    own = _own_rules(model, view, table, asked, threshold)
+    reads = _features_read(model, view)
+    return Source(view, table, accepted, asked, asked.desired, asked.other, own, reads)
+
+
+def _recorded_source(decisions: Any, view: View, table: pd.DataFrame, desired: Any) -> Source:
+    labels = np.asarray(decisions)
+    if labels.shape[:1] != (len(table),):
+        found = len(labels) if labels.ndim else f"a {type(decisions).__name__}"
+        raise P2CError(
+            f"model: expected one recorded decision for each of {len(table)} rows, found {found}"
+        )
+    wanted, other = choose_classes(labels, desired)
+    return Source(view, table, equals(labels, wanted), None, wanted, other, None)
+
+
+def _written_source(model: Any, view: View, table: pd.DataFrame, desired: Any) -> Source:
+    written = read_written(model, table, desired)
+
+    def answer(rows: Any) -> Answers:
+        return Answers(written.accepts(view.table(rows)))
+
+    asked = Model(answer, desired, None)
+    return Source(view, table, written.accepts(table), asked, desired, None, written)
+
+
+def _own_rules(
+    model: Any, view: View, table: pd.DataFrame, asked: Model, threshold: float | None
+) -> Ruleset | None:
+    """Return the rules of a model that is made of rules and decides by them."""
+    if isinstance(model, FoldSE) and threshold is None:
+        return read_foldse(model, view, table, desired=asked.desired, other=asked.other)
+    columns = _trained_on(model, view)
+    if columns is None or not is_readable_tree(model, columns):
+        return None
+    classes = [each == asked.desired for each in np.asarray(model.classes_).tolist()]
+    place = classes.index(True)
+
+    def accepting(shares: NDArray[np.float64]) -> bool:
+        if threshold is not None:
+            return bool(shares[place] >= threshold)
+        return int(np.argmax(shares)) == place
+
+    keys = domain_from_frame(table)
+    whole = [each.is_number and keys[each.feature]["type"] == "int" for each in columns]
+    regions = tree_rules(model, columns, whole, accepting)
+    fewer = sum(decision for decision, _ in regions) * 2 < len(regions)
+    names = (str(asked.desired), str(asked.other))
+    label, other = names if fewer else names[::-1]
+    rules = as_rules(regions, accepted=fewer, label=label)
+    return Ruleset(rules, label, other, fewer, keys)
+
+
+def _trained_on(model: Any, view: View) -> tuple[ColumnView, ...] | None:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not view.framed:
+        fits = len(view.columns) == getattr(model, "n_features_in_", -1)
+        return view.columns if fits else None
+    by_name = {each.name: each for each in view.columns}
+    return tuple(by_name[name] for name in names)
+
+
+def _features_read(model: Any, view: View) -> tuple[str, ...] | None:
+    trained = getattr(model, "feature_names_in_", None)
+    if trained is None or not view.framed:
+        return None
+    return tuple(each.feature for each in view.features if each.name in set(trained))

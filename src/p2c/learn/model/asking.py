@@ -1,0 +1,280 @@
+"""A model as a question: rows in, accepted or not out, whatever the model is and whatever it calls its classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from p2c.errors import P2CError
+from p2c.learn.tables.view import as_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Shares = Callable[[Any], Any]
+    Shaper = Callable[[Any], Any]
+    Margin = Callable[["Scores"], "Scores"]
+
+Mask = NDArray[np.bool_]
+Scores = NDArray[np.float64]
+
+FLOOR = 1e-4
+"""Probabilities are kept this far from 0 and 1, so that their logarithms are finite."""
+
+SAMPLE = 1_000
+"""On so many rows it is tried whether a model decides by its probabilities, so that one question answers both."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the model said of some rows: accepted or not and, where it tells, how near to it each row is.
+
+    A score is a difference of log probabilities, 0 at the border.
+    """
+
+    accepted: Mask
+    scores: Scores | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that can be asked: `desired` is the class to reach, `other` what everything else is called."""
+
+    answer: Callable[[Any], Answers]
+    desired: Any
+    other: Any
+    scored: bool = False
+    """Whether its answers come with scores."""
+
+
+def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | None = None) -> Model:
+    """Return a model that can be asked: an estimator or pipeline with `predict`, or a callable on tables.
+
+    `desired` is one of the model's classes; of truth values it need not be named, nor of 0 and 1: it is then True or 1.
+    With a `threshold` a row is accepted when the probability of the desired class is at least that high; what a
+    callable returns is then taken for that probability.
+    """
+    if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
+        raise P2CError(f"threshold: expected a probability between 0 and 1, found {threshold!r}")
+    shape = shaper(model, X)
+    if threshold is not None and not hasattr(model, "predict"):
+        return _scored(partial(_told, model, shape, dtype=float), desired, threshold)
+    ask = model.predict if hasattr(model, "predict") else model
+    if not callable(ask):
+        raise P2CError(
+            f"expected a model with predict() or a function, found a {type(model).__name__}"
+        )
+    classes = known_classes(model)
+    labels = _labels(ask, shape, as_frame(X)) if classes is None else classes
+    wanted, other = choose_classes(labels, desired)
+    chances = getattr(model, "predict_proba", None)
+    if classes is None or chances is None:
+        if threshold is not None:
+            raise P2CError("a threshold needs a model with predict_proba()")
+        return Model(lambda rows: Answers(equals(_labels(ask, shape, rows), wanted)), wanted, other)
+    place = [same(each, wanted) for each in classes].index(True)
+    margin = partial(_margin, place=place, threshold=threshold)
+    answer = _by_share(chances, shape, margin, place, threshold)
+    if threshold is None:
+        sample = as_frame(X).head(SAMPLE)
+        answer = _by_label(chances, ask, shape, margin, wanted=wanted, sample=sample)
+    return Model(answer, wanted, other, scored=True)
+
+
+def _by_share(
+    chances: Shares, shape: Shaper, margin: Margin, place: int, threshold: float | None
+) -> Callable[[Any], Answers]:
+    """Return the answers of a model that accepts from a probability on."""
+
+    def answer(rows: Any) -> Answers:
+        shares = _told(chances, shape, rows, dtype=float)
+        return Answers(shares[:, place] >= (threshold or 0.0), margin(shares))
+
+    return answer
+
+
+def _by_label(
+    chances: Shares, ask: Shares, shape: Shaper, margin: Margin, *, wanted: Any, sample: Any
+) -> Callable[[Any], Answers]:
+    """Return the answers of a model that names a class, asked for it only where its probabilities do not rule it out.
+
+    Where on a sample the two do not go together, it is asked for both everywhere.
+    """
+
+    def full(rows: Any) -> Answers:
+        scores = margin(_told(chances, shape, rows, dtype=float))
+        return Answers(equals(_labels(ask, shape, rows), wanted), scores)
+
+    def quick(rows: Any) -> Answers:
+        scores = margin(_told(chances, shape, rows, dtype=float))
+        accepted = scores >= 0
+        if accepted.any():
+            accepted[accepted] = equals(_labels(ask, shape, rows[accepted]), wanted)
+        return Answers(accepted, scores)
+
+    tried = full(sample)
+    in_step = tried.scores is not None and ((tried.scores > 0) == tried.accepted).all()
+    return quick if in_step else full
+
+
+def _told(ask: Shares, shape: Shaper, rows: Any, *, dtype: Any = None) -> NDArray[Any]:
+    """Return what the model says of some rows, one answer each."""
+    try:
+        told = np.asarray(ask(shape(rows)), dtype=dtype)
+    except P2CError:
+        raise
+    except Exception as error:
+        # The model is somebody else's code: whatever it raises, its answer is missing.
+        reason = " ".join(str(error).split())
+        message = f"the model cannot be asked: {type(error).__name__}: {reason}"
+        raise P2CError(message) from error
+    if told.shape[:1] != (len(rows),):
+        found = f"{len(told)} answers" if told.ndim else f"the single answer {told.item()!r}"
+        raise P2CError(f"the model gave {found} for {len(rows)} rows: expected one a row")
+    return told
+
+
+def _labels(ask: Shares, shape: Shaper, rows: Any) -> NDArray[Any]:
+    """Return the label that the model gives to each of some rows."""
+    told = _told(ask, shape, rows)
+    if told.size != len(rows):
+        raise P2CError(
+            f"the model gave {told.size // len(rows)} values for each row: expected its label,"
+            " or its probability with a threshold"
+        )
+    return told.ravel()
+
+
+def choose_classes(labels: Any, desired: Any) -> tuple[Any, Any]:
+    """Return the class to reach and the name of what is not it.
+
+    Nobody guesses which of two names is the good one: only truth values, and 0 and 1, say it themselves.
+    """
+    classes = distinct(labels)
+    if desired is None:
+        if len(classes) != 2 or [plain(each) for each in classes] != [False, True]:
+            shown = ", ".join(repr(plain(each)) for each in classes)
+            raise P2CError(f"desired: which class is to be reached? The classes are {shown}")
+        return plain(classes[1]), plain(classes[0])
+    matching = [each for each in classes if same(each, desired)]
+    if not matching:
+        shown = ", ".join(repr(plain(each)) for each in classes)
+        raise P2CError(f"desired: {desired!r} is not a class; the classes are {shown}")
+    others = [plain(each) for each in classes if not same(each, desired)]
+    return plain(matching[0]), others[0] if len(others) == 1 else f"not {plain(matching[0])}"
+
+
+def distinct(labels: Any) -> list[Any]:
+    """Return the distinct labels, in order where they have one."""
+    found = list(pd.unique(pd.Series(np.asarray(labels).ravel())))
+    try:
+        return sorted(found)
+    except TypeError:
+        return sorted(found, key=str)
+
+
+def equals(labels: Any, wanted: Any) -> Mask:
+    """Tell for each label whether it is the wanted one."""
+    places, known = pd.factorize(np.asarray(labels).ravel())
+    # The place of a missing label is -1, where it finds the last entry.
+    return np.array([*(same(each, wanted) for each in known), False], dtype=bool)[places]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two labels are the same, whether numpy or Python wrote them, as value or as text."""
+    left, right = plain(one), plain(other)
+    return bool(left == right) or str(left) == str(right)
+
+
+def plain(label: Any) -> Any:
+    """Return a label as a Python value."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _scored(chance: Callable[[Any], Scores], desired: Any, threshold: float) -> Model:
+    def answer(rows: Any) -> Answers:
+        shares = chance(rows)
+        shares = shares[:, -1] if shares.ndim == 2 else shares
+        return Answers(shares >= threshold, _margin(shares[:, None], place=0, threshold=threshold))
+
+    wanted = True if desired is None else desired
+    other = False if desired is None else f"not {wanted}"
+    return Model(answer, wanted, other, scored=True)
+
+
+def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:
+    """Return how far each row is above the border, in log odds."""
+    clipped = np.clip(shares, FLOOR, 1 - FLOOR)
+    own = clipped[:, place]
+    if threshold is not None or shares.shape[1] < 2:
+        level = min(max(0.5 if threshold is None else threshold, FLOOR), 1 - FLOOR)
+        return np.asarray(np.log(own / (1 - own)) - np.log(level / (1 - level)))
+    rival = np.delete(clipped, place, axis=1).max(axis=1)
+    return np.asarray(np.log(own) - np.log(rival))
+
+
+def known_classes(model: Any) -> Any:
+    """Return the classes that a model names, itself or by the estimator that it keeps; None where it names none."""
+    kept = getattr(model, "estimator_", None)
+    return getattr(model, "classes_", getattr(kept, "classes_", None))
+
+
+def shaper(model: Any, X: Any) -> Callable[[Any], Any]:
+    """Return what turns a frame into what the model was trained on: named columns, or an array."""
+    array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
+    names = trained_names(model, X)
+    if names is not None:
+        kinds = {} if array else trained_kinds(model, as_frame(X))
+        return partial(_named, names=names, kinds=kinds, by_place=array)
+    if array or hasattr(model, "n_features_in_"):
+        return lambda frame: frame.to_numpy()
+    return lambda frame: frame
+
+
+def trained_names(model: Any, X: Any) -> list[Any] | None:
+    """Return the columns that a model was trained on, None where it does not say; CatBoost counts those of an array."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None and set(counted := getattr(model, "feature_names_", ())) <= set(
+        as_frame(X).columns
+    ):
+        names = counted or None
+    return None if names is None else list(names)
+
+
+def trained_kinds(model: Any, frame: pd.DataFrame) -> dict[Any, pd.CategoricalDtype]:
+    """Return the categorical types that a model of LightGBM or XGBoost wants for columns which the table has as text."""
+    texts = [
+        name
+        for name in frame.columns
+        if not pd.api.types.is_numeric_dtype(frame[name].dtype)
+        and not isinstance(frame[name].dtype, pd.CategoricalDtype)
+    ]
+    known = getattr(getattr(model, "booster_", None), "pandas_categorical", None) or []
+    if texts and len(texts) == len(known):
+        return {name: pd.CategoricalDtype(each) for name, each in zip(texts, known, strict=True)}
+    if texts and hasattr(model, "get_booster"):
+        booster = model.get_booster()
+        kinds = dict(zip(booster.feature_names or (), booster.feature_types or (), strict=False))
+        return {
+            name: pd.CategoricalDtype(sorted(frame[name].dropna().unique()))
+            for name in texts
+            if kinds.get(name) == "c"
+        }
+    return {}
+
+
+def _named(
+    frame: pd.DataFrame, *, names: list[Any], kinds: dict[Any, pd.CategoricalDtype], by_place: bool
+) -> pd.DataFrame:
+    """Return the columns that a model was trained on, in its types; those of an array are known by their place."""
+    if by_place and len(frame.columns) == len(names):
+        return frame.set_axis(names, axis=1)
+    absent = [str(name) for name in names if name not in frame.columns]
+    if absent:
+        raise P2CError(f"the table has no column '{absent[0]}', which the model was trained on")
+    return frame[names].astype(kinds) if kinds else frame[names]

@@ -1,0 +1,128 @@
+"""Models out of files, none of which runs code that nobody vouched for.
+
+A pickle runs whatever its author wrote as it is opened, so it takes an explicit word. A skops file names the types that
+it holds, and those that are not known to be safe must be named to be let in. An ONNX file holds arithmetic only, the
+files of XGBoost, LightGBM and CatBoost hold trees, a scorecard holds points.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from p2c.errors import MissingExtra, P2CError
+from p2c.learn.model.onnx_model import open_onnx
+from p2c.learn.model.points import load_points
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+    import pandas as pd
+
+PICKLES = (".joblib", ".pkl", ".pickle")
+RULES = (".lp", ".pl")
+
+
+def load_model(
+    path: Path, frame: pd.DataFrame, *, trust_pickle: bool = False, trusted: Collection[str] = ()
+) -> Any:
+    """Return a stored model; `frame` has the columns that it is asked about, `trusted` names types in a skops file."""
+    kind = path.suffix.lower()
+    if kind not in KNOWN:
+        raise P2CError(f"{path}: expected a file that ends in {', '.join(KNOWN)}")
+    if not path.is_file():
+        raise P2CError(f"{path}: no such file")
+    if kind in PICKLES:
+        return _unpickle(path, trusted=trust_pickle)
+    if kind == ".skops":
+        return _open_skops(path, trusted)
+    if kind == ".onnx":
+        return open_onnx(path, frame)
+    return OWN_FILES[kind](path) if kind in OWN_FILES else path
+
+
+def _unpickle(path: Path, *, trusted: bool) -> Any:
+    if not trusted:
+        raise P2CError(
+            f"{path}: a pickle can run any code as it is opened, so it stays closed; if you know who"
+            " made it, add --trust-pickle, else ask for the model as .skops or .onnx"
+        )
+    import joblib
+
+    try:
+        return joblib.load(path)
+    except Exception as error:
+        # What is inside decides what can go wrong: a missing package, another version, a torn file.
+        raise P2CError(f"{path}: cannot be unpickled: {_reason(error)}") from None
+
+
+def _open_skops(path: Path, trusted: Collection[str]) -> Any:
+    try:
+        from skops import io
+    except ImportError as error:
+        raise MissingExtra("skops", extra="skops") from error
+    try:
+        unknown = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
+        if not unknown:
+            return io.load(path, trusted=list(trusted))
+    except Exception as error:
+        # Files that are no skops file fail in as many ways as there are files.
+        raise P2CError(f"{path}: cannot be read as a skops file: {_reason(error)}") from None
+    flags = " ".join(f"--trust {name}" for name in unknown)
+    raise P2CError(
+        f"{path}: holds types that are not known to be safe: {', '.join(unknown)};"
+        f" if you trust them, add {flags}"
+    )
+
+
+def _open_xgboost(path: Path) -> Any:
+    try:
+        from xgboost import XGBClassifier
+    except ImportError as error:
+        raise MissingExtra("xgboost", extra="xgboost") from error
+    model = XGBClassifier()
+    try:
+        model.load_model(path)
+        model.classes_  # noqa: B018 - a model that is no classifier has none, and says so here
+    except Exception as error:
+        raise P2CError(f"{path}: no classifier of XGBoost: {_reason(error)}") from None
+    return model
+
+
+def _open_lightgbm(path: Path) -> Any:
+    try:
+        from lightgbm import Booster
+
+        from p2c.learn.model.readers.lightgbm_trees import LightGBMFile
+    except ImportError as error:
+        raise MissingExtra("lightgbm", extra="lightgbm") from error
+    try:
+        return LightGBMFile(Booster(model_file=str(path)))
+    except Exception as error:
+        raise P2CError(f"{path}: no model of LightGBM: {_reason(error)}") from None
+
+
+def _open_catboost(path: Path) -> Any:
+    try:
+        from catboost import CatBoostClassifier
+    except ImportError as error:
+        raise MissingExtra("catboost", extra="catboost") from error
+    try:
+        return CatBoostClassifier().load_model(str(path))
+    except Exception as error:
+        raise P2CError(f"{path}: no model of CatBoost: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+OWN_FILES: dict[str, Callable[[Path], Any]] = {
+    ".json": _open_xgboost,
+    ".ubj": _open_xgboost,
+    ".txt": _open_lightgbm,
+    ".cbm": _open_catboost,
+    ".csv": load_points,
+}
+"""The formats of libraries of their own, by the end of the file's name."""
+KNOWN = (*PICKLES, ".skops", ".onnx", *OWN_FILES, *RULES)

@@ -1,0 +1,213 @@
+"""A table seen as features: the same values, typed and named as rules can read them, and the way back to the model.
+
+A column of numbers stays one. Any other column becomes a category of texts, with the original value kept beside each,
+so that a model that was trained on truth values or categoricals is asked about just those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+
+from p2c.errors import P2CError, suggestion
+from p2c.learn.foldse.inputs import EXCEPTION_NAME
+from p2c.learn.foldse.text import predicate_name
+from p2c.learn.tables.domains import is_number, tidy_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+RESERVED = frozenset({"label", "not", ""})
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """One column: its name in the table, the feature that rules call it, and its texts with their originals."""
+
+    name: Any
+    feature: str
+    dtype: Any
+    originals: tuple[tuple[str, Any], ...] | None
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether the column holds numbers."""
+        return self.originals is None
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether the column has no value at all, so that it is no feature."""
+        return self.originals == ()
+
+    @cached_property
+    def original(self) -> dict[str, Any]:
+        """Return the value in the table that each text stands for."""
+        return dict(self.originals or ())
+
+
+@dataclass(frozen=True)
+class View:
+    """The columns of a table as features; `framed` tells whether it came as a frame or as an array."""
+
+    columns: tuple[ColumnView, ...]
+    framed: bool
+
+    @cached_property
+    def features(self) -> tuple[ColumnView, ...]:
+        """Return the columns that are features: those with a value."""
+        return tuple(each for each in self.columns if not each.is_empty)
+
+    @cached_property
+    def _features(self) -> dict[Any, str]:
+        return {each.name: each.feature for each in self.features}
+
+    def feature(self, name: Any) -> str:
+        """Return the feature that a column, or already a feature, goes by."""
+        known = self._features
+        if name in known:
+            return known[name]
+        if name in known.values():
+            return str(name)
+        hint = suggestion(str(name), map(str, known))
+        raise P2CError(f"no column is called {name!r}; {hint}")
+
+    def table(self, X: Any) -> pd.DataFrame:
+        """Return rows as features, tidy."""
+        frame = as_frame(X)
+        absent = [each.name for each in self.columns if each.name not in frame.columns]
+        if absent:
+            raise P2CError(f"the table has no column {', '.join(map(repr, absent))}")
+        columns = {each.feature: frame[each.name] for each in self.features}
+        return tidy_frame(pd.DataFrame(columns, index=frame.index))
+
+    def named(self, row: Any) -> Mapping[str, Any] | pd.Series:
+        """Return one person's row by names: a mapping or series as it is, a table of one row, or values in order."""
+        if isinstance(row, pd.DataFrame):
+            if len(row) != 1:
+                raise P2CError(f"expected one row, found {len(row)}: use plan_many for a table")
+            return row.iloc[0]
+        if hasattr(row, "keys"):
+            return cast("Mapping[str, Any]", row)
+        try:
+            values = list(row)
+        except TypeError:
+            raise P2CError(f"expected a row of {len(self.columns)} values, found {row!r}") from None
+        if len(values) != len(self.columns):
+            raise P2CError(f"expected {len(self.columns)} values, found {len(values)}")
+        return dict(zip((each.name for each in self.columns), values, strict=True))
+
+    def row(self, row: Mapping[str, Any] | pd.Series) -> dict[str, Any]:
+        """Return one person's row by feature; what is no column is left aside."""
+        given = {
+            each.feature: row[each.name] if each.name in row else row[each.feature]
+            for each in self.features
+            if each.name in row or each.feature in row
+        }
+        texts = {each.feature for each in self.features if not each.is_number}
+        return {name: _text(value) if name in texts else value for name, value in given.items()}
+
+    def ask(
+        self, row: Mapping[str, Any] | pd.Series, states: Sequence[Mapping[str, Any]]
+    ) -> pd.DataFrame:
+        """Return states as rows of the table; what did not change keeps the very value that the person's row has."""
+        start = self.row(row)
+        columns = {}
+        for each in self.columns:
+            raw = row[each.name] if each.name in row else row.get(each.feature)
+            own = start.get(each.feature)
+            cells = [_cell(each, state.get(each.feature), own, raw) for state in states]
+            columns[each.name] = _column(cells, each.dtype)
+        return pd.DataFrame(columns)
+
+
+def view_of(X: Any) -> View:
+    """Return how a frame or an array is seen."""
+    frame = as_frame(X)
+    if not len(frame) or not len(frame.columns):
+        raise P2CError(
+            "the table has no rows or no columns: give the rows that the model decides on"
+        )
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise P2CError(f"the table has two columns called {twice[0]!r}: rename one of them")
+    names = feature_names(frame.columns)
+    columns = [
+        ColumnView(name, feature, frame[name].dtype, _originals(frame[name]))
+        for name, feature in zip(frame.columns, names, strict=True)
+    ]
+    return View(tuple(columns), isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """Return a table as a pandas frame; the columns of an array are called `x0`, `x1` and so on."""
+    if hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if isinstance(X, pd.DataFrame):
+        return X
+    array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    if array.ndim != 2:
+        raise P2CError(f"expected a table of rows and columns, found {array.ndim} dimension(s)")
+    frame = pd.DataFrame(array, columns=[f"x{place}" for place in range(array.shape[1])])
+    return frame.infer_objects()
+
+
+def feature_names(names: Iterable[Any]) -> list[str]:
+    """Return a distinct feature for each column, as FOLD-SE prints names.
+
+    >>> feature_names(["Capital-gain", "capital gain", "ab1"])
+    ['capital_gain', 'capital_gain_2', 'ab1_2']
+    """
+    taken: set[str] = set(RESERVED)
+    found = []
+    for name in names:
+        plain = predicate_name(str(name))
+        feature, number = plain, 1
+        while feature in taken or EXCEPTION_NAME.fullmatch(feature):
+            number += 1
+            feature = f"{plain}_{number}"
+        taken.add(feature)
+        found.append(feature)
+    return found
+
+
+def _originals(column: pd.Series) -> tuple[tuple[str, Any], ...] | None:
+    present = column.dropna()
+    if len(present) and is_number(tidy_frame(column.to_frame("x"))["x"]):
+        return None
+    found: dict[str, Any] = {}
+    try:
+        distinct = present.unique()
+    except TypeError:
+        kind = type(present.iloc[0]).__name__
+        raise P2CError(
+            f"column {column.name!r}: expected numbers or text, found a {kind}"
+        ) from None
+    for value in distinct:
+        if str(value):
+            found.setdefault(str(value), value)
+    return tuple(sorted(found.items()))
+
+
+def _text(value: Any) -> Any:
+    """Return a value as text; the empty text counts as missing, as it does for FOLD-SE."""
+    missing = value is None or (not isinstance(value, str) and pd.isna(value))
+    return None if missing else str(value) or None
+
+
+def _cell(column: ColumnView, value: Any, own: Any, raw: Any) -> Any:
+    if value == own or (value is None and pd.isna(own)):
+        return raw
+    return value if column.is_number else column.original.get(value, value)
+
+
+def _column(cells: list[Any], dtype: Any) -> pd.Series:
+    """Return cells as the type that the table has, where they fit it."""
+    try:
+        typed = pd.Series(cells).astype(dtype)
+    except (TypeError, ValueError):
+        return pd.Series(cells)
+    return typed

@@ -1,0 +1,91 @@
+"""Models in the files of their own libraries are opened and read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from p2c.errors import P2CError
+from p2c.learn.model import Read, read
+from p2c.learn.model.asking import open_model
+from p2c.learn.model.stored import OWN_FILES, load_model
+from tests.learn.model.cases import CARD, CASES
+from tests.learn.model.people import make_people
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("ending", ["json", "ubj"])
+@pytest.mark.parametrize("three", [False, True])
+def test_a_file_of_xgboost_is_opened_and_read(tmp_path: Path, ending: str, three: bool) -> None:
+    case = CASES["XGBClassifier"][0](three)
+    path = tmp_path / f"model.{ending}"
+    case.model.save_model(path)
+    found = read(load_model(path, case.table), case.table, desired=1)
+    assert isinstance(found, Read), found
+
+
+@pytest.mark.parametrize("three", [False, True])
+def test_a_file_of_lightgbm_is_opened_and_read(tmp_path: Path, three: bool) -> None:
+    case = CASES["LGBMClassifier"][0](three)
+    path = tmp_path / "model.txt"
+    case.model.booster_.save_model(path)
+    found = read(load_model(path, case.table), case.table, desired=1)
+    assert isinstance(found, Read), found
+
+
+@pytest.mark.parametrize("name", ["XGBClassifier", "LightGBMFile"])
+def test_categories_that_come_as_text_are_what_the_model_was_trained_on(name: str) -> None:
+    case = CASES[name][0](False)
+    texts = case.table.astype({"job": object})
+    found = read(case.model, texts, desired=1)
+    assert isinstance(found, Read), found
+    typed = open_model(case.model, case.table, desired=1).answer(case.table).accepted
+    assert (open_model(case.model, texts, desired=1).answer(texts).accepted == typed).all()
+
+
+def test_a_file_of_catboost_is_opened_and_read(tmp_path: Path) -> None:
+    case = CASES["CatBoostClassifier"][0](False)
+    path = tmp_path / "model.cbm"
+    case.model.save_model(str(path))
+    found = read(load_model(path, case.table), case.table, desired=1)
+    assert isinstance(found, Read), found
+
+
+def test_a_scorecard_is_opened_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "card.csv"
+    path.write_text(CARD)
+    people = make_people(gaps=True)
+    found = read(load_model(path, people), people)
+    assert isinstance(found, Read), found
+    assert found.conformance.unsure == 0
+
+
+@pytest.mark.parametrize(
+    ("ending", "library"),
+    [
+        ("json", "xgboost"),
+        ("ubj", "xgboost"),
+        ("txt", "lightgbm"),
+        ("cbm", "catboost"),
+        ("csv", "pandas"),
+    ],
+)
+def test_a_file_of_something_else_is_refused_in_one_line(
+    tmp_path: Path, ending: str, library: str
+) -> None:
+    pytest.importorskip(library)
+    path = tmp_path / f"model.{ending}"
+    path.write_text("no model at all")
+    with pytest.raises(P2CError) as error:
+        load_model(path, make_people())
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+
+
+def test_every_format_is_tried() -> None:
+    assert set(OWN_FILES) == {".json", ".ubj", ".txt", ".cbm", ".csv"}
