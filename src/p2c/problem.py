@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from p2c.plan.restriction import Restriction
     from p2c.plan.size import SpaceReport
     from p2c.plan.validate import Verdict
-    from p2c.report.dossier import Origin
+    from p2c.report.expert_report import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
     from p2c.rules.theory import Theory
@@ -239,7 +239,7 @@ class Problem:
         and the date, which is today's unless it is given.
         """
         from p2c.report.document import applicant_document
-        from p2c.report.dossier import Origin, expert_document
+        from p2c.report.expert_report import Origin, expert_document
         from p2c.report.formats import check_audience, renderer
 
         render = renderer(format)

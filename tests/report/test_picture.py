@@ -13,9 +13,9 @@ from hypothesis import given, settings
 
 from p2c import P2CError, Problem, datasets
 from p2c.plan.outcome import CausalAction, DirectAction
-from p2c.report.board import Arrow, Sort, lay_out
 from p2c.report.lettering import text_width, wrap
 from p2c.report.picture import plan_svg
+from p2c.report.plan_layout import Arrow, Sort, lay_out
 from p2c.report.theme import DARK, LIGHT
 from tests.embedded import embedded
 from tests.loan import JOHN, LOAN, category, whole
@@ -45,10 +45,10 @@ def chain(count: int) -> tuple[Problem, dict[str, Any]]:
 
 def test_states_are_columns_and_changed_features_are_rows() -> None:
     problem = embedded("loan")
-    board = lay_out(problem.theory, problem.plan(JOHN_ROW))
-    assert board.columns == ("Now", "Step 1", "Step 2")
-    assert board.rows == ("debt", "credit score", "bank balance")
-    table = {(cell.row, cell.column): (cell.text, cell.sort, cell.number) for cell in board.cells}
+    layout = lay_out(problem.theory, problem.plan(JOHN_ROW))
+    assert layout.columns == ("Now", "Step 1", "Step 2")
+    assert layout.rows == ("debt", "credit score", "bank balance")
+    table = {(cell.row, cell.column): (cell.text, cell.sort, cell.number) for cell in layout.cells}
     assert table == {
         (0, 0): ("5,000 dollars", Sort.START, None),
         (0, 1): ("0 dollars", Sort.DIRECT, 1),
@@ -60,7 +60,7 @@ def test_states_are_columns_and_changed_features_are_rows() -> None:
         (2, 1): ("40,000 dollars", Sort.STAYS, None),
         (2, 2): ("60,000 dollars", Sort.DIRECT, 2),
     }
-    assert board.arrows == (Arrow((0, 1), (1, 1)),)
+    assert layout.arrows == (Arrow((0, 1), (1, 1)),)
 
 
 def test_actions_and_effects_differ_in_shape_and_not_only_in_colour() -> None:
@@ -212,14 +212,14 @@ def test_every_action_is_on_the_board_and_every_arrow_leads_from_a_change_to_an_
     data, row = world
     problem = Problem.from_dict(data | {"exceptions": "abduce"})
     plan = problem.plan(row)
-    board = lay_out(problem.theory, plan)
-    sorts = {(cell.row, cell.column): cell.sort for cell in board.cells}
+    layout = lay_out(problem.theory, plan)
+    sorts = {(cell.row, cell.column): cell.sort for cell in layout.cells}
     actions = [(n, a) for n, step in enumerate(plan.steps, start=1) for a in step.actions]
     names = list(dict.fromkeys(a.feature for _, a in actions))
     last = {(names.index(a.feature), n): a for n, a in actions}
     for place, action in last.items():
         assert sorts[place] is (Sort.DIRECT if isinstance(action, DirectAction) else Sort.EFFECT)
-    for arrow in board.arrows:
+    for arrow in layout.arrows:
         assert sorts[arrow.source] in (Sort.DIRECT, Sort.EFFECT)
         assert any(
             (names.index(a.feature), n) == arrow.target

@@ -12,7 +12,7 @@ import zlib
 import pytest
 
 from p2c import P2CError, Problem, datasets
-from p2c.report.dossier import Origin, digest
+from p2c.report.expert_report import Origin, digest
 from p2c.report.formats import FORMATS
 from tests.embedded import embedded
 

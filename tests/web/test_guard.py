@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 from p2c import datasets
 from p2c.errors import P2CError
 from p2c.web.app import build_app
-from p2c.web.crew import HELD, pause
 from p2c.web.settings import Limits, Settings
+from p2c.web.solver_pool import HELD, pause
 from tests.web.conftest import HERE
 
 if TYPE_CHECKING:
@@ -120,19 +120,19 @@ def test_a_browser_is_asked_for_the_token_and_keeps_a_proof_of_it(guarded: TestC
 def test_a_question_past_the_bound_is_held_and_gets_in_where_room_comes_in_time(
     guarded: TestClient, room: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crew = cast("FastAPI", guarded.app).state.desk.crew
+    pool = cast("FastAPI", guarded.app).state.context.pool
     headers = {"Authorization": f"Bearer {TOKEN}"}
     held: list[int] = []
 
     def pause(number: int) -> float:
         held.append(number)
-        crew.taken = 0 if room else crew.most
+        pool.taken = 0 if room else pool.most
         return 0.0
 
-    monkeypatch.setattr("p2c.web.crew.pause", pause)
-    crew.taken = crew.most
+    monkeypatch.setattr("p2c.web.solver_pool.pause", pause)
+    pool.taken = pool.most
     answers = [guarded.post("/plan", json=ASKED, headers=headers) for _ in range(3)]
-    crew.taken = 0
+    pool.taken = 0
     assert {each.status_code for each in answers} == {200 if room else 503}
     assert held == ([1] if room else [1, 1, 1])
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from p2c import datasets
 from p2c.web.pages.address import case_of_row, read_case
-from p2c.web.pages.paper import FOLDER
+from p2c.web.pages.frame import FOLDER
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient

@@ -32,7 +32,7 @@ def through_json(data: Any) -> Any:
     return json.loads(json.dumps(data))
 
 
-def complaint(answer: Response) -> str:
+def error_answer(answer: Response) -> str:
     error = answer.json()["error"]
     assert set(error) == {"code", "message", "faults"}
     assert "Traceback" not in answer.text
@@ -135,7 +135,7 @@ def test_bad_input_is_one_clear_line(
 ) -> None:
     answer = client.post(path, json=asked)
     assert answer.status_code == status
-    assert words in complaint(answer)
+    assert words in error_answer(answer)
 
 
 @pytest.mark.parametrize("limit", ["1" + "0" * 400, "1e999", "1e-320", "0.5"])
@@ -157,14 +157,14 @@ def test_a_restriction_with_an_immense_number_is_answered_or_refused(
 def test_what_is_no_json_object_is_refused(client: TestClient, body: bytes) -> None:
     answer = client.post("/plan", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422)
-    complaint(answer)
+    error_answer(answer)
 
 
 def test_what_does_not_say_that_it_is_json_is_refused(client: TestClient) -> None:
     body = json.dumps({"problem": "loan", "row": JOHN})
     answer = client.post("/plan", content=body, headers={"Content-Type": "text/plain"})
     assert answer.status_code == 415
-    assert complaint(answer) == "expected application/json, found 'text/plain'"
+    assert error_answer(answer) == "expected application/json, found 'text/plain'"
 
 
 def test_a_body_past_the_limit_is_refused_with_and_without_a_stated_length(
@@ -175,7 +175,7 @@ def test_a_body_past_the_limit_is_refused_with_and_without_a_stated_length(
     parts = (large[each : each + 100_000] for each in range(0, len(large), 100_000))
     answer = client.post("/plan", content=parts)
     assert answer.status_code == 413
-    assert "at most 1,000,000 bytes" in complaint(answer)
+    assert "at most 1,000,000 bytes" in error_answer(answer)
 
 
 def test_a_body_without_a_stated_length_is_read_whole(client: TestClient) -> None:
@@ -210,14 +210,14 @@ def test_an_unknown_path_or_method_has_the_same_shape(client: TestClient) -> Non
         (client.post("/static/page.css"), 405, "not for this address"),
     ):
         assert answer.status_code == status
-        assert words in complaint(answer)
+        assert words in error_answer(answer)
 
 
 def test_the_service_alone_has_no_pages_for_errors_either() -> None:
     app = build_app(Settings(pages=False, limits=Limits(solvers=1)))
     with TestClient(app, base_url=HERE) as client:
         for path in ("/p/loan/plan", "/review"):
-            assert "nothing at this address" in complaint(client.get(path))
+            assert "nothing at this address" in error_answer(client.get(path))
 
 
 def test_the_examples_of_the_description_are_made_up_and_fit(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from p2c.cli.desk import (
 )
 from p2c.cli.group import command_group
 from p2c.cli.terminal import out
-from p2c.report.dossier import ALTERNATIVES, Origin
+from p2c.report.expert_report import ALTERNATIVES, Origin
 
 reporting = command_group()
 

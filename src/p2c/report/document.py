@@ -9,15 +9,15 @@ from p2c.explain.letter import spoken, write_letter
 from p2c.explain.phrases import phrases_of
 from p2c.explain.teller import Item, Teller
 from p2c.markup import clean
-from p2c.report.board import Sort, lay_out
 from p2c.report.picture import plan_svg
+from p2c.report.plan_layout import Sort, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.explain.letter import Letter
     from p2c.plan.outcome import Plan
-    from p2c.report.board import Board, Cell
+    from p2c.report.plan_layout import Cell, PlanLayout
     from p2c.rules.theory import Theory
 
 
@@ -119,18 +119,18 @@ def _given(theory: Theory, plan: Plan, language: str) -> Iterator[str]:
 
 def plan_figure(theory: Theory, plan: Plan, *, language: str) -> Figure:
     """Return the picture of a plan."""
-    board = lay_out(theory, plan, language=language)
+    layout = lay_out(theory, plan, language=language)
     svg = plan_svg(theory, plan, theme="light", language=language)
-    return Figure(svg, board.title, board.told, board_grid(board))
+    return Figure(svg, layout.title, layout.told, layout_grid(layout))
 
 
-def board_grid(board: Board) -> Grid:
-    """Return a board as a table; what the person does has its number, what follows has an arrow."""
+def layout_grid(layout: PlanLayout) -> Grid:
+    """Return a layout as a table; what the person does has its number, what follows has an arrow."""
     rows = [
-        (label, *(_cell_text(cell) for cell in board.cells if cell.row == row))
-        for row, label in enumerate(board.rows)
+        (label, *(_cell_text(cell) for cell in layout.cells if cell.row == row))
+        for row, label in enumerate(layout.rows)
     ]
-    return Grid(("", *board.columns), tuple(rows))
+    return Grid(("", *layout.columns), tuple(rows))
 
 
 def _cell_text(cell: Cell) -> str:

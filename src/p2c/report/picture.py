@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from p2c.errors import P2CError, suggestion
 from p2c.markup import element
-from p2c.report.board import Sort, lay_out
 from p2c.report.canvas import LINE, Canvas
 from p2c.report.lettering import text_width, wrap
+from p2c.report.plan_layout import Sort, lay_out
 from p2c.report.shapes import PADDING, badge, curve, pill
-from p2c.report.strip import strip_svg
+from p2c.report.tall_picture import tall_svg
 
 if TYPE_CHECKING:
     from p2c.markup import Markup
     from p2c.plan.outcome import Plan
-    from p2c.report.board import Arrow, Board, Cell
+    from p2c.report.plan_layout import Arrow, Cell, PlanLayout
     from p2c.rules.theory import Theory
 
 SIZE = 14.0
@@ -47,37 +47,37 @@ def plan_svg(
     """Draw a plan, `wide` or `tall`, by itself whichever can be read; one without steps is a line of words."""
     if shape is not None and shape not in SHAPES:
         raise P2CError(f"shape: there is no '{shape}'; {suggestion(shape, SHAPES)}")
-    board = lay_out(theory, plan, language=language)
+    layout = lay_out(theory, plan, language=language)
     canvas = Canvas(theme)
-    if not board.columns:
-        return _notice(board, canvas)
-    tall = shape == "tall" or (shape is None and len(board.columns) > MOST_COLUMNS)
-    return strip_svg(board, canvas) if tall else _Picture(board, canvas).draw()
+    if not layout.columns:
+        return _notice(layout, canvas)
+    tall = shape == "tall" or (shape is None and len(layout.columns) > MOST_COLUMNS)
+    return tall_svg(layout, canvas) if tall else _Picture(layout, canvas).draw()
 
 
-def _notice(board: Board, canvas: Canvas) -> str:
-    width = text_width(board.told, SIZE) + 2 * MARGIN
-    words = canvas.words([board.told], (width / 2, 28), size=SIZE)
+def _notice(layout: PlanLayout, canvas: Canvas) -> str:
+    width = text_width(layout.told, SIZE) + 2 * MARGIN
+    words = canvas.words([layout.told], (width / 2, 28), size=SIZE)
     return canvas.drawing(
-        (width, 56), [words], title=board.title, told=board.told, language=board.language
+        (width, 56), [words], title=layout.title, told=layout.told, language=layout.language
     )
 
 
 @dataclass(frozen=True)
 class _Picture:
-    """The places of everything on a board, and their drawing."""
+    """The places of everything on a layout, and their drawing."""
 
-    board: Board
+    layout: PlanLayout
     canvas: Canvas
 
     @cached_property
     def lines(self) -> dict[tuple[int, int], tuple[str, ...]]:
         inside = CELL_WIDTH - 2.6 * PADDING
-        return {(c.row, c.column): wrap(c.text, inside, SIZE) for c in self.board.cells}
+        return {(c.row, c.column): wrap(c.text, inside, SIZE) for c in self.layout.cells}
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
-        return [wrap(label, LABEL_WIDTH - PADDING, SIZE) for label in self.board.rows]
+        return [wrap(label, LABEL_WIDTH - PADDING, SIZE) for label in self.layout.rows]
 
     @cached_property
     def label_width(self) -> float:
@@ -101,9 +101,9 @@ class _Picture:
 
     @cached_property
     def size(self) -> tuple[float, float]:
-        count = len(self.board.columns)
+        count = len(self.layout.columns)
         wide = self.left(count - 1) + CELL_WIDTH + GAP / 2 + MARGIN
-        legend = 2 * MARGIN + sum(text_width(text, SIZE) + 72 for _, text in self.board.legend)
+        legend = 2 * MARGIN + sum(text_width(text, SIZE) + 72 for _, text in self.layout.legend)
         return max(wide, legend), self.tops[-1] + LEGEND + MARGIN
 
     def left(self, column: int) -> float:
@@ -114,30 +114,30 @@ class _Picture:
 
     def draw(self) -> str:
         shapes = [self._goal(), *self._headers(), *self._rows()]
-        shapes += [self._cell(cell) for cell in self.board.cells]
-        shapes += [shape for arrow in self.board.arrows for shape in self._arrow(arrow)]
+        shapes += [self._cell(cell) for cell in self.layout.cells]
+        shapes += [shape for arrow in self.layout.arrows for shape in self._arrow(arrow)]
         shapes += self._legend()
         return self.canvas.drawing(
             self.size,
             shapes,
-            title=self.board.title,
-            told=self.board.told,
-            language=self.board.language,
+            title=self.layout.title,
+            told=self.layout.told,
+            language=self.layout.language,
         )
 
     def _goal(self) -> Markup:
         """Draw the band behind the last state, where the answer is yes."""
-        left = self.left(len(self.board.columns) - 1) - GAP / 2 + 6
+        left = self.left(len(self.layout.columns) - 1) - GAP / 2 + 6
         bottom = self.tops[-1] - MARGIN - ROW_GAP / 2
         size = (CELL_WIDTH + GAP - 12, bottom + ROW_GAP / 2)
         return self.canvas.box((left, MARGIN / 2), size, fill="goal", radius=8)
 
     def _headers(self) -> list[Markup]:
-        last = len(self.board.columns) - 1
+        last = len(self.layout.columns) - 1
         shapes = []
-        for column, text in enumerate(self.board.columns):
+        for column, text in enumerate(self.layout.columns):
             middle = self.left(column) + CELL_WIDTH / 2
-            shown = f"{text}: {self.board.yes} ✓" if column == last else text
+            shown = f"{text}: {self.layout.yes} ✓" if column == last else text
             fill = "goal-text" if column == last else "muted"
             place = (middle, MARGIN + HEADER / 2)
             shapes.append(self.canvas.words([shown], place, size=SIZE, fill=fill, weight=600))
@@ -145,7 +145,7 @@ class _Picture:
 
     def _rows(self) -> list[Markup]:
         shapes = []
-        last = self.left(len(self.board.columns) - 1) + CELL_WIDTH / 2
+        last = self.left(len(self.layout.columns) - 1) + CELL_WIDTH / 2
         for row, lines in enumerate(self.labels):
             middle = self.middle(row)
             start = self.left(0) + CELL_WIDTH / 2
@@ -154,7 +154,7 @@ class _Picture:
             words = self.canvas.words(
                 lines, (MARGIN, middle), size=SIZE, anchor="start", weight=600
             )
-            shapes.append(element("g", None, element("title", None, self.board.rows[row]), words))
+            shapes.append(element("g", None, element("title", None, self.layout.rows[row]), words))
         return shapes
 
     def _cell(self, cell: Cell) -> Markup:
@@ -187,7 +187,7 @@ class _Picture:
         """Draw a value that just is: on the ground, so that the line of its row stops before it."""
         width = max(text_width(line, SIZE) for line in lines) + PADDING
         height = len(lines) * SIZE * LINE
-        last = cell.column == len(self.board.columns) - 1
+        last = cell.column == len(self.layout.columns) - 1
         ground = self.canvas.box(
             (place[0] - width / 2, place[1] - height / 2),
             (width, height),
@@ -231,7 +231,7 @@ class _Picture:
     def _legend(self) -> list[Markup]:
         shapes: list[Markup] = []
         x, y = MARGIN, self.size[1] - MARGIN - LEGEND / 2
-        for sort, text in self.board.legend:
+        for sort, text in self.layout.legend:
             place, size = (x, y - 9), (32.0, 18.0)
             if sort is Sort.DIRECT:
                 shapes.append(self.canvas.box(place, size, fill="direct", radius=4))

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
-from p2c.web.complaints import handle_errors
-from p2c.web.crew import Crew
-from p2c.web.description import described
-from p2c.web.desk import Desk
+from p2c.web.context import Context
+from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
 from p2c.web.logs import log_as_json
 from p2c.web.metrics import Metrics
+from p2c.web.openapi import described
 from p2c.web.pages import add_pages
-from p2c.web.pages.paper import show_error
+from p2c.web.pages.frame import show_error
+from p2c.web.problem_store import open_store
 from p2c.web.service import light, router
 from p2c.web.settings import Settings, from_environment
-from p2c.web.shelf import open_shelf
+from p2c.web.solver_pool import SolverPool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from p2c.web.shelf import Shelf
+    from p2c.web.problem_store import ProblemStore
 
 LOOK = 0.5
 """Seconds between two looks at the files of the problems."""
@@ -34,21 +34,21 @@ LOOK = 0.5
 def build_app(settings: Settings) -> FastAPI:
     """Return the server's app; its solvers start with it and end with it."""
     limits = settings.limits
-    shelf = open_shelf(settings)
-    crew = Crew(size=limits.solvers, waiting=limits.waiting, first=shelf.greetings)
-    desk = Desk(settings, shelf, crew, Metrics())
+    store = open_store(settings)
+    pool = SolverPool(size=limits.solvers, waiting=limits.waiting, first=store.greetings)
+    context = Context(settings, store, pool, Metrics())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        crew.start()
-        watching = asyncio.create_task(_watch(shelf))
+        pool.start()
+        watching = asyncio.create_task(_watch(store))
         try:
             yield
         finally:
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
-            await crew.stop()
+            await pool.stop()
 
     app = FastAPI(
         title="p2c",
@@ -58,13 +58,13 @@ def build_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.desk = desk
-    app.openapi = partial(described, app, shelf)  # type: ignore[method-assign]
+    app.state.context = context
+    app.openapi = partial(described, app, store)  # type: ignore[method-assign]
     app.include_router(light)
     app.include_router(router)
     add_pages(app, workbench=settings.pages)
     handle_errors(app, page=show_error if settings.pages else None)
-    app.add_middleware(Guard, settings=settings, crew=crew, metrics=desk.metrics)
+    app.add_middleware(Guard, settings=settings, pool=pool, metrics=context.metrics)
     return app
 
 
@@ -74,7 +74,7 @@ def app_from_environment() -> FastAPI:
     return build_app(from_environment())
 
 
-async def _watch(shelf: Shelf) -> None:
+async def _watch(store: ProblemStore) -> None:
     while True:
         await asyncio.sleep(LOOK)
-        await asyncio.to_thread(shelf.refresh)
+        await asyncio.to_thread(store.refresh)

@@ -13,16 +13,16 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, cookie_parser
 
-from p2c.web.complaints import BUSY, HUNG_UP, complaint, head_too_long
+from p2c.web.error_answers import BUSY, HUNG_UP, error_answer, head_too_long
 from p2c.web.settings import is_loopback
 
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from p2c.web.crew import Crew
     from p2c.web.metrics import Metrics
     from p2c.web.settings import Settings
+    from p2c.web.solver_pool import SolverPool
 
 log = logging.getLogger("p2c.web.requests")
 
@@ -48,7 +48,7 @@ HEADERS = {
 
 def _turned_away() -> tuple[Message, ...]:
     """Return the answer to a question past the bound, made once: refusing has to cost next to nothing."""
-    answer = complaint(503, BUSY, headers=HEADERS | {"Cache-Control": "no-store"})
+    answer = error_answer(503, BUSY, headers=HEADERS | {"Cache-Control": "no-store"})
     start = {"type": "http.response.start", "status": 503, "headers": answer.raw_headers}
     return start, {"type": "http.response.body", "body": answer.body}
 
@@ -66,10 +66,12 @@ def session(token: str) -> str:
 class Guard:
     """Refuses what should not get through, and marks, counts and logs what does."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, crew: Crew, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, *, settings: Settings, pool: SolverPool, metrics: Metrics
+    ) -> None:
         self.app = app
         self.settings = settings
-        self.crew = crew
+        self.pool = pool
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,8 +82,8 @@ class Guard:
         begin = time.perf_counter()
         if (
             scope["path"] in SOLVING
-            and self.crew.is_full
-            and not await self.crew.has_room_in_time()
+            and self.pool.is_full
+            and not await self.pool.has_room_in_time()
         ):
             self.metrics.count_request(scope["path"], 503, time.perf_counter() - begin)
             for message in TURNED_AWAY:
@@ -135,18 +137,20 @@ class Guard:
     def _refused(self, scope: Scope, headers: Headers) -> Response | None:
         method, path = scope["method"], scope["path"]
         if _head_size(scope) > self.settings.limits.head:
-            return complaint(431, head_too_long(self.settings.limits))
+            return error_answer(431, head_too_long(self.settings.limits))
         host = headers.get("host", "")
         if not self._knows(host):
             shown = host[:60]
-            return complaint(421, f"the host '{shown}' is not this server's: use its own address")
+            return error_answer(
+                421, f"the host '{shown}' is not this server's: use its own address"
+            )
         if foreign(method, headers, host):
-            return complaint(403, "requests from other sites are refused: open the page itself")
+            return error_answer(403, "requests from other sites are refused: open the page itself")
         if not (self._is_open(path) or self._admits(headers)):
             return _unknown(headers)
         size = headers.get("content-length", "0")
         if not size.isdecimal():
-            return complaint(400, "content-length: expected a whole number")
+            return error_answer(400, "content-length: expected a whole number")
         if len(size) > DIGITS or int(size) > self.settings.limits.body:
             return self._too_large()
         return None
@@ -170,7 +174,7 @@ class Guard:
         return _same(cookies.get(COOKIE, ""), session(self.settings.token))
 
     def _too_large(self) -> Response:
-        return complaint(413, f"the body: expected at most {self.settings.limits.body:,} bytes")
+        return error_answer(413, f"the body: expected at most {self.settings.limits.body:,} bytes")
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")
@@ -210,9 +214,9 @@ def _head_size(scope: Scope) -> int:
 
 def _unknown(headers: Headers) -> Response:
     if "text/html" in headers.get("accept", ""):
-        return complaint(303, "the token is needed", headers={"Location": "/login"})
+        return error_answer(303, "the token is needed", headers={"Location": "/login"})
     message = "the token is needed: send it as 'Authorization: Bearer …'"
-    return complaint(401, message, headers={"WWW-Authenticate": "Bearer"})
+    return error_answer(401, message, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _same(given: str, right: str) -> bool:

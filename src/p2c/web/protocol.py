@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from p2c.web.complaints import complaint, head_too_long
+from p2c.web.error_answers import error_answer, head_too_long
 
 if TYPE_CHECKING:
     import asyncio
@@ -99,7 +99,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._answering and (self._gathering or self.cycle.response_started)
         )
         if not mute and not self.transport.is_closing():
-            answer = complaint(status, message, headers={"Connection": "close"})
+            answer = error_answer(status, message, headers={"Connection": "close"})
             lines = [b"%s: %s\r\n" % each for each in answer.raw_headers]
             self.transport.write(
                 b"".join([STATUS_LINE[status], *lines, b"\r\n", bytes(answer.body)])

@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from p2c.errors import MissingExtra, P2CError
+from p2c.web.problem_store import open_store
 from p2c.web.settings import VARIABLE, to_environment
-from p2c.web.shelf import open_shelf
 
 if TYPE_CHECKING:
     import asyncio
@@ -28,7 +28,7 @@ PARTING = 15
 def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) -> None:
     """Serve until told to stop; requests under way are answered first. `ready` is called once all can be read."""
     settings.check()
-    open_shelf(settings)  # what cannot be read is said here, before any process starts
+    open_store(settings)  # what cannot be read is said here, before any process starts
     for review in settings.reviews:
         _read_review(review)
     _refuse_taken(settings)

@@ -14,14 +14,14 @@ from starlette.responses import Response
 
 from p2c.errors import Fault, RowError
 from p2c.web import messages
-from p2c.web.complaints import complaint
-from p2c.web.crew import Question
+from p2c.web.error_answers import error_answer
 from p2c.web.metrics import CONTENT_TYPE
+from p2c.web.solver_pool import Question
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-    from p2c.web.desk import Desk
+    from p2c.web.context import Context
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": messages.ErrorAnswer, "description": text}
@@ -73,10 +73,10 @@ router = APIRouter(responses=ERRORS)
 light = APIRouter(responses=ERRORS, route_class=LightRoute)
 
 
-def desk_of(request: Request) -> Desk:
+def context_of(request: Request) -> Context:
     """Return what the server of a request has."""
-    desk: Desk = request.app.state.desk
-    return desk
+    context: Context = request.app.state.context
+    return context
 
 
 @light.post("/plan", response_model=messages.PlanAnswer)
@@ -88,7 +88,7 @@ async def plan(request: Request, asked: messages.PlanRequest) -> Response:
 @light.post("/nearest", response_model=messages.NearestAnswer)
 async def nearest(request: Request, asked: messages.NearestRequest) -> Response:
     """Find the k cheapest end states, each with its best plan."""
-    most = desk_of(request).settings.limits.plans
+    most = context_of(request).settings.limits.plans
     if asked.k > most:
         raise RowError([Fault("k", f"expected at most {most}, found {min(asked.k, 10**12)}")])
     return await _solved(request, "nearest", asked)
@@ -109,8 +109,8 @@ async def check(request: Request, asked: messages.CheckRequest) -> Response:
 @router.get("/problems", response_model=messages.ProblemsAnswer)
 async def problems(request: Request) -> dict[str, Any]:
     """List the problems that the server has."""
-    shelf = desk_of(request).shelf
-    return {"problems": [each.to_dict() for each in shelf.entries.values()]}
+    store = context_of(request).store
+    return {"problems": [each.to_dict() for each in store.entries.values()]}
 
 
 @router.get("/health", response_model=messages.HealthAnswer)
@@ -122,10 +122,10 @@ async def health() -> dict[str, str]:
 @router.get("/ready", response_model=messages.HealthAnswer)
 async def ready(request: Request) -> Response:
     """Say whether the server takes questions: 503 while it starts or is full."""
-    crew = desk_of(request).crew
-    if crew.is_ready and not crew.is_full:
+    pool = context_of(request).pool
+    if pool.is_ready and not pool.is_full:
         return Response(b'{"status": "ok"}', media_type="application/json")
-    return complaint(503, "the server starts or is full: ask again in a second")
+    return error_answer(503, "the server starts or is full: ask again in a second")
 
 
 @router.get(
@@ -135,22 +135,22 @@ async def ready(request: Request) -> Response:
 )
 async def metrics(request: Request) -> Response:
     """Return the counts for Prometheus."""
-    return Response(desk_of(request).metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+    return Response(context_of(request).metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
 
 async def _solved(request: Request, task: str, asked: messages.Message) -> Response:
-    desk = desk_of(request)
+    context = context_of(request)
     arguments = asked.model_dump(exclude_none=True, exclude_defaults=True)
-    entry = desk.shelf.find(arguments.pop("problem", None))
-    limit = desk.settings.limits.seconds
+    entry = context.store.find(arguments.pop("problem", None))
+    limit = context.settings.limits.seconds
     seconds = float(min(limit, arguments.get("time_limit") or limit))
     if isinstance(asked, messages.NearestRequest):
         arguments |= {"k": asked.k, "distinct": asked.distinct}
     if isinstance(asked, messages.WhyRequest):
         arguments |= {"row": asked.row, "time_limit": seconds}
     question = Question(task, entry.digest, entry.keys, arguments)
-    reply = await attended(request, desk.crew.ask(question, seconds=seconds))
-    desk.metrics.count_answer(entry.id, reply)
+    reply = await attended(request, context.pool.ask(question, seconds=seconds))
+    context.metrics.count_answer(entry.id, reply)
     return Response(reply, media_type="application/json")
 
 

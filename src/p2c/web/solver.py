@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError, ProblemError, RowError
 from p2c.problem import Problem
-from p2c.web import compared, scenes, tasks
+from p2c.web import comparison_task, page_tasks, service_tasks
 from p2c.web.consultation import Consultation, overrides
-from p2c.web.recent import Recent
+from p2c.web.lru_memory import LruMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from socket import socket
 
 TASKS: dict[str, Callable[[Consultation, Mapping[str, Any]], Any]] = {
-    "greet": tasks.greet,
-    "plan": tasks.plan,
-    "nearest": tasks.nearest,
-    "why": tasks.why,
-    "check": tasks.check,
-    "overview": scenes.overview,
-    "story": scenes.story,
-    "ways": scenes.ways,
-    "picture": scenes.picture,
-    "letter": scenes.letter,
-    "graph": scenes.graph,
-    "comparison": compared.comparison,
+    "greet": service_tasks.greet,
+    "plan": service_tasks.plan,
+    "nearest": service_tasks.nearest,
+    "why": service_tasks.why,
+    "check": service_tasks.check,
+    "overview": page_tasks.overview,
+    "story": page_tasks.story,
+    "ways": page_tasks.ways,
+    "picture": page_tasks.picture,
+    "letter": page_tasks.letter,
+    "graph": page_tasks.graph,
+    "comparison": comparison_task.comparison,
 }
 ANSWERED, REFUSED, FAILED, PUT_BACK = b"0", b"1", b"2", b"3"
 PREFIX = 8
@@ -48,9 +48,9 @@ class Memory:
 
     def __init__(self) -> None:
         # The other end keeps the same record of what was sent, and so knows what has to be sent again.
-        self.sent: Recent[Problem] = Recent()
-        self.made: Recent[Problem] = Recent(KEPT)
-        self.asked: Recent[Consultation] = Recent(KEPT)
+        self.sent: LruMemory[Problem] = LruMemory()
+        self.made: LruMemory[Problem] = LruMemory(KEPT)
+        self.asked: LruMemory[Consultation] = LruMemory(KEPT)
 
     def recall(self, message: dict[str, Any]) -> Consultation:
         """Return what is known of the one whom a question is about."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from starlette.staticfiles import StaticFiles
 
-from p2c.web.pages import compare, door, person, plan, problem, review
-from p2c.web.pages.paper import FOLDER
+from p2c.web.pages import compare, home, person, plan, problem, review
+from p2c.web.pages.frame import FOLDER
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_pages(app: FastAPI, *, workbench: bool) -> None:
     """Add the description of the service and, unless it is the service alone, the workbench."""
-    app.include_router(door.router, include_in_schema=False)
+    app.include_router(home.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     if workbench:
         for page in (problem, person, plan, review, compare):

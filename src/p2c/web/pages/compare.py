@@ -10,16 +10,16 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from p2c.errors import P2CError
-from p2c.web.complaints import describe
+from p2c.web.error_answers import describe
 from p2c.web.pages.address import Case, read_case
-from p2c.web.pages.given import read_given
-from p2c.web.pages.paper import show
+from p2c.web.pages.frame import show
+from p2c.web.pages.pasted_answers import read_given
 from p2c.web.pages.plan import TROUBLE, ask, opened
 from p2c.web.pages.values import read_values
 
 if TYPE_CHECKING:
     from p2c.web.pages.values import Reading
-    from p2c.web.shelf import Entry
+    from p2c.web.problem_store import Entry
 
 router = APIRouter()
 

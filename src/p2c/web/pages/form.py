@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from p2c.explain.phrases import Phrases
     from p2c.web.pages.address import Case
     from p2c.web.pages.values import Reading
-    from p2c.web.shelf import Entry
+    from p2c.web.problem_store import Entry
 
 STANDING = {
     "free": "can be changed",

@@ -14,16 +14,16 @@ from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words, value_words
 from p2c.web.pages.address import case_of_row, read_case
 from p2c.web.pages.form import example_number, groups_of, typing_words
-from p2c.web.pages.paper import show
+from p2c.web.pages.frame import show
 from p2c.web.pages.values import read_values
-from p2c.web.service import desk_of
+from p2c.web.service import context_of
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.web.pages.address import Case
     from p2c.web.pages.values import Reading
-    from p2c.web.shelf import Entry
+    from p2c.web.problem_store import Entry
 
 router = APIRouter()
 
@@ -34,7 +34,7 @@ SHOWN = 200
 @router.get("/p/{id}/person")
 async def person(request: Request, id: str) -> Response:
     """Show the form, and the rows to pick from."""
-    entry = desk_of(request).shelf.find(id)
+    entry = context_of(request).store.find(id)
     case = read_case(request.query_params.multi_items())
     language = case.spoken
     features = [in_language(each, language) for each in entry.problem.theory.features]

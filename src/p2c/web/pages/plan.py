@@ -11,19 +11,19 @@ from starlette.responses import Response
 from p2c.errors import P2CError
 from p2c.explain.letter import spoken
 from p2c.explain.sentences import label_words
-from p2c.web.complaints import describe
-from p2c.web.crew import OutOfTime, Overloaded, Question, SolverFailed
+from p2c.web.error_answers import describe
 from p2c.web.pages.address import NEEDED, case_of_row, read_case
-from p2c.web.pages.paper import show
+from p2c.web.pages.frame import show
 from p2c.web.pages.person import form_facts, turned
 from p2c.web.pages.problem import drawn
 from p2c.web.pages.values import read_values
-from p2c.web.service import attended, desk_of
+from p2c.web.service import attended, context_of
+from p2c.web.solver_pool import OutOfTime, Overloaded, Question, SolverFailed
 
 if TYPE_CHECKING:
     from p2c.web.pages.address import Case
     from p2c.web.pages.values import Reading
-    from p2c.web.shelf import Entry
+    from p2c.web.problem_store import Entry
 
 router = APIRouter()
 
@@ -81,7 +81,7 @@ async def ways(request: Request, id: str) -> Response:
 async def picture(request: Request, id: str, theme: str = "light", shape: str = "") -> Response:
     """Draw the plan, across the page or down it."""
     entry, case, read = opened(request, id)
-    seconds = desk_of(request).settings.limits.seconds
+    seconds = context_of(request).settings.limits.seconds
     more = {"time_limit": seconds, "theme": theme, "shape": shape}
     return await drawn(request, entry, "picture", case.arguments(entry.problem.theory, read) | more)
 
@@ -113,7 +113,7 @@ def _kept(content: bytes, kind: str, name: str) -> Response:
 
 def opened(request: Request, id_: str) -> tuple[Entry, Case, Reading]:
     """Return the problem and the case of an address, read; nobody described is the first person of the table."""
-    entry = desk_of(request).shelf.find(id_)
+    entry = context_of(request).store.find(id_)
     case = read_case(request.query_params.multi_items())
     if case.is_blank and entry.rows:
         first = case_of_row(next(iter(entry.rows.values())))
@@ -149,9 +149,9 @@ async def ask(
     request: Request, entry: Entry, case: Case, read: Reading, task: str, **more: Any
 ) -> Any:
     """Have a solver answer a question about a case."""
-    desk = desk_of(request)
-    seconds = desk.settings.limits.seconds
+    context = context_of(request)
+    seconds = context.settings.limits.seconds
     asked = case.arguments(entry.problem.theory, read)
     arguments = asked | {"time_limit": seconds, "k": WAYS} | more
     question = Question(task, entry.digest, entry.keys, arguments)
-    return json.loads(await attended(request, desk.crew.ask(question, seconds=seconds)) or b"{}")
+    return json.loads(await attended(request, context.pool.ask(question, seconds=seconds)) or b"{}")

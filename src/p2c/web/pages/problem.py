@@ -9,14 +9,14 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from p2c.explain.sentences import label_words
-from p2c.web.crew import Question
 from p2c.web.pages.address import read_case
 from p2c.web.pages.form import STANDING, domain_words
-from p2c.web.pages.paper import show
-from p2c.web.service import attended, desk_of
+from p2c.web.pages.frame import show
+from p2c.web.service import attended, context_of
+from p2c.web.solver_pool import Question
 
 if TYPE_CHECKING:
-    from p2c.web.shelf import Entry
+    from p2c.web.problem_store import Entry
 
 router = APIRouter()
 
@@ -24,14 +24,14 @@ router = APIRouter()
 @router.get("/p/{id}/graph.svg")
 async def graph(request: Request, id: str, theme: str = "light") -> Response:
     """Draw what follows from what."""
-    return await drawn(request, desk_of(request).shelf.find(id), "graph", {"theme": theme})
+    return await drawn(request, context_of(request).store.find(id), "graph", {"theme": theme})
 
 
 async def drawn(request: Request, entry: Entry, task: str, arguments: dict[str, Any]) -> Response:
     """Have a solver draw a picture; as an image of a page it runs nothing, whatever is in it."""
-    desk = desk_of(request)
+    context = context_of(request)
     question = Question(task, entry.digest, entry.keys, arguments)
-    asking = desk.crew.ask(question, seconds=desk.settings.limits.seconds)
+    asking = context.pool.ask(question, seconds=context.settings.limits.seconds)
     picture = json.loads(await attended(request, asking) or b'{"svg": ""}')
     return Response(picture["svg"].encode("utf-8", "replace"), media_type="image/svg+xml")
 
@@ -39,10 +39,10 @@ async def drawn(request: Request, entry: Entry, task: str, arguments: dict[str, 
 @router.get("/p/{id}/problem")
 async def problem(request: Request, id: str) -> Response:
     """Show a problem."""
-    desk = desk_of(request)
-    entry = desk.shelf.find(id)
+    context = context_of(request)
+    entry = context.store.find(id)
     question = Question("overview", entry.digest, entry.keys, {})
-    asking = desk.crew.ask(question, seconds=desk.settings.limits.seconds)
+    asking = context.pool.ask(question, seconds=context.settings.limits.seconds)
     overview = json.loads(await attended(request, asking) or b"{}")
     theory = entry.problem.theory
     features = [

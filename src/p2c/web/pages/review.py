@@ -21,8 +21,8 @@ from starlette.responses import RedirectResponse, Response
 from p2c.errors import P2CError, ReviewError
 from p2c.explain.phrases import ENGLISH, phrases_of
 from p2c.report.questions import conclude, effects, following, open_questions, read_back
-from p2c.web.pages.paper import show
-from p2c.web.service import desk_of
+from p2c.web.pages.frame import show
+from p2c.web.service import context_of
 
 if TYPE_CHECKING:
     from p2c.explain.phrases import Phrases
@@ -63,7 +63,7 @@ class Visit:
 @router.get("/review")
 async def review(request: Request) -> Response:
     """Show the candidates of a review, one of them opened; the end of the review where none is open."""
-    if not desk_of(request).settings.reviews:
+    if not context_of(request).settings.reviews:
         return show(request, "review_none.html", page="review")
     asked = request.query_params
     visit = _visit(request, {key: asked.get(key, "") for key in asked})
@@ -77,7 +77,7 @@ async def answer(request: Request) -> Response:
     An edited rule is first shown in words and figures, and saved when it comes once more.
     """
     form = {key: str(each) for key, each in (await request.form()).items() if isinstance(each, str)}
-    visit, settings = _visit(request, form), desk_of(request).settings
+    visit, settings = _visit(request, form), context_of(request).settings
     try:
         if "look" in form or _is_unseen(form):
             reading = await asyncio.to_thread(_read_edited, settings, visit)
@@ -90,7 +90,7 @@ async def answer(request: Request) -> Response:
 
 def _visit(request: Request, form: dict[str, str]) -> Visit:
     number = form.get("file") or "1"
-    path = _path(desk_of(request).settings, number)
+    path = _path(context_of(request).settings, number)
     phrases = phrases_of(form.get("language") or "en")
     return Visit(path, number, form.get("rule", ""), phrases, form)
 
@@ -190,7 +190,7 @@ async def _shown(
     saved: str = "",
     trouble: str = "",
 ) -> Response:
-    settings = desk_of(request).settings
+    settings = context_of(request).settings
     facts = await asyncio.to_thread(_facts, settings, visit, reading)
     typed = {key: visit.form.get(key, "") for key in FIELDS}
     if reading is not None:

@@ -12,9 +12,9 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from p2c.errors import P2CError
-from p2c.web.crew import OutOfTime, Overloaded, Refused, SolverFailed
-from p2c.web.shelf import UnknownProblem
+from p2c.web.problem_store import UnknownProblem
 from p2c.web.solver import refusal
+from p2c.web.solver_pool import OutOfTime, Overloaded, Refused, SolverFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ NOWHERE = "there is nothing at this address: /docs lists what can be asked"
 SLOW = "the search passed its time limit and was ended: ask with fewer free features or a smaller k"
 
 
-def complaint(
+def error_answer(
     status: int,
     message: str,
     *,
@@ -134,7 +134,7 @@ def handle_errors(app: FastAPI, *, page: Callable[[Request, int, str], Response]
         if page is not None and request.url.path.startswith(PAGES):
             return page(request, status, message)
         headers = getattr(error, "headers", None)
-        return complaint(status, message, faults=faults, headers=headers)
+        return error_answer(status, message, faults=faults, headers=headers)
 
     for kind in HANDLED:
         app.add_exception_handler(kind, answer)

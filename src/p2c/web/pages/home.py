@@ -10,9 +10,9 @@ from starlette.responses import RedirectResponse, Response
 
 from p2c.explain.phrases import LANGUAGES
 from p2c.web.guard import COOKIE, session
-from p2c.web.pages.cards import card_of
-from p2c.web.pages.paper import show
-from p2c.web.service import desk_of
+from p2c.web.pages.frame import show
+from p2c.web.pages.problem_cards import card_of
+from p2c.web.service import context_of
 
 router = APIRouter()
 
@@ -20,17 +20,17 @@ router = APIRouter()
 @router.get("/")
 async def index(request: Request) -> Response:
     """Show the problems, or the one there is."""
-    desk = desk_of(request)
-    if not desk.settings.pages:
+    context = context_of(request)
+    if not context.settings.pages:
         return RedirectResponse("/docs", 303)
     asked = request.query_params.get("language", "en")
     language = asked if asked in LANGUAGES else "en"
-    cards = [card_of(each, language) for each in desk.shelf.entries.values()]
+    cards = [card_of(each, language) for each in context.store.entries.values()]
     return show(request, "index.html", language=language, cards=cards)
 
 
 @router.get("/login")
-async def door(request: Request) -> Response:
+async def login(request: Request) -> Response:
     """Ask for the token."""
     return show(request, "login.html", wrong=False)
 
@@ -39,7 +39,7 @@ async def door(request: Request) -> Response:
 async def enter(request: Request) -> Response:
     """Let in who knows the token; the browser keeps a proof of it until it is closed."""
     form = await request.form()
-    token = desk_of(request).settings.token
+    token = context_of(request).settings.token
     given = str(form.get("token", ""))
     if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
         return show(request, "login.html", wrong=True, status=401)

@@ -1,4 +1,4 @@
-"""Problems on the shelf: read again when their files change, kept as they were when the new file is broken."""
+"""Problems on the store: read again when their files change, kept as they were when the new file is broken."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from p2c import datasets
 from p2c.errors import P2CError
+from p2c.web.problem_store import UnknownProblem, open_store
 from p2c.web.settings import Settings
-from p2c.web.shelf import UnknownProblem, open_shelf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,31 +28,31 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_changed_file_is_read_again(file: Path) -> None:
-    shelf = open_shelf(Settings(problems=(str(file),)))
-    before = shelf.find("loan")
-    shelf.refresh()
-    assert shelf.find("loan") is before
+    store = open_store(Settings(problems=(str(file),)))
+    before = store.find("loan")
+    store.refresh()
+    assert store.find("loan") is before
     file.write_text(LOAN.replace("60000", "70000"))
-    shelf.refresh()
-    after = shelf.find("loan")
+    store.refresh()
+    after = store.find("loan")
     assert after.digest != before.digest
     assert "70000" in (after.problem.spec.rules or "")
 
 
 def test_a_broken_new_file_leaves_the_old_one_in_use_and_says_so(file: Path) -> None:
-    shelf = open_shelf(Settings(problems=(str(file),)))
-    before = shelf.find("loan")
+    store = open_store(Settings(problems=(str(file),)))
+    before = store.find("loan")
     file.write_text("name = ")
-    shelf.refresh()
-    broken = shelf.find("loan")
+    store.refresh()
+    broken = store.find("loan")
     assert broken.problem is before.problem
     assert "not TOML" in str(broken.to_dict()["error"])
     file.unlink()
-    shelf.refresh()
-    assert "cannot be read" in shelf.find("loan").error
+    store.refresh()
+    assert "cannot be read" in store.find("loan").error
     file.write_text(LOAN)
-    shelf.refresh()
-    assert shelf.find("loan").to_dict()["error"] is None
+    store.refresh()
+    assert store.find("loan").to_dict()["error"] is None
 
 
 def test_a_file_of_rules_is_watched_too(tmp_path: Path) -> None:
@@ -62,18 +62,18 @@ def test_a_file_of_rules_is_watched_too(tmp_path: Path) -> None:
     file.write_text(
         'goal = "not bad(X)"\nrules_file = "rules.lp"\n[features.f]\ntype = "int"\nmin = 0\nmax = 9\n'
     )
-    shelf = open_shelf(Settings(problems=(str(file),)))
-    before = shelf.find(None).digest
+    store = open_store(Settings(problems=(str(file),)))
+    before = store.find(None).digest
     rules.write_text("bad(X) :- f(X,N), N<7.")
-    shelf.refresh()
-    assert shelf.find(None).digest != before
+    store.refresh()
+    assert store.find(None).digest != before
 
 
 def test_rows_to_pick_from_come_from_a_file(file: Path, tmp_path: Path) -> None:
     rows = tmp_path / "people.csv"
     rows.write_text("age,debt,loan_duration,bank_balance,credit_score\n31,5000,12,40000,599\n")
-    shelf = open_shelf(Settings(problems=(str(file),), rows=((str(file), str(rows)),)))
-    assert shelf.find("loan").rows["row 1"]["debt"] == 5000
+    store = open_store(Settings(problems=(str(file),), rows=((str(file), str(rows)),)))
+    assert store.find("loan").rows["row 1"]["debt"] == 5000
 
 
 def test_a_wrong_cell_is_named_by_its_place_and_never_shown(
@@ -83,19 +83,19 @@ def test_a_wrong_cell_is_named_by_its_place_and_never_shown(
     head = "age,debt,loan_duration,bank_balance,credit_score\n"
     rows.write_text(head + "31,5000,12,40000,599\n")
     settings = Settings(problems=(str(file),), rows=((str(file), str(rows)),))
-    shelf = open_shelf(settings)
+    store = open_store(settings)
     for wrong in (head + "31,Jane Roe,12,40000,599\n", "Jane Roe,Jane Roe\n", "Jane Roe;31\n"):
         rows.write_text(wrong)
-        shelf.refresh()
-        said = str(shelf.find("loan").to_dict()["error"])
+        store.refresh()
+        said = str(store.find("loan").to_dict()["error"])
         assert "people.csv" in said
         assert "Jane Roe" not in said
         with pytest.raises(P2CError) as refused:
-            open_shelf(settings)
+            open_store(settings)
         assert "Jane Roe" not in str(refused.value)
     rows.write_text(head + "31,Jane Roe,12,40000,599\n")
-    shelf.refresh()
-    assert "row 1, line 2, debt: does not fit" in shelf.find("loan").error
+    store.refresh()
+    assert "row 1, line 2, debt: does not fit" in store.find("loan").error
     assert not [each for each in caplog.records if "Jane Roe" in str(vars(each))]
 
 
@@ -112,13 +112,13 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_and_holds_nobody_up(
         problems=(str(tmp_path / "loan.json"),),
         rows=((str(tmp_path / "loan.json"), str(tmp_path / "people.csv")),),
     )
-    shelf = open_shelf(settings)
+    store = open_store(settings)
     (tmp_path / files[which]).unlink()
     os.mkfifo(tmp_path / files[which])
-    shelf.refresh()
-    assert "expected a regular file" in shelf.find("loan").error
+    store.refresh()
+    assert "expected a regular file" in store.find("loan").error
     with pytest.raises(P2CError, match="expected a regular file"):
-        open_shelf(settings)
+        open_store(settings)
 
 
 def test_ids_can_stand_in_an_address_and_differ(tmp_path: Path) -> None:
@@ -127,13 +127,13 @@ def test_ids_can_stand_in_an_address_and_differ(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.toml"
         path.write_text(LOAN)
         files.append(str(path))
-    shelf = open_shelf(Settings(problems=tuple(files)))
-    assert list(shelf.entries) == ["a-b", "a-b-2", "x", "problem"]
+    store = open_store(Settings(problems=tuple(files)))
+    assert list(store.entries) == ["a-b", "a-b-2", "x", "problem"]
 
 
 def test_what_is_not_there_is_named(file: Path) -> None:
-    shelf = open_shelf(Settings(problems=(str(file),)))
+    store = open_store(Settings(problems=(str(file),)))
     with pytest.raises(UnknownProblem, match="did you mean 'loan'"):
-        shelf.find("loans")
+        store.find("loans")
     with pytest.raises(P2CError, match="cannot be read"):
-        open_shelf(Settings(problems=("nowhere.toml",)))
+        open_store(Settings(problems=("nowhere.toml",)))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from p2c.explain.phrases import Phrases
     from p2c.rules.theory import Condition, Theory
-    from p2c.web.shelf import Entry
+    from p2c.web.problem_store import Entry
 
 MOST = 6
 """How many features are named on a card."""

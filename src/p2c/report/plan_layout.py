@@ -1,4 +1,4 @@
-"""A plan as a board: states are columns, changed features are rows, and arrows lead from a cause to its effect.
+"""The layout of a plan's picture: states are columns, changed features are rows, and arrows lead from a cause to its effect.
 
 This gathers what a picture shows and in which place; how it looks is the business of `picture.py`.
 """
@@ -36,7 +36,7 @@ class Sort(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value at its place on the board; what the person does has a number."""
+    """A value at its place on the layout; what the person does has a number."""
 
     row: int
     column: int
@@ -54,7 +54,7 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class PlanLayout:
     """All that the picture of a plan shows; `told` says it in words for those who do not see it."""
 
     language: str
@@ -68,18 +68,18 @@ class Board:
     yes: str
 
 
-def lay_out(theory: Theory, plan: Plan, *, language: str = "en") -> Board:
-    """Return the board of a plan; without steps it has neither columns nor rows."""
+def lay_out(theory: Theory, plan: Plan, *, language: str = "en") -> PlanLayout:
+    """Return the layout of a plan; without steps it has neither columns nor rows."""
     phrases = phrases_of(language)
     builder = _Builder(spoken(theory, language), plan, phrases)
     for column, step in enumerate(plan.steps, start=1):
         for action in step.actions:
             builder.place(action, column)
-    return builder.board()
+    return builder.layout()
 
 
 class _Builder:
-    """A board in the making."""
+    """A layout in the making."""
 
     def __init__(self, theory: Theory, plan: Plan, phrases: Phrases) -> None:
         self.theory = theory
@@ -94,7 +94,7 @@ class _Builder:
         self.number = 0
 
     def place(self, action: Action, column: int) -> None:
-        """Put an action on the board, with arrows from its causes."""
+        """Put an action on the layout, with arrows from its causes."""
         row = self.names.index(action.feature)
         direct = isinstance(action, DirectAction)
         if isinstance(action, DirectAction):
@@ -152,8 +152,8 @@ class _Builder:
             return self.phrases.unknown
         return clean(value_words(self.theory.feature[name], value, self.phrases))
 
-    def board(self) -> Board:
-        """Return the board, with the values of each state filled in."""
+    def layout(self) -> PlanLayout:
+        """Return the layout, with the values of each state filled in."""
         words = self.phrases.picture
         states = [self.plan.question.initial, *(step.state for step in self.plan.steps)]
         for row, name in enumerate(self.names):
@@ -162,7 +162,7 @@ class _Builder:
                 cell = Cell(row, column, self.value(name, state[name]), sort)
                 self.cells.setdefault((row, column), cell)
         steps = [filled(words["step"], number=str(n)) for n in range(1, len(states))]
-        return Board(
+        return PlanLayout(
             self.phrases.language,
             words["title"],
             " ".join(self.told) or self._nothing(),

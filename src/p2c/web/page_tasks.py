@@ -11,9 +11,9 @@ from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import number_words
 from p2c.explain.teller import Teller
 from p2c.plan.outcome import DirectAction, Infeasible
-from p2c.report.board import lay_out
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
+from p2c.report.plan_layout import lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
 from p2c.web.consultation import name_of
-from p2c.web.lanes import QUICK, Lanes
-from p2c.web.recent import Recent
+from p2c.web.lru_memory import LruMemory
 from p2c.web.solver import FAILED, KEPT, PREFIX, PUT_BACK, REFUSED, framed, solve_until_closed
+from p2c.web.waiting_line import QUICK, WaitingLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,8 +100,8 @@ class Solver:
     line: socket.socket
     spare: bool = False
     since: float = 0.0
-    known: Recent[None] = field(default_factory=Recent)
-    cases: Recent[None] = field(default_factory=lambda: Recent(KEPT))
+    known: LruMemory[None] = field(default_factory=LruMemory)
+    cases: LruMemory[None] = field(default_factory=lambda: LruMemory(KEPT))
     streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, question: Question, *, budget: float | None = None) -> bytes:
@@ -128,7 +128,7 @@ class Solver:
         except (OSError, EOFError):
             raise SolverLost("the system ended the process that was solving this") from None
         if answer == PUT_BACK:
-            self.known, self.cases = Recent(), Recent(KEPT)
+            self.known, self.cases = LruMemory(), LruMemory(KEPT)
         else:
             self.known.put(question.digest, None)
         return answer
@@ -144,7 +144,7 @@ class Solver:
         self.process.close()
 
 
-class Crew:
+class SolverPool:
     """A bounded number of solvers and a bounded number of questions that wait for one."""
 
     def __init__(
@@ -156,7 +156,7 @@ class Crew:
         self.taken = 0
         self._held = 0
         self._context = multiprocessing.get_context("spawn")
-        self._lanes: Lanes[Solver] = Lanes()
+        self._waiting_line: WaitingLine[Solver] = WaitingLine()
         self._all: list[Solver] = []
         self._warm: set[Solver] = set()
         self._begun = False
@@ -185,7 +185,7 @@ class Crew:
         await asyncio.gather(*self._preparing, return_exceptions=True)
         for solver in tuple(self._all):
             self._dismiss(solver)
-        self._lanes.close()
+        self._waiting_line.close()
 
     async def ask(self, question: Question, *, seconds: float) -> bytes:
         """Return the JSON of the answer; what a solver refuses is raised."""
@@ -215,7 +215,7 @@ class Crew:
         while True:
             try:
                 async with asyncio.timeout(seconds + GRACE):
-                    solver = await self._lanes.take(slow=slow, known=self._knowing(question))
+                    solver = await self._waiting_line.take(slow=slow, known=self._knowing(question))
             except TimeoutError:
                 raise Overloaded from None
             try:
@@ -253,7 +253,7 @@ class Crew:
             if budget is None:
                 raise OutOfTime from None
             return PUT_BACK
-        self._lanes.give_back(solver)
+        self._waiting_line.give_back(solver)
         return reply
 
     def _hire(self, *, spare: bool = False, pause: float = 0.0) -> None:
@@ -275,7 +275,7 @@ class Crew:
             return
         self._failures = 0
         self._warm.add(solver)
-        self._lanes.add(solver)
+        self._waiting_line.add(solver)
         if not self._begun and len(self._warm) >= self.size:
             self._begun = True
             self._hire(spare=True)
@@ -314,7 +314,7 @@ class Crew:
             asyncio.get_running_loop().remove_reader(solver.process.sentinel)
         self._all.remove(solver)
         self._warm.discard(solver)
-        self._lanes.drop(solver)
+        self._waiting_line.drop(solver)
         solver.end()
 
 

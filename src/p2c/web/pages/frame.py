@@ -11,14 +11,14 @@ from starlette.responses import HTMLResponse
 
 from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.explain.sentences import filled
-from p2c.web.complaints import RETRY
-from p2c.web.service import desk_of
+from p2c.web.error_answers import RETRY
+from p2c.web.service import context_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from p2c.web.pages.address import Case
-    from p2c.web.shelf import Entry
+    from p2c.web.problem_store import Entry
 
 FOLDER = Path(__file__).parent.parent
 PAGES = ("problem", "person", "plan", "compare")
@@ -45,8 +45,8 @@ def show(
     **facts: Any,
 ) -> HTMLResponse:
     """Return a page: the template with its facts inside the frame that all pages share, in a language."""
-    desk = desk_of(request)
-    entries = desk.shelf.entries.values() if desk.settings.pages else ()
+    context = context_of(request)
+    entries = context.store.entries.values() if context.settings.pages else ()
     text = templates.get_template(template).render(
         entry=entry,
         entries=tuple(entries),
@@ -57,7 +57,7 @@ def show(
         language=language,
         words=phrases_of(language).pages,
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
-        reviews=desk.settings.reviews if desk.settings.pages else (),
+        reviews=context.settings.reviews if context.settings.pages else (),
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from p2c.report.board import Sort
 from p2c.report.canvas import LINE
 from p2c.report.lettering import wrap
+from p2c.report.plan_layout import Sort
 from p2c.report.shapes import PADDING, badge, curve, pill
 
 if TYPE_CHECKING:
     from p2c.markup import Markup
-    from p2c.report.board import Board, Cell
     from p2c.report.canvas import Canvas
+    from p2c.report.plan_layout import Cell, PlanLayout
 
 WIDTH = 344.0
 MARGIN = 14.0
@@ -32,26 +32,26 @@ Place = tuple[float, float, float]
 """The left, the top and the bottom of a box."""
 
 
-def strip_svg(board: Board, canvas: Canvas) -> str:
-    """Draw a board from the top down."""
-    strip = _Strip(board, canvas)
-    for column in range(1, len(board.columns)):
+def tall_svg(layout: PlanLayout, canvas: Canvas) -> str:
+    """Draw a layout from the top down."""
+    strip = _TallPicture(layout, canvas)
+    for column in range(1, len(layout.columns)):
         strip.step(column)
     strip.end()
     return canvas.drawing(
         (WIDTH, strip.y + MARGIN),
         strip.shapes,
-        title=board.title,
-        told=board.told,
-        language=board.language,
+        title=layout.title,
+        told=layout.told,
+        language=layout.language,
     )
 
 
 @dataclass
-class _Strip:
+class _TallPicture:
     """A drawing that grows downwards."""
 
-    board: Board
+    layout: PlanLayout
     canvas: Canvas
     shapes: list[Markup] = field(default_factory=list)
     y: float = MARGIN
@@ -59,7 +59,7 @@ class _Strip:
     def step(self, column: int) -> None:
         """Draw one step: its heading, what is done, and what follows from it."""
         place = (MARGIN + 16, self.y + HEADER / 2)
-        heading = self.board.columns[column]
+        heading = self.layout.columns[column]
         self.shapes.append(
             self.canvas.words(
                 [heading], place, size=SIZE - 1, fill="muted", anchor="start", weight=600
@@ -81,12 +81,12 @@ class _Strip:
 
     def _changed(self, column: int) -> list[Cell]:
         done = (Sort.DIRECT, Sort.EFFECT)
-        return [c for c in self.board.cells if c.column == column and c.sort in done]
+        return [c for c in self.layout.cells if c.column == column and c.sort in done]
 
     def _causes(self, column: int) -> dict[int, list[int]]:
         """Return for each row that changes in a step the rows of the same step that it follows from."""
         found: dict[int, list[int]] = {}
-        for arrow in self.board.arrows:
+        for arrow in self.layout.arrows:
             (row, start), (end_row, end) = arrow.source, arrow.target
             if start == end == column:
                 found.setdefault(end_row, []).append(row)
@@ -94,11 +94,11 @@ class _Strip:
 
     def _box(self, cell: Cell, left: float) -> Place:
         before = next(
-            c.text for c in self.board.cells if (c.row, c.column) == (cell.row, cell.column - 1)
+            c.text for c in self.layout.cells if (c.row, c.column) == (cell.row, cell.column - 1)
         )
         width = WIDTH - MARGIN - left
         inside = width - 4 * PADDING
-        label = wrap(self.board.rows[cell.row], inside, SIZE, most=MOST_LINES)
+        label = wrap(self.layout.rows[cell.row], inside, SIZE, most=MOST_LINES)
         values = wrap(f"{before} → {cell.text}", inside, SIZE, most=MOST_LINES)
         height = (len(label) + len(values)) * SIZE * LINE + 1.6 * PADDING
         top, direct = self.y, cell.sort is Sort.DIRECT
@@ -138,7 +138,7 @@ class _Strip:
         size = (WIDTH - 2 * MARGIN, height)
         self.shapes.append(self.canvas.box((MARGIN, self.y), size, fill="goal", radius=6))
         place = (WIDTH / 2, self.y + height / 2)
-        text = f"{self.board.yes} ✓"
+        text = f"{self.layout.yes} ✓"
         self.shapes.append(
             self.canvas.words([text], place, size=SIZE, fill="goal-text", weight=700)
         )
@@ -146,7 +146,7 @@ class _Strip:
 
 
 def _ordered(cells: list[Cell], causes: dict[int, list[int]]) -> list[Cell]:
-    """Return what changes in a step, causes before effects; in a circle the board's order decides."""
+    """Return what changes in a step, causes before effects; in a circle the layout's order decides."""
     waiting = sorted(cells, key=lambda each: (each.sort is Sort.EFFECT, each.number or 0, each.row))
     placed: list[Cell] = []
     while waiting:

@@ -9,12 +9,12 @@ from fastapi.openapi.utils import get_openapi
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from p2c.web.shelf import Entry, Shelf
+    from p2c.web.problem_store import Entry, ProblemStore
 
 ABOUT_PEOPLE = ("/plan", "/nearest", "/why")
 
 
-def described(app: FastAPI, shelf: Shelf) -> dict[str, Any]:
+def described(app: FastAPI, store: ProblemStore) -> dict[str, Any]:
     """Return the description of an app's routes."""
     document = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
@@ -23,7 +23,7 @@ def described(app: FastAPI, shelf: Shelf) -> dict[str, Any]:
         content = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
         content["examples"] = {
             entry.id: {"value": {"problem": entry.id, "row": _made_up(entry)}}
-            for entry in shelf.entries.values()
+            for entry in store.entries.values()
         }
     return document
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from p2c.web.crew import Crew
     from p2c.web.metrics import Metrics
+    from p2c.web.problem_store import ProblemStore
     from p2c.web.settings import Settings
-    from p2c.web.shelf import Shelf
+    from p2c.web.solver_pool import SolverPool
 
 
 @dataclass(frozen=True)
-class Desk:
+class Context:
     """The settings, the problems, the solvers and the counts."""
 
     settings: Settings
-    shelf: Shelf
-    crew: Crew
+    store: ProblemStore
+    pool: SolverPool
     metrics: Metrics

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 
-class Recent(Generic[Kept]):
+class LruMemory(Generic[Kept]):
     """The values put last, by their names.
 
-    >>> recent = Recent(2)
+    >>> recent = LruMemory(2)
     >>> for name in "abac":
     ...     recent.put(name, name.upper())
     >>> "a" in recent, "b" in recent, recent["c"]

@@ -17,7 +17,7 @@ from p2c.domain.files import read_rows
 from p2c.domain.spec import refuse_special
 from p2c.errors import P2CError, RowError, suggestion
 from p2c.problem import Problem
-from p2c.web.crew import Question
+from p2c.web.solver_pool import Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ class Entry:
         }
 
 
-class Shelf:
+class ProblemStore:
     """The problems by their ids, which stay while names and contents change."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
@@ -96,16 +96,16 @@ class UnknownProblem(P2CError):
     """Report a problem that the server does not have."""
 
 
-def open_shelf(settings: Settings) -> Shelf:
+def open_store(settings: Settings) -> ProblemStore:
     """Read every problem of a server; one that cannot be read is an error."""
     if not settings.problems:
-        return Shelf({name: _embedded(name) for name in datasets.names()})
+        return ProblemStore({name: _embedded(name) for name in datasets.names()})
     rows = dict(settings.rows)
     entries: dict[str, Entry] = {}
     for file in settings.problems:
         id_ = _free_id(Path(file).stem, entries)
         entries[id_] = _load(id_, file, rows.get(file, ""))
-    return Shelf(entries)
+    return ProblemStore(entries)
 
 
 def _free_id(stem: str, taken: Mapping[str, Entry]) -> str:

@@ -13,7 +13,7 @@ from p2c.plan.leap import leap_document
 from p2c.plan.outcome import Found, Infeasible
 from p2c.plan.space import Space
 from p2c.rules.play import towards
-from p2c.web.scenes import told
+from p2c.web.page_tasks import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -36,7 +36,7 @@ class Place(Generic[Kind]):
     turn: asyncio.Future[Kind]
 
 
-class Lanes(Generic[Kind]):
+class WaitingLine(Generic[Kind]):
     """The workers that are free, those that are not, and who waits for one."""
 
     def __init__(self) -> None:
