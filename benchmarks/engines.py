@@ -25,7 +25,7 @@ from p2c.engines.scasp.engine import ScaspEngine
 from p2c.engines.scasp.program import Program
 from p2c.engines.scasp.solver import find_solver
 from p2c.engines.scasp.workers import workers_of
-from p2c.plan.space import Space
+from p2c.plan.compiled.space import Space
 from p2c.problem import Problem
 
 if TYPE_CHECKING:

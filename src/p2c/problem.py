@@ -16,12 +16,12 @@ from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, suggestion
+from p2c.plan.check.validate import check_plan, prove_claims
+from p2c.plan.compiled.space import Space
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Plan
 from p2c.plan.restriction import read_restriction, restrict
 from p2c.plan.size import measure_space
-from p2c.plan.space import Space
-from p2c.plan.validate import check_plan, prove_claims
 from p2c.report.voice import give_voice
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.row import State
+    from p2c.plan.check.validate import Verdict
     from p2c.plan.restriction import Restriction
     from p2c.plan.size import SpaceReport
-    from p2c.plan.validate import Verdict
     from p2c.report.expert_report import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
@@ -204,8 +204,8 @@ class Problem:
         policy = Policy(engine, time_limit, node_limit)
         problem = self.with_keys(**overrides)
         # What reads tables takes longer to load than most people who ask for one plan would wait.
-        from p2c.plan.frames import plan_frame
-        from p2c.plan.lazy import is_lazy, plan_lazily
+        from p2c.plan.tables.dask_frames import is_lazy, plan_lazily
+        from p2c.plan.tables.frames import plan_frame
 
         if is_lazy(frame):
             limits: dict[str, Any] = {

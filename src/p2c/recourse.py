@@ -22,9 +22,9 @@ from p2c.learn.extract.logic import extract
 from p2c.learn.extract.outline import outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.tables.view import as_frame
+from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
-from p2c.plan.validate import check_plan
 from p2c.problem import Problem
 from p2c.report.voice import give_voice
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from p2c.domain.row import State
     from p2c.learn.extract.logic import Extraction
     from p2c.learn.extract.source import Source
+    from p2c.plan.check.validate import Verdict
     from p2c.plan.outcome import Plan
-    from p2c.plan.validate import Verdict
 
 GUIDES = 4
 """How many plans of the rules the search starts from."""

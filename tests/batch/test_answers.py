@@ -17,7 +17,7 @@ from p2c.batch.answers import Planner
 from p2c.problem import Problem
 from tests.batch.people import PEOPLE, RICH, STUCK, Document, loan, typed_person
 from tests.loan import JOHN, category, whole
-from tests.plan.test_atlas import widened
+from tests.plan.tables.test_class_routes import widened
 from tests.strategies import random_problem
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from tests.batch.people import (
     write_parquet,
 )
 from tests.loan import JOHN, LOAN
-from tests.plan.test_table import large_problem
+from tests.plan.tables.test_table import large_problem
 
 if TYPE_CHECKING:
     from pathlib import Path

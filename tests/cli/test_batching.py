@@ -15,7 +15,7 @@ from p2c.cli import main
 from p2c.domain.toml import problem_to_toml
 from tests.batch.people import PEOPLE, read, write_parquet
 from tests.loan import LOAN, category
-from tests.plan.test_limits import more_guests_than_rooms
+from tests.plan.search.test_limits import more_guests_than_rooms
 
 if TYPE_CHECKING:
     from pathlib import Path

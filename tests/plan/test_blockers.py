@@ -12,11 +12,11 @@ from p2c.explain.narrate import narrate
 from p2c.plan.blockers import Explanation, Trial, find_blockers, liftings
 from p2c.plan.outcome import Blocker, Found, Infeasible
 from p2c.plan.planner import find_plan
-from p2c.plan.search import Limits
+from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, ordinal, whole
 from tests.oracle import best_plan
-from tests.plan.test_limits import many_changes
+from tests.plan.search.test_limits import many_changes
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:

@@ -16,19 +16,20 @@ from p2c.batch.persons import columns_of, tell_apart
 from p2c.domain.feature import Kind
 from p2c.domain.row import read_row
 from p2c.engines.policy import Policy
-from p2c.plan.encode import WIDEST, Coded
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.space import Space
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Found
-from p2c.plan.person import place_person
-from p2c.plan.space import Space
-from p2c.plan.table import plan_rows
+from p2c.plan.tables.class_routes import class_routes
+from p2c.plan.tables.encode import WIDEST, Coded
+from p2c.plan.tables.table import plan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
-    from p2c.plan.encode import Column, Whole
+    from p2c.plan.tables.encode import Column, Whole
     from p2c.problem import Problem
 
     Advance = Callable[[float], None]
@@ -117,7 +118,7 @@ class Planner:
         )
 
     def _forget(self) -> None:
-        if len(self._others) + len(self.space.atlas) > CLASSES:
+        if len(self._others) + len(class_routes(self.space)) > CLASSES:
             self._others.clear()
             self.space = Space(self.problem.theory)
 
@@ -228,8 +229,8 @@ def _rounded(cost: Column, times: Whole) -> dict[float, int]:
 def _class_name(space: Space, state: State) -> str:
     """Return a text that is the same for everyone whom the rules see alike."""
     person = place_person(space, state)
-    entry = space.atlas.entry(person) if space.is_small else None
+    entry = class_routes(space).entry(person) if space.is_small else None
     if entry is None:
         return json.dumps(list(state.values()))
     anchors = [person.places[index] for index in entry.anchors]
-    return json.dumps([list(space.atlas.regions(person)), anchors])
+    return json.dumps([list(class_routes(space).regions(person)), anchors])

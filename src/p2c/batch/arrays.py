@@ -15,7 +15,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c.plan.encode import Column
+    from p2c.plan.tables.encode import Column
 
 
 def to_numbers(array: pa.Array) -> Column:

@@ -12,13 +12,13 @@ from pyarrow import types
 
 from p2c.batch.arrays import to_array, to_numbers
 from p2c.domain.row import read_cell
-from p2c.plan.encode import WIDEST, Coded
+from p2c.plan.tables.encode import WIDEST, Coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p2c.domain.feature import Feature
-    from p2c.plan.encode import Column, Whole
+    from p2c.plan.tables.encode import Column, Whole
 
 TEXT = {b"p2c": b"text"}
 """The mark of a column whose cells are text, also where the feature is a number."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.batch.record import Stuck
 from p2c.plan.blockers import find_blockers
-from p2c.plan.search import Limits
+from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,14 +10,14 @@ from p2c.domain.feature import Action
 from p2c.domain.spec import Norm
 from p2c.engines.feature_facts import end_slots, ranked
 from p2c.engines.slots import OWN, Seats, Shape
-from p2c.plan.axis import OFF
+from p2c.plan.compiled.axis import OFF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.engines.parts import Parts
     from p2c.engines.slots import Layout
-    from p2c.plan.dynamics import Dynamics
+    from p2c.plan.compiled.transitions import Transitions
     from p2c.rules.theory import Test
 
 Spending = tuple[int, str]
@@ -29,7 +29,7 @@ class Asker:
     """A person, as the program sees them."""
 
     parts: Parts
-    dynamics: Dynamics
+    dynamics: Transitions
     tests: dict[Test, int]
 
     @cached_property

@@ -13,14 +13,14 @@ from p2c.engines import ENGINES
 from p2c.errors import EngineError
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import find_plan
-from p2c.plan.search import Limits
+from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.space import Space
 
 PATIENCE = 0.2
 """Seconds that our own planner has before it hands a large problem over."""

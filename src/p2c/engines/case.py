@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Minimize, Norm
 from p2c.engines.scasp.places import Reach, most_actions
-from p2c.plan.dynamics import Dynamics
-from p2c.plan.person import place_person
-from p2c.plan.planner import refuse_if_strict
+from p2c.plan.answer import refuse_if_strict
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.transitions import Transitions
 from p2c.rules.evaluate import passes
 from p2c.rules.meaning import abduce
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.space import Space
     from p2c.rules.meaning import AbducedException
     from p2c.rules.theory import Clause, Condition, Decision, Test, Theory
 
@@ -35,14 +35,14 @@ Change = tuple[str, int, int]
 class Case:
     """One person's question."""
 
-    dynamics: Dynamics
+    dynamics: Transitions
     spread: int = 0
     """Where ends count as points: how many values of each region are told apart."""
 
     @classmethod
     def of(cls, space: Space, state: Mapping[str, Value]) -> Case:
         """Return the case of a row; a strict problem refuses one that breaks its rules."""
-        dynamics = Dynamics(place_person(space, state))
+        dynamics = Transitions(place_person(space, state))
         refuse_if_strict(dynamics)
         return cls(dynamics)
 

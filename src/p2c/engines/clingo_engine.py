@@ -21,20 +21,19 @@ from p2c.engines.horizon import Horizon, Ladder
 from p2c.engines.parts import Parts
 from p2c.engines.walk import walk
 from p2c.errors import EngineError, MissingExtra
-from p2c.plan.answer import ask, found
-from p2c.plan.dynamics import Dynamics
+from p2c.plan.answer import ask, found, refuse_if_strict
+from p2c.plan.check.validate import check_plan
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
-from p2c.plan.person import place_person
-from p2c.plan.planner import refuse_if_strict
-from p2c.plan.validate import check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
     from p2c.engines.model import Model
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.space import Space
 
 
 class Session:
@@ -46,7 +45,7 @@ class Session:
         self._lock = threading.Lock()
         self._ladder = Ladder(parts)
 
-    def plan(self, dynamics: Dynamics, deadline: float | None) -> Plan:
+    def plan(self, dynamics: Transitions, deadline: float | None) -> Plan:
         """Return the path of least cost, or what was proved instead."""
         question = ask(dynamics)
         asker = Asker(self._parts, dynamics, self._tests)
@@ -97,7 +96,7 @@ class ClingoEngine:
         """Return the path of least cost from a state to the goal."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
         load_clingo()
-        dynamics = Dynamics(place_person(space, state))
+        dynamics = Transitions(place_person(space, state))
         refuse_if_strict(dynamics)
         if dynamics.judge(dynamics.person.places).goal:
             return Already(ask(dynamics))
@@ -109,9 +108,13 @@ class ClingoEngine:
         return _session(space, lost).plan(dynamics, deadline)
 
 
+def _sessions(_: Space) -> dict[frozenset[int], Session]:
+    return {}
+
+
 def _session(space: Space, lost: frozenset[int]) -> Session:
-    """Return the session for a problem; a space keeps its own, as it does its cached properties."""
-    known: dict[frozenset[int], Session] = vars(space).setdefault("_clingo_sessions", {})
+    """Return the session for a problem; a space keeps its own."""
+    known = space.kept(_sessions)
     if lost not in known:
         known[lost] = Session(Parts(space, lost))
     return known[lost]

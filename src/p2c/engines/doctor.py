@@ -12,7 +12,7 @@ from p2c.domain.spec import read_spec
 from p2c.engines import ENGINES
 from p2c.engines.scasp.solver import require_solver
 from p2c.errors import P2CError
-from p2c.plan.space import Space
+from p2c.plan.compiled.space import Space
 from p2c.rules.bind import build_theory
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from p2c.domain.feature import Action
 from p2c.engines.lengths import minimizes_actions, move_ends, move_length, routes
 from p2c.engines.slots import OWN, Shape
-from p2c.plan.axis import OFF
+from p2c.plan.compiled.axis import OFF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action
 from p2c.domain.spec import Minimize
-from p2c.plan.axis import OFF
+from p2c.plan.compiled.axis import OFF
+from p2c.plan.compiled.person import grid_measures
 
 if TYPE_CHECKING:
-    from p2c.plan.axis import Axis
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.axis import Axis
+    from p2c.plan.compiled.space import Space
 
 
 class Route(NamedTuple):
@@ -24,7 +25,7 @@ class Route(NamedTuple):
 
 def move_length(space: Space, index: int, *, start: int, end: int) -> int:
     """Return how long a move is: 1 where only the change counts, else the difference in rank."""
-    _, prices = space.measures
+    _, prices = grid_measures(space)
     if prices.flat[index]:
         return 1
     axis = space.axes[index]
@@ -33,7 +34,7 @@ def move_length(space: Space, index: int, *, start: int, end: int) -> int:
 
 def longest_move(space: Space, index: int) -> int:
     """Return the length that no move passes."""
-    _, prices = space.measures
+    _, prices = grid_measures(space)
     return 1 if prices.flat[index] else max(space.axes[index].size - 1, 1)
 
 

@@ -7,14 +7,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from p2c.plan.planner import find_plan
-from p2c.plan.search import Limits
+from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.space import Space
 
 
 @dataclass(frozen=True)

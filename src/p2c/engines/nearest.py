@@ -15,14 +15,13 @@ from p2c.engines.grounding import OPTIONS, load_clingo
 from p2c.engines.reading import read_path, replayed
 from p2c.engines.steps import Steps, algorithms, term, token
 from p2c.errors import EngineError
-from p2c.plan.answer import ask
-from p2c.plan.axis import OFF
-from p2c.plan.dynamics import Dynamics, Variety
+from p2c.plan.answer import ask, refuse_if_strict
+from p2c.plan.compiled.axis import OFF
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.transitions import Transitions, Variety
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Already, GaveUp
-from p2c.plan.person import place_person
-from p2c.plan.planner import refuse_if_strict
-from p2c.plan.search import LimitReached, Limits
+from p2c.plan.search.best_first import LimitReached, Limits
 from p2c.plan.ways import ways_of_their_own
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Value
     from p2c.engines.reading import Named
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Found, Plan
-    from p2c.plan.space import Space
 
     Ask = Callable[[Space, Mapping[str, Value], int, Distinct, float | None], list[Plan]]
 
@@ -45,7 +44,7 @@ def clingo_nearest(
 ) -> list[Plan]:
     """Return the k nearest ends by clingo; what it cannot prove is refused, and where time ends it has given up."""
     points = distinct is Distinct.POINTS
-    dynamics = Dynamics(place_person(space, state), Variety.POINTS if points else Variety.PLANS)
+    dynamics = Transitions(place_person(space, state), Variety.POINTS if points else Variety.PLANS)
     refuse_if_strict(dynamics)
     _refuse_unproved(space)
     if dynamics.judge(dynamics.person.places).goal:

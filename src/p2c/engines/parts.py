@@ -30,7 +30,7 @@ from p2c.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.space import Space
 
 MOST_NODES = 5_000
 """Joint places of a cycle above which the question is refused: the program would not fit in memory."""

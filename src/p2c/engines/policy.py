@@ -16,14 +16,14 @@ from p2c.plan.blockers import find_blockers
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Infeasible
 from p2c.plan.planner import find_plan
-from p2c.plan.search import Limits
+from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p2c.domain.feature import Value
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.space import Space
 
 OWN = ("auto", "native")
 """The engines that count states, and that answer whole classes of people at once."""

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.space import Space
 
 
 class Engine(Protocol):

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from p2c.engines.walk import arrive, straightened
 from p2c.errors import EngineError
 from p2c.plan.answer import ask, found
+from p2c.plan.check.validate import check_plan
 from p2c.plan.outcome import Found
-from p2c.plan.search import Move
-from p2c.plan.validate import check_plan
+from p2c.plan.search.best_first import Move
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from p2c.plan.dynamics import Dynamics
-    from p2c.plan.person import Places
-    from p2c.plan.search import Arrival
+    from p2c.plan.compiled.person import Places
+    from p2c.plan.compiled.transitions import Transitions
+    from p2c.plan.search.best_first import Arrival
 
 Named = tuple[bool, int, int]
 """An action: whether it is direct, the feature, and the place that it comes to."""
 
 
-def read_path(dynamics: Dynamics, actions: Iterable[Named], *, engine: str) -> Arrival:
+def read_path(dynamics: Transitions, actions: Iterable[Named], *, engine: str) -> Arrival:
     """Return the path that some actions make up, without detours."""
     moves = []
     places = dynamics.person.places
@@ -36,7 +36,7 @@ def read_path(dynamics: Dynamics, actions: Iterable[Named], *, engine: str) -> A
     return arrival
 
 
-def _move(dynamics: Dynamics, places: Places, action: Named, engine: str) -> Move:
+def _move(dynamics: Transitions, places: Places, action: Named, engine: str) -> Move:
     direct, index, place = action
     if direct:
         return Move(index, places[index], place, True, 0, False, (place,))
@@ -47,7 +47,9 @@ def _move(dynamics: Dynamics, places: Places, action: Named, engine: str) -> Mov
     raise EngineError(f"{engine}: its answer has an effect that does not follow: {name}")
 
 
-def replayed(dynamics: Dynamics, arrival: Arrival, *, engine: str, optimal: bool = True) -> Found:
+def replayed(
+    dynamics: Transitions, arrival: Arrival, *, engine: str, optimal: bool = True
+) -> Found:
     """Return the plan of a path, once the validator agrees."""
     plan = found(dynamics, ask(dynamics), arrival)
     verdict = check_plan(dynamics.person.space.theory, plan.to_dict())

@@ -14,11 +14,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Norm
+from p2c.plan.compiled.person import grid_measures
 
 if TYPE_CHECKING:
     from p2c.engines.asker import Spending
     from p2c.engines.parts import Parts
-    from p2c.plan.person import Person
+    from p2c.plan.compiled.person import Person
 
 MOST = 2**31 - 1
 
@@ -40,7 +41,7 @@ class Scale:
     @cached_property
     def units(self) -> Fraction:
         """Return the units of a cost of 1: exact for everyone on the grid if that fits, else as fine as fits."""
-        lines, prices = self.parts.space.measures
+        lines, prices = grid_measures(self.parts.space)
         squared = self.parts.space.theory.norm is Norm.L2
         common = top = 0
         for index in self.parts.space.relevant:

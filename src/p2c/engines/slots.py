@@ -11,13 +11,13 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from p2c.plan.axis import OFF
+from p2c.plan.compiled.axis import OFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c.plan.axis import Axis
-    from p2c.plan.dynamics import Dynamics
+    from p2c.plan.compiled.axis import Axis
+    from p2c.plan.compiled.transitions import Transitions
 
 OWN, ABOVE, BELOW = "own", "above", "below"
 
@@ -141,7 +141,7 @@ class Seats:
     """Where one person's places fall among the slots of a feature."""
 
     layout: Layout
-    dynamics: Dynamics
+    dynamics: Transitions
 
     @cached_property
     def own(self) -> int:

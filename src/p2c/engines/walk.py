@@ -14,14 +14,14 @@ from p2c.domain.spec import Norm
 from p2c.engines.lengths import minimizes_actions, routes
 from p2c.engines.slots import Shape
 from p2c.errors import EngineError
-from p2c.plan.search import Arrival, Move, chain_of
+from p2c.plan.search.best_first import Arrival, Move, chain_of
 
 if TYPE_CHECKING:
     from p2c.engines.asker import Asker
     from p2c.engines.model import Model
     from p2c.engines.parts import Component
-    from p2c.plan.dynamics import Dynamics, Effect
-    from p2c.plan.person import Person, Places
+    from p2c.plan.compiled.person import Person, Places
+    from p2c.plan.compiled.transitions import Effect, Transitions
 
 
 def walk(asker: Asker, model: Model) -> Arrival:
@@ -154,7 +154,7 @@ def _after(places: Places, index: int, end: int) -> Places:
     return (*places[:index], end, *places[index + 1 :])
 
 
-def straightened(dynamics: Dynamics, moves: list[Move]) -> list[Move]:
+def straightened(dynamics: Transitions, moves: list[Move]) -> list[Move]:
     """Return the moves without loops back to a consistent state, up to the first goal state.
 
     What is left is a path of no higher cost: fewer direct actions bar fewer later ones.
@@ -176,7 +176,7 @@ def straightened(dynamics: Dynamics, moves: list[Move]) -> list[Move]:
     return kept
 
 
-def arrive(dynamics: Dynamics, moves: list[Move]) -> Arrival:
+def arrive(dynamics: Transitions, moves: list[Move]) -> Arrival:
     """Return a path with its effort."""
     person = dynamics.person
     effort = way = 0

@@ -14,8 +14,8 @@ from p2c.explain.laws import loses_its_rule, only_where
 from p2c.explain.narrate import rounded
 from p2c.explain.sentences import filled, label_words, number_words, value_words
 from p2c.markup import clean
+from p2c.plan.check.rehearse import rehearse_without
 from p2c.plan.outcome import CausalAction, DirectAction
-from p2c.plan.rehearse import rehearse_without
 from p2c.rules.proof import Compared, Decided, Query, why, why_fires
 from p2c.rules.render import render_rule
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from p2c.domain.feature import Value
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.space import Space
 
     Files = dict[str, str]
     """The text of each file by its name."""

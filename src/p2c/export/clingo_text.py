@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.space import Space
 
 MOST_STEPS = 24
 """Actions of a path that are looked for at most, unless the reader asks for more."""

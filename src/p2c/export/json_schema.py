@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Feature, Value
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.space import Space
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.engines.case import Change, Tariff
     from p2c.export.formula import Formula
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.space import Space
     from p2c.rules.theory import Clause
 
 LARGEST = 200_000

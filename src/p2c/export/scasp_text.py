@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.space import Space
 
 HEADER = """\
 % {name}: a path to the goal for one person, as s(CASP) finds it.

@@ -1,26 +1,28 @@
-"""From what the search found to what a person is told: places back to values, moves to actions and steps."""
+"""From a row to its question, and from what the search found to what a person is told: values, actions, steps."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from p2c.plan.axis import OFF
+from p2c.domain.spec import Exceptions
+from p2c.errors import Fault, RowError
+from p2c.plan.compiled.axis import OFF
 from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step
-from p2c.plan.search import step_ends
+from p2c.plan.search.best_first import step_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c.plan.dynamics import Dynamics
+    from p2c.plan.compiled.person import Person
+    from p2c.plan.compiled.space import Space
+    from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.outcome import Action
-    from p2c.plan.person import Person
-    from p2c.plan.search import Arrival, Move
-    from p2c.plan.space import Space
+    from p2c.plan.search.best_first import Arrival, Move
 
 
-def ask(dynamics: Dynamics) -> Question:
+def ask(transitions: Transitions) -> Question:
     """Return the question that a person's row puts."""
-    return question_of(dynamics.person, exceptions_of(dynamics))
+    return question_of(transitions.person, exceptions_of(transitions))
 
 
 def question_of(person: Person, exceptions: tuple[dict[str, Any], ...]) -> Question:
@@ -30,20 +32,20 @@ def question_of(person: Person, exceptions: tuple[dict[str, Any], ...]) -> Quest
     return Question(space.theory.name, space.theory.norm.value, initial, exceptions)
 
 
-def exceptions_of(dynamics: Dynamics) -> tuple[dict[str, Any], ...]:
+def exceptions_of(transitions: Transitions) -> tuple[dict[str, Any], ...]:
     """Return what the person is excused from, as the contract lists it."""
-    space, places = dynamics.person.space, dynamics.person.places
+    space, places = transitions.person.space, transitions.person.places
     # The rules that fired in vain, or where none did, those that would have had to.
     laws = [
         {
             "feature": space.axes[index].feature.name,
-            "rules": list(rule_texts(space, fired or dynamics.headed(index, places[index]))),
+            "rules": list(rule_texts(space, fired or transitions.headed(index, places[index]))),
         }
-        for index, fired in dynamics.excused.items()
+        for index, fired in transitions.excused.items()
     ]
     constraints = [
         {"constraint": text}
-        for bit, _ in dynamics.excused_constraints
+        for bit, _ in transitions.excused_constraints
         for text in rule_texts(space, bit)
     ]
     return (*laws, *constraints)
@@ -56,11 +58,11 @@ def rule_texts(space: Space, bits: int) -> tuple[str, ...]:
     return tuple(text for bit, text in enumerate(space.texts) if bits >> bit & 1)
 
 
-def found(dynamics: Dynamics, question: Question, arrival: Arrival) -> Found:
+def found(transitions: Transitions, question: Question, arrival: Arrival) -> Found:
     """Return the plan that a path of the search describes."""
-    person = dynamics.person
+    person = transitions.person
     moves = arrival.moves
-    breaks = step_ends(dynamics, moves)
+    breaks = step_ends(transitions, moves)
     return tell(person, question, moves, breaks=breaks, effort=arrival.effort)
 
 
@@ -96,3 +98,21 @@ def _action(person: Person, move: Move) -> Action:
         because = rule_texts(space, move.fired)
         return CausalAction(feature.name, start, end, because, move.assumed)
     return DirectAction(feature.name, start, end, person.action_cost(move.axis, place, move.end))
+
+
+def refuse_if_strict(transitions: Transitions) -> None:
+    """Raise if the problem is strict and the person breaks a law or a constraint at the start."""
+    space = transitions.person.space
+    if space.theory.exceptions is not Exceptions.STRICT:
+        return
+    faults = []
+    for index, fired in transitions.excused.items():
+        name = space.axes[index].feature.name
+        headed = transitions.headed(index, transitions.person.places[index])
+        rules = rule_texts(space, fired or headed)
+        value = transitions.person.values[index]
+        faults.append(Fault(name, f"the value {value!r} breaks the causal rule {' '.join(rules)}"))
+    for bit, _ in transitions.excused_constraints:
+        faults.append(Fault("", f"the row breaks the constraint {rule_texts(space, bit)[0]}"))
+    if faults:
+        raise RowError(faults)

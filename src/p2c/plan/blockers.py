@@ -14,18 +14,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action, Feature, Grid, Points, exact
-from p2c.plan.dynamics import Dynamics
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Blocker, CausalAction, DirectAction, Found, GaveUp, Infeasible
-from p2c.plan.person import place_person
-from p2c.plan.planner import may_arrive, search_plan
-from p2c.plan.search import LimitReached, Limits
+from p2c.plan.planner import search_plan
+from p2c.plan.search.arrivals import may_arrive
+from p2c.plan.search.best_first import LimitReached, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Value
-    from p2c.plan.axis import Axis
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.axis import Axis
+    from p2c.plan.compiled.space import Space
 
 
 ENOUGH = 200
@@ -101,7 +102,7 @@ class Trial:
         limits = Limits(self.limits.nodes, self.limits.deadline, self.limits.expanded)
         limits.nodes = limits.expanded + ENOUGH
         space = self.lifted_space(kept | self.adding)
-        plan = search_plan(Dynamics(place_person(space, self.state)), limits)
+        plan = search_plan(Transitions(place_person(space, self.state)), limits)
         if isinstance(plan, Infeasible):
             self.hopeless.add(kept)
 
@@ -168,7 +169,7 @@ class Trial:
         self.limits.check()
         loose = frozenset(self.liftings[each].feature.name for each in chosen)
         space = self.lifted_space(chosen, loose)
-        return may_arrive(Dynamics(place_person(space, self.state)), self.limits)
+        return may_arrive(Transitions(place_person(space, self.state)), self.limits)
 
     def opened(self, chosen: Lifts) -> Found | None:
         """Return the best path without some restrictions, if there is one."""
@@ -183,8 +184,8 @@ class Trial:
 
     def _plan(self, chosen: Lifts, *, lasting: bool = False) -> Found | None:
         space = self.lifted_space(frozenset(chosen))
-        dynamics = Dynamics(place_person(space, self.state), lasting=lasting)
-        plan = search_plan(dynamics, self.limits)
+        transitions = Transitions(place_person(space, self.state), lasting=lasting)
+        plan = search_plan(transitions, self.limits)
         if isinstance(plan, GaveUp):
             raise LimitReached(0, None)
         return plan if isinstance(plan, Found) else None

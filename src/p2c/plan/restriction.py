@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.feature import Action, Grid, Points, exact
 from p2c.errors import Fault, ProblemError, suggestion
 from p2c.plan.blockers import widened
-from p2c.plan.space import Space
+from p2c.plan.compiled.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

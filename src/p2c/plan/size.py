@@ -10,8 +10,8 @@ from p2c.rules.render import render_rule
 from p2c.rules.theory import Test
 
 if TYPE_CHECKING:
-    from p2c.plan.axis import Axis
-    from p2c.plan.space import Space
+    from p2c.plan.compiled.axis import Axis
+    from p2c.plan.compiled.space import Space
 
 
 @dataclass(frozen=True, slots=True)

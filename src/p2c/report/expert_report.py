@@ -19,11 +19,11 @@ from p2c.domain.feature import Kind, Points
 from p2c.explain.laws import only_where
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, number_words
+from p2c.plan.check.replay import decimal
+from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import CausalAction
-from p2c.plan.replay import decimal
 from p2c.plan.size import measure_space
-from p2c.plan.validate import check_plan
 from p2c.report.document import (
     Code,
     Document,
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Feature, Value
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.space import Space
     from p2c.report.document import Block
 
 ALTERNATIVES = 5

@@ -9,9 +9,9 @@ from p2c.engines.policy import Policy
 from p2c.errors import Fault, P2CError
 from p2c.explain.narrate import rounded
 from p2c.explain.sentences import label_words, number_words, value_words
-from p2c.plan.leap import leap_document
+from p2c.plan.compiled.space import Space
+from p2c.plan.one_shot_plan import one_shot_document
 from p2c.plan.outcome import Found, Infeasible
-from p2c.plan.space import Space
 from p2c.rules.play import towards
 from p2c.web.page_tasks import told
 
@@ -47,7 +47,7 @@ def _judged(
     document, reach = answer.get("document"), None
     if document is None:
         end = problem.read_row(answer["end"])
-        document = leap_document(problem.theory, row, end)
+        document = one_shot_document(problem.theory, row, end)
         reach = _reach(problem, row, end, limit)
     verdict = problem.check(document)
     faults = [each for each in verdict.faults if not STEP.match(each.place)]

@@ -19,11 +19,10 @@ from p2c.engines.scasp.program import Program
 from p2c.engines.scasp.solver import INSTALL, find_solver, require_solver
 from p2c.engines.scasp.terms import read_term
 from p2c.errors import EngineError
-from p2c.plan.answer import ask
-from p2c.plan.dynamics import Dynamics
+from p2c.plan.answer import ask, refuse_if_strict
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Already, GaveUp, Infeasible
-from p2c.plan.person import place_person
-from p2c.plan.planner import refuse_if_strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.engines.reading import Named
     from p2c.engines.scasp.solver import Solver
+    from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.search import Arrival
-    from p2c.plan.space import Space
+    from p2c.plan.search.best_first import Arrival
 
 ONLY_PLANS = "#show plan/4."
 """Keeps the rest of a model out of an answer: to write it down takes as long as to find it."""
@@ -60,7 +59,7 @@ class ScaspEngine:
         """Return the path of least cost from a state to the goal."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
         solver = replace(require_solver(), warm=self.warm)
-        dynamics = Dynamics(place_person(space, state))
+        dynamics = Transitions(place_person(space, state))
         refuse_if_strict(dynamics)
         if dynamics.judge(dynamics.person.places).goal:
             return Already(ask(dynamics))
@@ -72,7 +71,7 @@ class Quest:
     """One person's question, asked on until the cheapest path is proved."""
 
     solver: Solver
-    dynamics: Dynamics
+    dynamics: Transitions
     deadline: float | None
     best: Arrival | None = None
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action
 from p2c.engines.lengths import move_ends
-from p2c.plan.axis import OFF
+from p2c.plan.compiled.axis import OFF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from p2c.plan.dynamics import Dynamics
+    from p2c.plan.compiled.transitions import Transitions
 
 
 @dataclass(frozen=True)
 class Reach:
     """One feature of one person: every place that it can come to, and from each where it can go next."""
 
-    dynamics: Dynamics
+    dynamics: Transitions
     index: int
     spread: int = 0
     """Where ends count as points: how many places of each region, the cheapest first, are told apart."""

@@ -17,14 +17,14 @@ from p2c.engines.scasp.terms import rule, value
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from p2c.plan.dynamics import Dynamics
+    from p2c.plan.compiled.transitions import Transitions
 
 
 @dataclass(frozen=True)
 class Program:
     """A person's question as text; only features that matter to the goal have a place in its states."""
 
-    dynamics: Dynamics
+    dynamics: Transitions
 
     @cached_property
     def laws(self) -> Laws:

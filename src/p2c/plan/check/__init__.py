@@ -1,0 +1,1 @@
+"""A plan checked by the contract alone, with no code of the search."""

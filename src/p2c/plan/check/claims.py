@@ -1,0 +1,98 @@
+"""What an answer claims beyond its path, which no replay can tell: that nothing is cheaper, or that no path exists.
+
+A second search can. `refute` holds an answer against what that search says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import exact
+from p2c.domain.spec import Minimize
+from p2c.errors import Fault
+from p2c.plan.check.replay import same_number
+from p2c.plan.document import Status
+from p2c.plan.outcome import Found, GaveUp, Infeasible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.domain.feature import Number
+    from p2c.plan.document import Document
+    from p2c.plan.outcome import Plan
+    from p2c.rules.theory import Theory
+
+
+def claim(theory: Theory, plan: Document) -> str:
+    """Return what an answer claims beyond what a replay can tell; nothing where it claims no more."""
+    match plan.status:
+        case Status.FOUND if plan.optimal:
+            fewest = theory.minimize is Minimize.ACTIONS
+            return f"that no {'shorter or ' if fewest else ''}cheaper path exists"
+        case Status.INFEASIBLE:
+            return "that no path exists" + (", and what blocks it" if plan.blockers else "")
+        case Status.GAVE_UP if plan.bound:
+            return f"that no path costs less than {plan.bound:.10g}"
+        case _:
+            return ""
+
+
+def settled(plan: Document, answer: Plan) -> bool:
+    """Tell whether a second answer is enough to judge the first by."""
+    match answer:
+        case GaveUp(bound=bound):
+            due = plan.bound if plan.status is Status.GAVE_UP else plan.cost
+            return plan.status is not Status.INFEASIBLE and not above(due, bound)
+        case Infeasible(explained=explained):
+            return explained or not plan.blockers
+        case _:
+            return True
+
+
+def refute(theory: Theory, plan: Document, answer: Plan) -> Iterator[Fault]:
+    """Yield the claims of an answer that a second answer to the same question shows to be false."""
+    match answer:
+        case Found() | GaveUp(best=Found()):
+            path = answer if isinstance(answer, Found) else answer.best
+            assert path is not None
+            yield from _undercut(theory, plan, path)
+        case Infeasible() if plan.status is Status.FOUND:
+            yield Fault("status", "the second search proves that there is no path")
+        case Infeasible() if plan.status is Status.INFEASIBLE:
+            yield from _wrong_blockers(plan, answer)
+
+
+def _undercut(theory: Theory, plan: Document, path: Found) -> Iterator[Fault]:
+    """Yield what a path shows to be false."""
+    cost = f"{path.cost:.10g}"
+    match plan.status:
+        case Status.FOUND if plan.optimal and _better(theory, path, plan):
+            yield Fault("optimal", f"a better path exists: it costs {cost}, not {plan.cost:.10g}")
+        case Status.INFEASIBLE:
+            yield Fault("status", f"a path exists: it costs {cost}")
+        case Status.GAVE_UP if above(plan.bound, path.cost):
+            yield Fault("bound", f"a path costs {cost}, which is less than {plan.bound:.10g}")
+
+
+def _wrong_blockers(plan: Document, answer: Infeasible) -> Iterator[Fault]:
+    if plan.blockers is None or not answer.explained:
+        return
+    due = [f"{each.feature} ({each.restriction})" for each in answer.blockers]
+    found = [f"{feature} ({restriction})" for feature, restriction in plan.blockers]
+    if sorted(due) != sorted(found):
+        right, wrong = ", ".join(due) or "none", ", ".join(found) or "none"
+        yield Fault("blockers", f"expected {right}, found {wrong}")
+
+
+def _better(theory: Theory, path: Found, plan: Document) -> bool:
+    """Tell whether a path is cheaper than a plan or, where that comes first, shorter."""
+    if theory.minimize is Minimize.ACTIONS:
+        actions = sum(each.direct for step in plan.steps for each in step.actions)
+        if actions != len(path.direct_actions):
+            return len(path.direct_actions) < actions
+    return above(plan.cost, path.cost)
+
+
+def above(one: Number | None, other: Number) -> bool:
+    """Tell whether a cost is above another by more than rounding."""
+    return one is not None and one > other and not same_number(exact(one), exact(other))

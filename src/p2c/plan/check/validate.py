@@ -1,0 +1,239 @@
+"""Checks a plan against the contract by replaying it, with code that no planner shares.
+
+The verdict lists every fault with its place: `step 2, action 1: credit_score is an effect of its causal rules and is
+never set directly`. It also says what a replay cannot tell: that no cheaper path exists, or none at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from p2c.domain.feature import exact
+from p2c.domain.row import read_row
+from p2c.domain.spec import Exceptions, Norm
+from p2c.errors import Fault, PlanError, RowError, RuleError
+from p2c.plan.check.claims import above, claim, refute, settled
+from p2c.plan.check.replay import TOLERANCE, Replay, decimal, rules_differ, same_number
+from p2c.plan.document import Status, read_document
+from p2c.rules.evaluate import in_head
+from p2c.rules.meaning import ConstraintException, FeatureException, abduce
+from p2c.rules.parse import parse
+from p2c.rules.render import render_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+    from p2c.plan.check.replay import Goal
+    from p2c.plan.document import Document, ExceptionRecord
+    from p2c.plan.outcome import Plan
+    from p2c.rules.meaning import AbducedException
+    from p2c.rules.syntax import Rule
+    from p2c.rules.theory import Theory
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with a plan, and what was looked at; it is true where nothing is wrong.
+
+    `unchecked` is what the plan claims and a replay cannot tell, such as that nothing cheaper exists; `proved` is what
+    a second search said of it.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    checked: str = ""
+    unchecked: str = ""
+    proved: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the plan keeps the contract."""
+        return not self.faults
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.faults:
+            return "\n".join(map(str, self.faults))
+        lines = [self.checked or "nothing is wrong with it"]
+        lines += [f"proved by a second search: {self.proved}"] if self.proved else []
+        lines += [f"not checked: {self.unchecked}"] if self.unchecked else []
+        return "\n".join(lines)
+
+
+def check_plan(theory: Theory, document: Mapping[str, Any], *, goal: Goal | None = None) -> Verdict:
+    """Replay a plan given as the contract's JSON; what is no plan at all raises a PlanError.
+
+    `goal` stands in the place of the theory's own.
+    """
+    plan = read_document(document, theory.feature)
+    try:
+        initial = read_row(theory.features, plan.initial)
+    except RowError as error:
+        raise PlanError(f"initial: {error}") from None
+    broken = abduce(theory, initial)
+    strict = theory.exceptions is Exceptions.STRICT
+    replay = Replay(
+        theory,
+        initial,
+        exceptions=() if strict else broken,
+        norm=plan.norm or theory.norm,
+        goal=goal,
+    )
+    met = replay.met
+    replay.compare("initial", plan.initial)
+    for number, step in enumerate(plan.steps, start=1):
+        replay.step(step, number=number, last=number == len(plan.steps))
+    if plan.counterfactual is not None and (plan.steps or plan.status is Status.ALREADY):
+        replay.compare("counterfactual", plan.counterfactual)
+    faults = [
+        *_question_faults(theory, plan),
+        *(_strict_faults(broken) if strict else ()),
+        *_exception_faults(theory, () if strict else broken, plan),
+        *_status_faults(plan, met=met),
+        *replay.faults,
+        *_cost_faults(plan, replay),
+    ]
+    return Verdict(tuple(faults), _checked(plan), claim(theory, plan))
+
+
+def _checked(plan: Document) -> str:
+    """Say what the replay of a plan without faults tells."""
+    if plan.steps:
+        return "the path is valid: every step, the cost and the end"
+    if plan.status is Status.ALREADY:
+        return "the answer is valid: the goal holds at the start"
+    return "there is no path to replay: only that the goal does not hold at the start"
+
+
+def prove_claims(
+    theory: Theory, document: Mapping[str, Any], verdict: Verdict, answer: Plan
+) -> Verdict:
+    """Return a verdict that also says what a second answer to the same question makes of the plan's claims."""
+    plan = read_document(document, theory.feature)
+    faults = (*verdict.faults, *refute(theory, plan, answer))
+    if faults or not verdict.unchecked or not settled(plan, answer):
+        return replace(verdict, faults=faults)
+    return replace(verdict, unchecked="", proved=verdict.unchecked)
+
+
+def _question_faults(theory: Theory, plan: Document) -> Iterator[Fault]:
+    if plan.problem is not None and plan.problem != theory.name:
+        yield Fault("problem", f"expected '{theory.name}', found '{plan.problem}'")
+    if plan.optimal and plan.status is Status.GAVE_UP:
+        yield Fault("optimal", "expected false, for the search gave up")
+    due = theory.missing(plan.initial)
+    if plan.unknown is not None and set(plan.unknown) != set(due):
+        yield Fault("unknown", f"expected {', '.join(due) or 'none'}, found {list(plan.unknown)}")
+    if plan.cost is not None and above(plan.bound, plan.cost):
+        yield Fault("bound", f"expected at most its own cost of {plan.cost}, found {plan.bound}")
+
+
+def _status_faults(plan: Document, *, met: bool) -> Iterator[Fault]:
+    status = plan.status
+    if met and status is not Status.ALREADY:
+        yield Fault(
+            "status", f"expected 'already', for the goal holds at the start, not '{status.value}'"
+        )
+    if not met and status is Status.ALREADY:
+        yield Fault("status", "'already' means that the goal holds at the start, and it does not")
+    if status is Status.FOUND and not plan.steps:
+        yield Fault("status", "'found' needs at least one step, and there is none")
+    if status in (Status.ALREADY, Status.INFEASIBLE) and plan.steps:
+        yield Fault("status", f"'{status.value}' has no steps, found {len(plan.steps)}")
+    if status in (Status.FOUND, Status.ALREADY) or plan.steps:
+        for key in ("cost", "counterfactual"):
+            if getattr(plan, key) is None:
+                yield Fault(key, f"'{status.value}' with this path needs one, found null")
+        return
+    for key in ("cost", "counterfactual"):
+        if getattr(plan, key) is not None:
+            yield Fault(key, f"expected null, for '{status.value}' comes without a path here")
+
+
+def _cost_faults(plan: Document, replay: Replay) -> Iterator[Fault]:
+    """Compare the total cost, the squares of it for l2, where no root is rounded then."""
+    if plan.cost is None or not (plan.steps or plan.status is Status.ALREADY):
+        return
+    due, found = total(replay), exact(plan.cost)
+    squared = replay.norm is Norm.L2
+    same = (
+        same_number(found**2, due, tolerance=2 * TOLERANCE) if squared else same_number(found, due)
+    )
+    if not same or found < 0:
+        right = decimal(due).sqrt() if squared else decimal(due)
+        yield Fault(
+            "cost", f"the path costs {right:.10g} in {replay.norm.value}, found {plan.cost}"
+        )
+
+
+def total(replay: Replay) -> Fraction:
+    """Return the cost of the direct actions; for l2 its square, which is exact."""
+    sums = exact(0)
+    for name, efforts in replay.efforts.items():
+        weight = exact(replay.theory.feature[name].weight)
+        match replay.norm:
+            case Norm.L0:
+                sums += weight * len(efforts)
+            case Norm.L1:
+                sums += weight * sum(efforts)
+            case Norm.L2:
+                sums += weight * sum(efforts) ** 2
+    return sums
+
+
+def _strict_faults(broken: tuple[AbducedException, ...]) -> Iterator[Fault]:
+    for each in broken:
+        match each:
+            case FeatureException(feature=name, value=value):
+                what = f"the rules of {name} do not allow {value!r}"
+            case ConstraintException(constraint=clause):
+                what = f"it breaks the constraint {render_rule(clause.rule)}"
+        yield Fault("initial", f"{what}, and exceptions are strict")
+
+
+def _exception_faults(
+    theory: Theory, broken: tuple[AbducedException, ...], plan: Document
+) -> Iterator[Fault]:
+    if plan.exceptions is None:
+        return
+    of_features = {each.feature: each for each in broken if isinstance(each, FeatureException)}
+    of_rules = {each.constraint.rule for each in broken if isinstance(each, ConstraintException)}
+    for record in plan.exceptions:
+        if record.feature in of_features:
+            wrong = _misnamed(theory, of_features[record.feature], record)
+            if wrong:
+                yield Fault("exceptions", f"the rules of {record.feature}: {wrong}")
+        elif record.feature:
+            yield Fault("exceptions", f"{record.feature} breaks no law at the start")
+        elif not (_rules(record) and _rules(record) <= of_rules):
+            yield Fault("exceptions", f"'{record.rules[0]}' is no constraint broken at the start")
+    listed = {record.feature for record in plan.exceptions}
+    for name in of_features:
+        if name not in listed:
+            yield Fault("exceptions", f"{name} breaks its law at the start and is not listed")
+    named = {rule for record in plan.exceptions if not record.feature for rule in _rules(record)}
+    for rule in sorted(of_rules - named, key=render_rule):
+        yield Fault("exceptions", f"'{render_rule(rule)}' is broken at the start and not listed")
+
+
+def _misnamed(theory: Theory, broken: FeatureException, record: ExceptionRecord) -> str:
+    """Say how the rules of an exception are wrong: they are those that fired.
+
+    Where none fired, the list may be empty or name those that would have had to, whose heads have the value.
+    """
+    if broken.fired or not record.rules:
+        return rules_differ(record.rules, (clause.rule for clause in broken.fired))
+    clauses = theory.rules_of[broken.feature]
+    return rules_differ(
+        record.rules, (each.rule for each in clauses if in_head(theory, each, broken.value))
+    )
+
+
+def _rules(record: ExceptionRecord) -> set[Rule]:
+    try:
+        return {rule for text in record.rules for rule in parse(text).rules}
+    except RuleError:
+        return set()

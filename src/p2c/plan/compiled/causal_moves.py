@@ -1,0 +1,154 @@
+"""How governed features move by themselves: where each rule carries them, and where they go when none fires.
+
+Regions of a feature are bits. What is worked out here holds for everyone, but for exceptions and own values off the grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.domain.feature import Action, Law
+from p2c.plan.compiled.bitsets import bits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.plan.compiled.axis import Axis
+    from p2c.plan.compiled.space import Governed, Space
+
+
+class Landing(NamedTuple):
+    """Regions that a feature may be carried to, as bits: from anywhere, from below only, and from above only."""
+
+    anywhere: int
+    rising: int
+    falling: int
+
+    def reached_from(self, starts: int, grid: int) -> int:
+        """Return where one may land from some of these regions; a start that is not on the grid may go anywhere."""
+        if starts & ~grid:
+            return self.anywhere
+        lowest = starts & -starts
+        above = self.rising & ~(2 * lowest - 1)
+        below = self.falling & ((1 << starts.bit_length() - 1) - 1)
+        return above | below
+
+    def ends(self, start: int, grid: int) -> int:
+        """Return where one may land at all, for a person who starts on the grid or not."""
+        return self.rising | self.falling if start & grid else self.anywhere
+
+
+@dataclass(frozen=True)
+class CausalMoves:
+    """How a governed feature moves by itself: where each of its rules carries it, and where it goes when none fires."""
+
+    governed: Governed
+    by_rule: tuple[tuple[int, Landing], ...]
+    released: Landing
+    heads: tuple[int, ...]
+    """The head mask of each region."""
+    bodies: tuple[int, ...]
+    """The body mask of each region."""
+    bare: int
+    """The regions that no rule heads."""
+    grid: int
+    """All regions; the person's own value has the next higher bit where it has no place."""
+    known: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def index(self) -> int:
+        """Return the feature's place in the problem."""
+        return self.governed.index
+
+    def passing(self, rule: int) -> int:
+        """Return the regions in which a rule's tests on the feature pass."""
+        known = self.known.get(rule)
+        if known is None:
+            known = self.known[rule] = _mask([bool(body >> rule & 1) for body in self.bodies])
+        return known
+
+
+Case = tuple[int, int, int, int]
+"""A governed feature by its position, its regions, and its rules that may and that must fire."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What was worked out about governed features, the same for everyone but for exceptions and odd own values."""
+
+    reached: dict[Case, int] = field(default_factory=dict)
+    kept: dict[Case, int] = field(default_factory=dict)
+    rests: dict[Case, Rest] = field(default_factory=dict)
+    bodies: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+
+    def tidy(self) -> None:
+        """Forget everything when it gets too much."""
+        if len(self.reached) + len(self.kept) + len(self.rests) + len(self.bodies) > 200_000:
+            for each in (self.reached, self.kept, self.rests, self.bodies):
+                each.clear()
+
+
+def common_memory(space: Space) -> Memory:
+    """Return what everyone in a space shares, tidied; kept there."""
+    memory = space.kept(_memory)
+    memory.tidy()
+    return memory
+
+
+def _memory(_: Space) -> Memory:
+    return Memory()
+
+
+class Rest(NamedTuple):
+    """The regions in which a governed feature may rest, what they let fire, and its rules that then must not."""
+
+    regions: int
+    some: int
+    every: int
+    silent: int
+
+
+NOWHERE = Landing(0, 0, 0)
+
+
+def causal_moves(space: Space) -> tuple[CausalMoves, ...]:
+    """Return how each governed feature of a space moves by itself, in the space's order; kept there."""
+    return space.kept(_causal_moves)
+
+
+def _causal_moves(space: Space) -> tuple[CausalMoves, ...]:
+    return tuple(_moves_of(space, each) for each in space.governed)
+
+
+def _moves_of(space: Space, governed: Governed) -> CausalMoves:
+    axis = space.axes[governed.index]
+    cells = [axis.cell(region[0]) for region in axis.regions]
+    heads = tuple(space.head_masks[governed.index][cell] for cell in cells)
+    bodies = tuple(space.body_masks[governed.index][cell] for cell in cells)
+    loose = axis.feature.name in space.loose
+    rules = tuple(
+        (bit, _landing(axis, [bool(head & bit) for head in heads], loose=loose))
+        for bit in bits(governed.rules)
+    )
+    bare = [not head for head in heads]
+    released = NOWHERE if governed.law is Law.IF else _landing(axis, bare, loose=loose)
+    return CausalMoves(governed, rules, released, heads, bodies, _mask(bare), (1 << len(cells)) - 1)
+
+
+def _landing(axis: Axis, admitted: Sequence[bool], *, loose: bool) -> Landing:
+    """Return where a feature may be carried when these regions are what it is carried to."""
+    feature = axis.feature
+    if feature.action is Action.FIXED:
+        return NOWHERE
+    anywhere = _mask(admitted)
+    if loose or feature.moves_from is not None or not axis.ordered:
+        return Landing(anywhere, anywhere, anywhere)
+    # The nearest place of a range is its first or its last, so of admitted neighbours only the outer ones count.
+    rising = 0 if feature.action is Action.DOWN else anywhere & ~(anywhere << 1)
+    falling = 0 if feature.action is Action.UP else anywhere & ~(anywhere >> 1)
+    return Landing(anywhere, rising, falling)
+
+
+def _mask(flags: Sequence[bool]) -> int:
+    return sum(1 << number for number, flag in enumerate(flags) if flag)

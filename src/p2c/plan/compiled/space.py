@@ -1,0 +1,424 @@
+"""The rules compiled to bit masks over cells: what fires, what is allowed and whether the goal holds, in a few ANDs.
+
+Every rule is one bit. For each cell of a feature there is the mask of rules whose tests on that feature pass there; the
+rules that fire in a state are the AND of the masks of its cells. Decisions are then settled in the order in which they
+call one another.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from p2c.domain.feature import Law
+from p2c.domain.spec import Effects
+from p2c.plan.compiled.axis import Axis
+from p2c.plan.compiled.bitsets import Remembered
+from p2c.rules.render import render_rule
+from p2c.rules.syntax import Rule
+from p2c.rules.theory import Call, Clause, Test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from p2c.domain.feature import Feature, Value
+    from p2c.rules.theory import Condition, Decision, Theory
+
+
+SMALL = 20_000
+"""How many combinations of regions are few."""
+
+Kept = TypeVar("Kept")
+
+
+class Truth(NamedTuple):
+    """What the rules say of a state: the bits that fire, and whether the goal query succeeds."""
+
+    fired: int
+    goal: bool
+
+
+class Cut(NamedTuple):
+    """A feature cut into cells, and for each cell the rules whose tests on it pass there, and whose heads hold it."""
+
+    axis: Axis
+    bodies: tuple[int, ...]
+    heads: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Governed:
+    """A feature with causal rules: its index, the bits of its rules, and its law."""
+
+    index: int
+    rules: int
+    law: Law
+    above: frozenset[int]
+    """The governed features upstream of it that are not in a cycle with it."""
+
+    def allows(self, fired: int, headed: int) -> bool:
+        """Tell whether a value is allowed, from the rules that fire and those whose heads hold the value."""
+        if fired & headed:
+            return True
+        if not headed and (not fired or self.law is Law.ONLY_IF):
+            return True
+        return not fired and self.law is Law.IF
+
+
+@dataclass(frozen=True)
+class Space:
+    """A theory compiled for search; the same for every person."""
+
+    theory: Theory
+    loose: frozenset[str] = frozenset()
+    """Governed features that may land anywhere in a head, not only at its nearest value: what a look ahead may suppose."""
+    _cut: dict[Feature, Cut] = field(default_factory=dict, repr=False, compare=False)
+
+    def with_features(
+        self, features: Iterable[Feature], loose: frozenset[str] = frozenset()
+    ) -> Space:
+        """Return the space with some features replaced; what it shares with this one is not worked out again."""
+        named = {feature.name: feature for feature in features}
+        replaced = tuple(named.get(each.name, each) for each in self.theory.features)
+        return Space(replace(self.theory, features=replaced), loose, self._cut)
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Return all rules, one bit each: decisions before what calls them, causes, constraints, the goal last."""
+        theory = self.theory
+        decisions = [clause for _, clauses in theory.decisions for clause in clauses]
+        causes = [clause for _, clauses in theory.causes for clause in clauses]
+        goal = Clause(Rule(None, ()), theory.goal)
+        return (*decisions, *causes, *theory.constraints, goal)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Return the text of every rule but the goal, by bit."""
+        return tuple(render_rule(clause.rule) for clause in self.clauses[:-1])
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """Return one axis a feature."""
+        return tuple(each.axis for each in self._cuts)
+
+    @cached_property
+    def _cuts(self) -> tuple[Cut, ...]:
+        for feature in self.theory.features:
+            if feature not in self._cut:
+                self._cut[feature] = self._cut_up(feature)
+        return tuple(self._cut[feature] for feature in self.theory.features)
+
+    def _cut_up(self, feature: Feature) -> Cut:
+        name = feature.name
+        heads = [test for _, tests in self._head_tests.get(name, ()) for test in tests]
+        tests = [test for _, tests in self._body_tests[name] for test in tests]
+        axis = Axis(feature, tuple(dict.fromkeys(tests + heads)), tuple(dict.fromkeys(heads)))
+        firsts = [_at(axis, cell[0]) for cell in axis.cells]
+        return Cut(
+            axis,
+            tuple(self._body_mask(axis, passes) for passes in firsts),
+            tuple(self._head_mask(axis, passes) for passes in firsts),
+        )
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Return the place of each feature in the problem."""
+        return {feature.name: index for index, feature in enumerate(self.theory.features)}
+
+    @cached_property
+    def body_masks(self) -> tuple[tuple[int, ...], ...]:
+        """Return, for each feature and cell, the rules whose tests on the feature pass there."""
+        return tuple(each.bodies for each in self._cuts)
+
+    @cached_property
+    def head_masks(self) -> tuple[tuple[int, ...], ...]:
+        """Return, for each feature and cell, the feature's causal rules whose heads hold its values."""
+        return tuple(each.heads for each in self._cuts)
+
+    @cached_property
+    def bodies(self) -> tuple[Remembered, ...]:
+        """Return, for each feature, the body mask of a place."""
+        return tuple(map(_by_place, self.axes, self.body_masks))
+
+    @cached_property
+    def heads(self) -> tuple[Remembered, ...]:
+        """Return, for each feature, the head mask of a place."""
+        return tuple(map(_by_place, self.axes, self.head_masks))
+
+    def off_masks(self, index: int, value: Value) -> tuple[int, int]:
+        """Return the body mask and the head mask of a value that has no place."""
+        axis = self.axes[index]
+
+        def passes(test: Test) -> bool:
+            return axis.off_passes(test, value)
+
+        return self._body_mask(axis, passes), 0 if value is None else self._head_mask(axis, passes)
+
+    def _body_mask(self, axis: Axis, passes: Callable[[Test], bool]) -> int:
+        mask = (1 << len(self.clauses)) - 1
+        for bit, tests in self._body_tests[axis.feature.name]:
+            if not all(passes(test) for test in tests):
+                mask &= ~bit
+        return mask
+
+    def _head_mask(self, axis: Axis, passes: Callable[[Test], bool]) -> int:
+        mask = 0
+        for bit, tests in self._head_tests.get(axis.feature.name, ()):
+            if all(passes(test) for test in tests):
+                mask |= bit
+        return mask
+
+    @cached_property
+    def _body_tests(self) -> dict[str, list[tuple[int, list[Test]]]]:
+        """Return, for each feature, the bits of the rules that test it, with their tests."""
+        found: dict[str, list[tuple[int, list[Test]]]] = {name: [] for name in self.index}
+        for bit, clause in enumerate(self.clauses):
+            own: dict[str, list[Test]] = {}
+            for each in clause.body:
+                if isinstance(each, Test):
+                    own.setdefault(each.feature, []).append(each)
+            for name, tests in own.items():
+                found[name].append((1 << bit, tests))
+        return found
+
+    @cached_property
+    def _head_tests(self) -> dict[str, list[tuple[int, tuple[Test, ...]]]]:
+        """Return, for each governed feature, the bits of its causal rules, with the tests of their heads."""
+        first = sum(len(clauses) for _, clauses in self.theory.decisions)
+        found: dict[str, list[tuple[int, tuple[Test, ...]]]] = {}
+        for name, clauses in self.theory.causes:
+            found[name] = [(1 << (first + i), clause.head) for i, clause in enumerate(clauses)]
+            first += len(clauses)
+        return found
+
+    @cached_property
+    def governed(self) -> tuple[Governed, ...]:
+        """Return the features with causal rules, in the problem's order."""
+        found = []
+        for name, _ in self.theory.causes:
+            upstream = self.theory.upstream
+            above = {
+                self.index[other]
+                for other in upstream[name]
+                if other in self.theory.rules_of and name not in upstream[other]
+            }
+            rules = sum(bit for bit, _ in self._head_tests[name])
+            law = self.theory.feature[name].law
+            found.append(
+                Governed(self.index[name], rules, law, frozenset(above - {self.index[name]}))
+            )
+        return tuple(found)
+
+    @cached_property
+    def tested(self) -> tuple[tuple[int, ...], ...]:
+        """Return, for each rule, the features that its body tests."""
+        return tuple(
+            tuple(sorted({self.index[c.feature] for c in clause.body if isinstance(c, Test)}))
+            for clause in self.clauses
+        )
+
+    @cached_property
+    def called(self) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Return, for each rule that calls decisions, the places of those it needs to hold and to fail."""
+        places = {decision: place for place, (decision, _) in enumerate(self.theory.decisions)}
+        found = {}
+        for rule, clause in enumerate(self.clauses):
+            calls = [each for each in clause.body if isinstance(each, Call)]
+            if calls:
+                needs = tuple(places[each.decision] for each in calls if not each.negated)
+                bars = tuple(places[each.decision] for each in calls if each.negated)
+                found[rule] = needs, bars
+        return found
+
+    @cached_property
+    def constraint_bits(self) -> tuple[tuple[int, frozenset[int]], ...]:
+        """Return the bit of each constraint and the features that it reads, also through decisions."""
+        first = len(self.clauses) - 1 - len(self.theory.constraints)
+        return tuple(
+            (
+                1 << (first + offset),
+                frozenset(self.index[n] for n in self.theory.reads(clause.body)),
+            )
+            for offset, clause in enumerate(self.theory.constraints)
+        )
+
+    @cached_property
+    def constraints(self) -> int:
+        """Return the bits of all constraints."""
+        return sum(bit for bit, _ in self.constraint_bits)
+
+    @cached_property
+    def bits_for(self) -> dict[Decision, tuple[tuple[int, Clause], ...]]:
+        """Return the rules of each decision with their bits."""
+        first = 0
+        found = {}
+        for decision, clauses in self.theory.decisions:
+            found[decision] = tuple(
+                (1 << bit, clause) for bit, clause in enumerate(clauses, start=first)
+            )
+            first += len(clauses)
+        return found
+
+    @cached_property
+    def decision_bits(self) -> int:
+        """Return the bits of all rules of decisions that some causal rule calls, directly or not."""
+        causes = [clause.body for _, clauses in self.theory.causes for clause in clauses]
+        called = self.theory.called(causes)
+        return sum(bit for decision, _ in called for bit, _ in self.bits_for[decision])
+
+    @cached_property
+    def _layers(self) -> tuple[tuple[int, int, int], ...]:
+        """Return, for each rule that calls decisions, its bit and the decisions it needs to hold and to fail."""
+        decision_of = {decision: index for index, (decision, _) in enumerate(self.theory.decisions)}
+        found = []
+        for bit, clause in enumerate(self.clauses):
+            calls = [each for each in clause.body if isinstance(each, Call)]
+            if calls:
+                needs = sum({1 << decision_of[c.decision] for c in calls if not c.negated})
+                bars = sum({1 << decision_of[c.decision] for c in calls if c.negated})
+                found.append((1 << bit, needs, bars))
+        return tuple(found)
+
+    @cached_property
+    def settling(self) -> tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...]:
+        """Return, for each decision in call order, its rules' bits and those of its rules that call others."""
+        first = 0
+        found = []
+        for _, clauses in self.theory.decisions:
+            rules = ((1 << len(clauses)) - 1) << first
+            first += len(clauses)
+            calling = tuple(layer for layer in self._layers if layer[0] & rules)
+            found.append((rules, calling))
+        return tuple(found)
+
+    @cached_property
+    def calling_others(self) -> tuple[tuple[int, int, int], ...]:
+        """Return the calling rules of causes, constraints and the goal."""
+        decisions = sum(rules for rules, _ in self.settling)
+        return tuple(layer for layer in self._layers if not layer[0] & decisions)
+
+    @cached_property
+    def _truths(self) -> dict[int, Truth]:
+        return {}
+
+    def truth(self, base: int) -> Truth:
+        """Return what fires when these rules' tests pass, decisions settled; remembered for the next time."""
+        known = self._truths.get(base)
+        if known is None:
+            known = self._truths[base] = self._settle(base)
+            if len(self._truths) > 200_000:
+                self._truths.clear()
+        return known
+
+    def _settle(self, base: int) -> Truth:
+        holding = 0
+        fired = base
+        for position, (rules, calling) in enumerate(self.settling):
+            for bit, needs, bars in calling:
+                if fired & bit and (holding & needs != needs or holding & bars):
+                    fired &= ~bit
+            if fired & rules:
+                holding |= 1 << position
+        for bit, needs, bars in self.calling_others:
+            if fired & bit and (holding & needs != needs or holding & bars):
+                fired &= ~bit
+        goal = 1 << (len(self.clauses) - 1)
+        return Truth(fired, bool(fired & goal))
+
+    @cached_property
+    def concerned(self) -> frozenset[str]:
+        """Return the features that matter to the goal, or to consistency on the way to it."""
+        theory = self.theory
+        names = set(theory.reads(theory.goal))
+        reading = [theory.reads(clause.body) for clause in theory.constraints]
+        size = -1
+        while size != len(names):
+            size = len(names)
+            for name in tuple(names):
+                names |= theory.upstream[name]
+            names |= {name for name, _ in theory.causes if theory.upstream[name] & names}
+            for reads in reading:
+                if reads & names:
+                    names |= reads
+        return frozenset(names)
+
+    @cached_property
+    def stirring(self) -> frozenset[int]:
+        """Return the features that can set off effects or break constraints; all others commute with everything."""
+        theory = self.theory
+        names: set[str] = set().union(*(theory.upstream[name] for name, _ in theory.causes))
+        for clause in theory.constraints:
+            for name in theory.reads(clause.body):
+                names |= {name, *theory.upstream[name]}
+        return frozenset(self.index[name] for name in names) | self.governed_axes
+
+    @cached_property
+    def governed_axes(self) -> frozenset[int]:
+        """Return the features with causal rules."""
+        return frozenset(each.index for each in self.governed)
+
+    @cached_property
+    def denied(self) -> int:
+        """Return the rules of the decisions that the goal denies."""
+        return self._rules_for(_called(self.theory.goal, negated=True))
+
+    @cached_property
+    def blamed(self) -> int:
+        """Return the rules that can do nothing but harm: the goal denies their decisions, and no other rule calls them."""
+        needed = _called(self.theory.goal, negated=False)
+        for clause in self.clauses[:-1]:
+            needed |= _called(clause.body, negated=True) | _called(clause.body, negated=False)
+        return self._rules_for(_called(self.theory.goal, negated=True) - needed)
+
+    def _rules_for(self, decisions: set[Decision]) -> int:
+        return sum(bit for decision in decisions for bit, _ in self.bits_for[decision])
+
+    @cached_property
+    def _kept(self) -> dict[Callable[[Space], Any], Any]:
+        return {}
+
+    def kept(self, work_out: Callable[[Space], Kept]) -> Kept:
+        """Return what others work out about the space, kept in it for everyone who is planned for."""
+        if work_out not in self._kept:
+            self._kept[work_out] = work_out(self)
+        known: Kept = self._kept[work_out]
+        return known
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Tell whether routes of classes pay: the classes are few enough to be met again, and their routes to be listed."""
+        return math.prod(len(axis.regions) for axis in self.axes) <= SMALL
+
+    @cached_property
+    def selects(self) -> bool:
+        """Tell whether sets of direct actions can be chosen before their orders: each feature is set at most once."""
+        return self.theory.effects is Effects.TRIGGERED and not any(
+            axis.feature.moves_from is not None and axis.feature.action.is_direct
+            for axis in self.axes
+        )
+
+    @cached_property
+    def settable(self) -> tuple[int, ...]:
+        """Return the features that may be set."""
+        return tuple(index for index, axis in enumerate(self.axes) if axis.feature.action.is_direct)
+
+    @cached_property
+    def relevant(self) -> tuple[int, ...]:
+        """Return the features that may be set and matter to the goal."""
+        return tuple(
+            index for index in self.settable if self.axes[index].feature.name in self.concerned
+        )
+
+
+def _called(body: tuple[Condition, ...], *, negated: bool) -> set[Decision]:
+    return {each.decision for each in body if isinstance(each, Call) and each.negated is negated}
+
+
+def _by_place(axis: Axis, masks: tuple[int, ...]) -> Remembered:
+    return Remembered(lambda place: masks[axis.cell(place)], {})
+
+
+def _at(axis: Axis, place: int) -> Callable[[Test], bool]:
+    return lambda test: axis.passes(test, place)

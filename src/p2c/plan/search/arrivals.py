@@ -1,0 +1,56 @@
+"""Where the search begins: sets of direct actions where they can be chosen first, else states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from p2c.plan.search.best_first import best_first
+from p2c.plan.search.options import Options
+from p2c.plan.search.propagation import Propagation, some_state
+from p2c.plan.search.relaxed_reach import RelaxedReach
+from p2c.plan.search.set_search import SetSearch
+from p2c.plan.search.states import StateSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from p2c.plan.compiled.transitions import Transitions
+    from p2c.plan.search.best_first import Arrival, Lead, Limits
+
+
+def _landed(arrival: Arrival) -> Arrival:
+    return arrival
+
+
+def arrivals(
+    transitions: Transitions,
+    limits: Limits,
+    *,
+    first_only: bool = True,
+    every: bool = False,
+    land: Callable[[Arrival], Lead | Arrival] = _landed,
+) -> Iterator[Arrival]:
+    """Yield the paths from a person's state to the goal in the contract's order, lazily.
+
+    Where more than the best is wanted, `every` says that all end states are, not only those that differ in kind.
+    `land` turns a path to a region into what is searched on among its places.
+    """
+    space = transitions.person.space
+    settable = space.settable if every else space.relevant
+    search: SetSearch | StateSearch
+    if space.selects:
+        search = SetSearch(Options(transitions, settable), land, every, first_only)
+    else:
+        if not may_arrive(transitions, limits):
+            return iter(())
+        search = StateSearch(transitions, settable, land)
+    return best_first(search.leads(), limits)
+
+
+def may_arrive(transitions: Transitions, limits: Limits) -> bool:
+    """Tell whether a look ahead sees a way to the goal; where it does not, there is none."""
+    options = Options(transitions, transitions.person.space.relevant)
+    reach = RelaxedReach(transitions, options.listed, options.by_axis)
+    left = (1 << len(options.listed)) - 1
+    end = Propagation(reach, first_only=False).of((), left)
+    return end is not None and some_state(end, limits)

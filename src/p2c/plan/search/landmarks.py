@@ -1,0 +1,321 @@
+"""Landmarks: sets of direct actions of which every plan that contains a given choice must take one more.
+
+Each function here returns such a set, as a mask of open options, for one claim: unless one of them is taken, a rule never
+fires, or always does, or a feature never gets where it should. Claims rest on one another along the causal rules, and at the
+bottom on `relaxed_reach`, which tells what the choice alone may bring about. Where a claim cannot be narrowed down, all
+options upstream of the feature are returned; where it is asked for again on the way to itself, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Law
+from p2c.plan.compiled.bitsets import bits, numbers
+from p2c.plan.search.relaxed_reach import Prospect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.plan.compiled.causal_moves import CausalMoves
+    from p2c.plan.search.influencing_options import InfluencingOptions
+    from p2c.plan.search.relaxed_reach import RelaxedReach
+
+DEPTH = 2
+"""How many features are told apart by where they come to rest, one within the other."""
+
+PENDING = -1
+"""The place of an answer that is being worked out."""
+
+BREADTH = 3
+"""How many features are tried for the outer of them."""
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """The claims about one choice, each a mask of open options that would break it."""
+
+    reach: RelaxedReach
+    influencing: InfluencingOptions
+    chosen: tuple[int, ...]
+    way: Prospect
+    left: int
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @cached_property
+    def end(self) -> Prospect:
+        """Return what may and what must be once the choice is done and nothing happens any more."""
+        reach = self.reach
+        may_of, must_of = list(self.way.may_of), list(self.way.must_of)
+        for number in self.chosen:
+            axis = reach.options[number].axis
+            if axis not in reach.moves_of:
+                may_of[axis] = must_of[axis] = reach.ends[number]
+        return reach.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
+
+    def obstacles(self) -> list[int]:
+        """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
+        found = list(self._obstacles(self.end))
+        if not found:
+            mask = self._by_cases(self.end, DEPTH)
+            if mask is not None:
+                found.append(mask)
+        return found
+
+    def _obstacles(self, end: Prospect) -> Iterator[int]:
+        reach = self.reach
+        space = reach.transitions.person.space
+        for position, moves in enumerate(reach.causal_moves):
+            if not end.regions[position]:
+                yield self._elsewhere(moves, end)
+                return
+        goal = len(space.clauses) - 1
+        if not end.may >> goal & 1:
+            yield from self._fires(goal, end)
+        excused = {bit for bit, _ in reach.transitions.excused_constraints}
+        for bit in bits(end.must & space.constraints):
+            if bit not in excused:
+                yield self._stops(bit.bit_length() - 1, end)
+
+    def _by_cases(self, end: Prospect, depth: int) -> int | None:
+        """Return what breaks the claim that the goal fails wherever some one feature comes to rest."""
+        reach = self.reach
+        undecided = []
+        for position, moves in enumerate(reach.causal_moves):
+            regions = end.regions[position]
+            if regions & (regions - 1) == 0 or regions & ~moves.grid or moves.index in end.assumed:
+                continue
+            mask, unsolved = self._elsewhere(moves, end), []
+            for bit in bits(regions):
+                case = self._assume(end, moves, position, bit)
+                found = list(self._obstacles(case))
+                if found:
+                    mask |= self._first(iter(found))
+                else:
+                    unsolved.append(case)
+            if not unsolved:
+                return mask
+            if len(unsolved) < regions.bit_count():
+                undecided.append((len(unsolved), position, mask, unsolved))
+        if depth > 1:
+            for _, _, mask, unsolved in sorted(undecided, key=lambda each: each[:2])[:BREADTH]:
+                inner = [self._by_cases(case, depth - 1) for case in unsolved]
+                if None not in inner:
+                    return reduce(or_, (each for each in inner if each is not None), mask)
+        return None
+
+    def _assume(self, end: Prospect, moves: CausalMoves, position: int, region: int) -> Prospect:
+        regions = list(end.regions)
+        regions[position] = region
+        may_of, must_of = list(end.may_of), list(end.must_of)
+        may_of[moves.index] = must_of[moves.index] = moves.bodies[region.bit_length() - 1]
+        assumed = end.assumed | {moves.index: region}
+        return self.reach.at_rest(Prospect(0, 0, may_of, must_of, regions, assumed))
+
+    def _elsewhere(self, moves: CausalMoves, end: Prospect) -> int:
+        """Return what may bring a feature to rest in another region than those that are left to it."""
+        position = self.reach.position[moves.index]
+        left = end.assumed.get(moves.index) or moves.grid & ~end.regions[position]
+        return self._resting(moves, left, end)
+
+    def _resting(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
+        """Return what may bring a feature to rest in some regions: where it never comes, or may not stay."""
+        met = self.way.regions[self.reach.position[moves.index]]
+        mask = 0
+        if regions & ~met:
+            mask |= self._carried(moves, regions & ~met)
+        if regions & met:
+            mask |= self._allowed(moves, regions & met, end)
+        return mask
+
+    def _allowed(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
+        """Return what may let a feature rest in regions where its law does not let it rest yet."""
+        key = moves.index, regions
+        known = end.known.get(key)
+        if known is None:
+            end.known[key] = PENDING
+            known = end.known[key] = self._allow(moves, regions, end)
+        if known != PENDING:
+            return known
+        mask = self.stirred(moves.index)
+        for index in end.assumed:
+            mask |= self.stirred(index)
+        return mask
+
+    def _allow(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
+        law = moves.governed.law
+        heading = 0
+        for number in numbers(regions):
+            heading |= moves.heads[number]
+        mask = 0
+        for bit in bits(heading):
+            mask |= self._first(self._fires(bit.bit_length() - 1, end))
+        if law is Law.IF or (law is Law.IFF and regions & moves.bare):
+            sure = end.must & moves.governed.rules
+            mask |= self._first(self._stops(bit.bit_length() - 1, end) for bit in bits(sure))
+        if moves.index in self.reach.transitions.excused:
+            # The exception may come to hold again.
+            mask |= self._upstream(moves.index)
+        return mask
+
+    def _fires(self, rule: int, prospect: Prospect) -> Iterator[int]:
+        """Yield, for each condition that a rule surely fails, what would mend it."""
+        space = self.reach.transitions.person.space
+        for axis in space.tested[rule]:
+            if not prospect.may_of[axis] >> rule & 1:
+                yield self._passing(rule, axis, prospect)
+        needs, bars = space.called.get(rule, ((), ()))
+        for decision in needs:
+            rules = space.settling[decision][0]
+            if not prospect.may & rules:
+                mask = 0
+                for bit in bits(rules):
+                    mask |= self._first(self._fires(bit.bit_length() - 1, prospect))
+                yield mask
+        for decision in bars:
+            for bit in bits(prospect.must & space.settling[decision][0]):
+                yield self._stops(bit.bit_length() - 1, prospect)
+
+    def _stops(self, rule: int, prospect: Prospect) -> int:
+        """Return what may keep a rule from firing that surely does."""
+        reach = self.reach
+        space = reach.transitions.person.space
+        mask = 0
+        for axis in space.tested[rule]:
+            mask |= self._failing(rule, axis, prospect)
+        needs, bars = space.called.get(rule, ((), ()))
+        for decision in needs:
+            mask |= self._first(
+                self._stops(bit.bit_length() - 1, prospect)
+                for bit in bits(prospect.must & space.settling[decision][0])
+            )
+        for decision in bars:
+            for bit in bits(space.settling[decision][0]):
+                mask |= self._first(self._fires(bit.bit_length() - 1, prospect))
+        return mask
+
+    def _first(self, masks: Iterator[int]) -> int:
+        """Return the mask that says most: whose cheapest option is dearest, and of those the narrowest."""
+        return min(masks, key=self._strength)
+
+    def _strength(self, mask: int) -> tuple[bool, int, int]:
+        if not mask:
+            return False, 0, 0
+        cheapest = self.reach.options[(mask & -mask).bit_length() - 1].effort
+        return True, -cheapest, mask.bit_count()
+
+    def _passing(self, rule: int, axis: int, prospect: Prospect) -> int:
+        """Return what may make a rule's tests on a feature pass."""
+        return self._tested(rule, axis, prospect, failing=False)
+
+    def _failing(self, rule: int, axis: int, prospect: Prospect) -> int:
+        """Return what may make them fail."""
+        return self._tested(rule, axis, prospect, failing=True)
+
+    def _tested(self, rule: int, axis: int, prospect: Prospect, *, failing: bool) -> int:
+        if axis in prospect.assumed:
+            return 0
+        moves = self.reach.moves_of.get(axis)
+        if moves is None:
+            return self.reach.mending(rule, axis)[failing] & self.left
+        regions = moves.passing(rule) ^ (moves.grid if failing else 0)
+        if prospect is self.way:
+            return self._carried(moves, regions)
+        return self._resting(moves, regions, prospect)
+
+    def _carried(self, moves: CausalMoves, regions: int) -> int:
+        """Return what may carry a governed feature to some regions, where it surely does not come yet."""
+        key = moves.index, regions
+        known = self.known.get(key)
+        if known is None:
+            self.known[key] = PENDING
+            known = self._carry(moves, regions)
+            if known is None:
+                known = self.stirred(moves.index)
+            self.known[key] = known = known | self._set(moves.index)
+        return known if known != PENDING else self._upstream(moves.index)
+
+    def _upstream(self, index: int) -> int:
+        return self.influencing.options(index) & self.left
+
+    def _set(self, index: int) -> int:
+        """Return the open options on a feature itself."""
+        return self.reach.on_axis.get(index, 0) & self.left
+
+    def stirred(self, index: int) -> int:
+        """Return the options without which a feature goes no other ways than the choice alone opens to it.
+
+        Rules that may fire must not notice a thing; a rule that never does must only be kept from it.
+        """
+        key = index, PENDING
+        known = self.known.get(key)
+        if known is None:
+            self.known[key] = PENDING
+            known = self.known[key] = self._stirred(index)
+        return known if known != PENDING else self._upstream(index)
+
+    def _stirred(self, index: int) -> int:
+        reach = self.reach
+        if self.influencing.restless:
+            return self._upstream(index)
+        space = reach.transitions.person.space
+        seen, waiting, mask = {index}, [index], 0
+        while waiting:
+            moves = reach.moves_of[waiting.pop()]
+            mask |= self._set(moves.index)
+            for bit, _ in moves.by_rule:
+                rule = bit.bit_length() - 1
+                if not self.way.may & bit:
+                    mask |= self._first(self._fires(rule, self.way))
+                    continue
+                if rule in space.called:
+                    return self._upstream(index)
+                for axis in space.tested[rule]:
+                    if axis not in reach.moves_of:
+                        mask |= reach.noticed(rule, axis)
+                    elif axis not in seen:
+                        seen.add(axis)
+                        waiting.append(axis)
+        return mask & self.left
+
+    def _carry(self, moves: CausalMoves, regions: int) -> int | None:
+        reach = self.reach
+        if moves.index in reach.transitions.excused:
+            return None
+        start = reach.start[reach.position[moves.index]]
+        mask = 0
+        for bit, landing in moves.by_rule:
+            if landing.ends(start, moves.grid) & regions:
+                if self.way.may & bit:
+                    return None
+                mask |= self._first(self._fires(bit.bit_length() - 1, self.way))
+        if moves.released.ends(start, moves.grid) & regions:
+            freed = self._freed(moves)
+            if freed is None:
+                return None
+            mask |= freed
+        return mask
+
+    def _freed(self, moves: CausalMoves) -> int | None:
+        """Return what may carry a feature to where no rule heads it: a rule stops, after one fired; None if unknown."""
+        rules = moves.governed.rules
+        sure = self.way.must & rules
+        position = self.reach.position[moves.index]
+        start, possible = self.reach.start[position], self.way.regions[position]
+        if moves.governed.law is Law.ONLY_IF:
+            if possible != start or not start & moves.grid:
+                return None
+            sure &= moves.heads[start.bit_length() - 1]
+        if sure:
+            return self._first(self._stops(bit.bit_length() - 1, self.way) for bit in bits(sure))
+        if self.way.may & rules or not possible & moves.bare or possible & ~moves.bare:
+            return None
+        if moves.governed.law is Law.ONLY_IF:
+            return 0
+        mask = 0
+        for bit, _ in moves.by_rule:
+            mask |= self._first(self._fires(bit.bit_length() - 1, self.way))
+        return mask

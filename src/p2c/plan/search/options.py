@@ -1,0 +1,180 @@
+"""A person's direct actions as options by number, and sets of them: what they cost, and what they leave open.
+
+A feature that only the person changes is changed from their own value, so an option on it is a place with its price. One
+that rules change as well may stand anywhere by then: an option on it is a region, priced at what it takes at least, and
+the place follows from where the feature stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.plan.compiled.axis import OFF
+from p2c.plan.compiled.bitsets import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from p2c.plan.compiled.person import Places
+    from p2c.plan.compiled.space import Space
+    from p2c.plan.compiled.transitions import Transitions
+
+Target = tuple[int, "Sequence[int]"]
+"""A place that a direct action may choose, and the places it stands for."""
+
+
+class Option(NamedTuple):
+    """A direct action, from the person's own value unless the feature is governed: then `end` is a region."""
+
+    effort: int
+    way: int
+    axis: int
+    end: int
+    among: Sequence[int] = ()
+
+
+class Choice(NamedTuple):
+    """The effort of a set of options, the options by number, and those that its branch leaves to others."""
+
+    effort: int
+    chosen: tuple[int, ...]
+    barred: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one person on some features, cheapest first; a set of them is a bit mask by number."""
+
+    transitions: Transitions
+    settable: Sequence[int]
+
+    @property
+    def space(self) -> Space:
+        """Return the space that the person is in."""
+        return self.transitions.person.space
+
+    @cached_property
+    def listed(self) -> tuple[Option, ...]:
+        """Return all options, by number."""
+        found = [each for index in self.settable for each in self._on(index)]
+        return tuple(sorted(found, key=lambda each: each[:4]))
+
+    def _on(self, index: int) -> Iterator[Option]:
+        person = self.transitions.person
+        if index in self.space.governed_axes:
+            prices = person.prices
+            price = prices.per_change[index] if prices.flat[index] else 0
+            effort = price * prices.per_cost + prices.per_action
+            own = [OFF] if index in self.transitions.own_matters else []
+            for region in (*own, *range(len(self.space.axes[index].regions))):
+                yield Option(effort, 0, index, region)
+            return
+        start = person.places[index]
+        if self.space.axes[index].feature.moves_from is not None:
+            yield from self._by_moves(index, start)
+            return
+        for end, among in self.transitions.targets(index, start):
+            effort, way = person.effort(index, start, end), person.way(index, start, end)
+            yield Option(effort, way, index, end, among)
+
+    def _by_moves(self, index: int, start: int) -> Iterator[Option]:
+        """Yield every place that moves lead to, one after the other; only a look ahead takes them for one action."""
+        seen, waiting = {start}, [start]
+        while waiting:
+            for end, among in self.transitions.targets(index, waiting.pop()):
+                if end not in seen:
+                    seen.add(end)
+                    waiting.append(end)
+                    yield Option(self.transitions.person.prices.per_action, 0, index, end, among)
+
+    def targets(self, number: int, places: Places) -> list[Target]:
+        """Return where an option leads from a state; nowhere, where it is not open there."""
+        index = self.listed[number].axis
+        key = number, places[index]
+        known = self._targets.get(key)
+        if known is None:
+            known = self._targets[key] = self._find_targets(number, places[index])
+        return known
+
+    @cached_property
+    def _targets(self) -> dict[tuple[int, int], list[Target]]:
+        return {}
+
+    def _find_targets(self, number: int, start: int) -> list[Target]:
+        _, _, index, end, among = self.listed[number]
+        if index not in self.space.governed_axes:
+            return [(end, among)]
+        return [
+            target
+            for target in self.transitions.targets(index, start)
+            if self._region(index, target) == end
+        ]
+
+    def _region(self, index: int, target: Target) -> int:
+        """Return the region that stands for a target; `OFF` for the own value, where an exception hangs on it."""
+        place, among = target
+        own = (
+            index in self.transitions.own_matters and place == self.transitions.person.places[index]
+        )
+        return OFF if own and not among[1:] else self.space.axes[index].region(place)
+
+    @cached_property
+    def by_axis(self) -> dict[int, int]:
+        """Return the options on each feature."""
+        found: dict[int, int] = {}
+        for number, option in enumerate(self.listed):
+            found[option.axis] = found.get(option.axis, 0) | 1 << number
+        return found
+
+    @cached_property
+    def stirring_mask(self) -> int:
+        """Return the options that can set off effects."""
+        return sum(mask for axis, mask in self.by_axis.items() if axis in self.space.stirring)
+
+    def stirring_of(self, chosen: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those of some options that can set off effects."""
+        return tuple(n for n in chosen if self.listed[n].axis in self.space.stirring)
+
+    def calm_of(self, chosen: tuple[int, ...]) -> list[Option]:
+        """Return those of some options that cannot set off effects."""
+        return [self.listed[n] for n in chosen if self.listed[n].axis not in self.space.stirring]
+
+    def open(self, choice: Choice) -> int:
+        """Return the options that a choice has left."""
+        mask = (1 << len(self.listed)) - 1 & ~choice.barred
+        for number in choice.chosen:
+            mask &= ~self.by_axis[self.listed[number].axis]
+        return mask
+
+    def least(self, mask: int) -> int:
+        """Return the effort of the cheapest option of a set."""
+        return self.listed[(mask & -mask).bit_length() - 1].effort
+
+    def shares(self, reasons: list[int]) -> list[int]:
+        """Return a share of effort for each reason, such that they add up to no more than any way to remedy all.
+
+        Each takes what is left of its cheapest option from all its options: the dual of hitting every set.
+        """
+        left: dict[int, int] = {}
+        found = [0] * len(reasons)
+        for place in sorted(
+            range(len(reasons)),
+            key=lambda place: (-self.least(reasons[place]), reasons[place].bit_count()),
+        ):
+            members = list(numbers(reasons[place]))
+            share = min(left.get(number, self.listed[number].effort) for number in members)
+            found[place] = share
+            if share:
+                for number in members:
+                    left[number] = left.get(number, self.listed[number].effort) - share
+        return found
+
+
+def placed(places: Places, options: list[Option]) -> Places:
+    """Return a state after some options on features that only the person changes."""
+    changed = list(places)
+    for option in options:
+        changed[option.axis] = option.end
+    return tuple(changed)

@@ -1,0 +1,141 @@
+"""The orders of a set of direct actions, best first: least effort, fewest effects on the way, then the contract's order.
+
+All of the set is done, so what is left of it is sure to come, and so is an effect on every governed feature that stands where
+it cannot be in the end: a path counts with the moves that it still has to make, and those with the fewest in all are followed
+first (A*).
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.plan.search.best_first import Arrival, Chain, Key, Move
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from p2c.plan.compiled.person import Places
+    from p2c.plan.compiled.transitions import Transitions
+    from p2c.plan.search.best_first import Limits
+    from p2c.plan.search.options import Options
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """What is to be put in order: options by number, when they arrive, and which place a governed feature must leave."""
+
+    options: Options
+    chosen: tuple[int, ...]
+    arrives: Callable[[Places], bool]
+    strays: Callable[[int, int], bool]
+    halts: bool
+    """Whether some of the options may reach the goal without the others, where a path would end."""
+
+    @property
+    def transitions(self) -> Transitions:
+        """Return the moves open to the person."""
+        return self.options.transitions
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Return the place of each governed feature among all governed ones."""
+        governed = self.transitions.person.space.governed
+        return {each.index: position for position, each in enumerate(governed)}
+
+    @cached_property
+    def first(self) -> Partway:
+        """Return the path that has done nothing yet."""
+        listed = [self.options.listed[number] for number in self.chosen]
+        places = self.transitions.person.places
+        set_later = {each.axis for each in listed}
+        astray = sum(
+            self.strays(position, places[axis])
+            for axis, position in self.position.items()
+            if axis not in set_later
+        )
+        effort, way = sum(each.effort for each in listed), sum(each.way for each in listed)
+        left = tuple(sorted(self.chosen, key=lambda n: self.options.listed[n][2:4]))
+        return Partway(Key(effort, len(listed) + astray, way, ()), places, left, (), None)
+
+
+class Partway(NamedTuple):
+    """A path that has done some of the set: what it comes to at least, where it is, and the options still to be done."""
+
+    key: Key
+    places: Places
+    left: tuple[int, ...]
+    loose: tuple[tuple[int, int], ...]
+    """The governed features whose place may still vary, and where each came from."""
+    chain: Chain | None
+
+
+def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
+    """Yield the best path that does all of the set for each state in which it can arrive, best first."""
+    queue = [(ordering.first.key, 0, ordering.first)]
+    best = {ordering.first[1:4]: ordering.first.key}
+    pushed = 0
+    while queue:
+        key, _, path = heapq.heappop(queue)
+        if best[path[1:4]] != key:
+            continue
+        if not path.left and ordering.arrives(path.places):
+            yield Arrival(key.effort, key.way, path.places, path.chain)
+            continue
+        limits.check()
+        for following in _following(ordering, path):
+            known = best.get(following[1:4])
+            if known is None or following.key < known:
+                best[following[1:4]] = following.key
+                pushed += 1
+                heapq.heappush(queue, (following.key, pushed, following))
+
+
+def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
+    """Yield what may come next: effects, or the next of the options where nothing happens by itself."""
+    verdict = ordering.transitions.judge(path.places)
+    if ordering.halts and verdict.goal:
+        return
+    effects = ordering.transitions.effects(path.places, verdict)
+    for index, place, fired, assumed, among in effects:
+        move = Move(index, path.places[index], place, False, fired, assumed, among)
+        yield _made(ordering, path, move, path.left)
+    if not effects:
+        for place, number in enumerate(path.left):
+            left = path.left[:place] + path.left[place + 1 :]
+            axis = ordering.options.listed[number].axis
+            for end, among in ordering.options.targets(number, path.places):
+                move = Move(axis, path.places[axis], end, True, 0, False, among)
+                following = _made(ordering, path, move, left, number)
+                if ordering.transitions.lasts(axis, following.places):
+                    yield following
+
+
+def _made(
+    ordering: Ordering, path: Partway, move: Move, left: tuple[int, ...], number: int | None = None
+) -> Partway:
+    """Return a path with one more move; an option on a governed feature now shows its price."""
+    effort, length, way, sequence = path.key
+    index, listed = move.axis, ordering.options.listed
+    loose = path.loose
+    if index in ordering.position:
+        position = ordering.position[index]
+        later = any(listed[n].axis == index for n in left)
+        if number is not None:
+            person = ordering.transitions.person
+            effort += person.effort(index, move.start, move.end) - listed[number].effort
+            way += person.way(index, move.start, move.end)
+            length += ordering.strays(position, move.end)
+        else:
+            length += 1
+            if not later:
+                length += ordering.strays(position, move.end)
+                length -= ordering.strays(position, move.start)
+        loose = tuple(each for each in loose if each[0] != index)
+        if move.among[1:]:
+            loose = tuple(sorted((*loose, (index, move.start))))
+    places = (*path.places[:index], move.end, *path.places[index + 1 :])
+    key = Key(effort, length, way, (*sequence, (index, move.end)))
+    return Partway(key, places, left, loose, Chain(move, path.chain))

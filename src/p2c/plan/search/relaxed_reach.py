@@ -1,0 +1,341 @@
+"""What may and what must come of a set of direct actions, whatever their order: a cheap look ahead on bit masks.
+
+For every governed feature it keeps the regions that the feature may ever stand in, found by a fixpoint that forgets in
+which order things happen. A rule may fire when all its tests may pass, and must fire when they pass in every region that
+is possible. More is possible here than in truth, so "never" and "always" are proved, "perhaps" is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import and_, getitem, or_
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Law
+from p2c.domain.spec import Effects
+from p2c.plan.compiled.axis import OFF
+from p2c.plan.compiled.bitsets import bits, numbers
+from p2c.plan.compiled.causal_moves import Memory, causal_moves, common_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.plan.compiled.causal_moves import CausalMoves
+    from p2c.plan.compiled.space import Space
+    from p2c.plan.compiled.transitions import Transitions
+    from p2c.plan.search.options import Option
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What may and must fire, and why: for each feature, what some of its possible values let fire, and what all do."""
+
+    may: int
+    must: int
+    may_of: list[int]
+    must_of: list[int]
+    regions: list[int]
+    """Where each governed feature may stand, as bits."""
+    assumed: dict[int, int] = field(default_factory=dict)
+    """Governed features that are supposed to stand in one region."""
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+    """What was found out about resting elsewhere."""
+
+
+def settle(space: Space, may: int, must: int) -> tuple[int, int]:
+    """Return which rules may and which must fire once calls of decisions count, from what their tests allow."""
+    may_hold = must_hold = 0
+    for position, (rules, calling) in enumerate(space.settling):
+        if calling:
+            may, must = _call(calling, may, must, may_hold, must_hold)
+        if may & rules:
+            may_hold |= 1 << position
+            if must & rules:
+                must_hold |= 1 << position
+    return _call(space.calling_others, may, must, may_hold, must_hold)
+
+
+def _call(
+    calling: tuple[tuple[int, int, int], ...], may: int, must: int, may_hold: int, must_hold: int
+) -> tuple[int, int]:
+    for bit, needs, bars in calling:
+        if may & bit and (may_hold & needs != needs or must_hold & bars):
+            may &= ~bit
+            must &= ~bit
+        elif must & bit and (must_hold & needs != needs or may_hold & bars):
+            must &= ~bit
+    return may, must
+
+
+@dataclass(frozen=True)
+class RelaxedReach:
+    """What one person's options may bring about."""
+
+    transitions: Transitions
+    options: tuple[Option, ...]
+    on_axis: Mapping[int, int]
+    """The options on each feature, as a mask."""
+
+    @cached_property
+    def causal_moves(self) -> tuple[CausalMoves, ...]:
+        """Return how governed features move by themselves."""
+        return causal_moves(self.transitions.person.space)
+
+    @cached_property
+    def moves_of(self) -> dict[int, CausalMoves]:
+        """Return how governed features move by themselves, by their place in the problem."""
+        return {each.index: each for each in self.causal_moves}
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Return the place of each governed feature among all governed ones."""
+        return {each.index: position for position, each in enumerate(self.causal_moves)}
+
+    @cached_property
+    def governed(self) -> tuple[tuple[int, int, int], ...]:
+        """Return each governed feature: its place among them and in the problem, and its rules."""
+        return tuple(
+            (n, each.index, each.governed.rules) for n, each in enumerate(self.causal_moves)
+        )
+
+    @cached_property
+    def causes(self) -> int:
+        """Return all causal rules."""
+        return sum(rules for _, _, rules in self.governed)
+
+    @cached_property
+    def own(self) -> tuple[int, ...]:
+        """Return, for each feature, the rules whose tests on it pass at the person's own value."""
+        return tuple(map(getitem, self.transitions.bodies, self.transitions.person.places))
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """Return, for each option, the rules whose tests pass where it leads."""
+        return tuple(map(self._end_of, self.options))
+
+    def _end_of(self, option: Option) -> int:
+        moves = self.moves_of.get(option.axis)
+        if moves is not None and option.end != OFF:
+            return moves.bodies[option.end]
+        place = self.transitions.person.places[option.axis] if moves is not None else option.end
+        return self.transitions.bodies[option.axis][place]
+
+    def region_of(self, option: Option) -> int:
+        """Return the region of a governed feature that an option leads to, as a bit."""
+        if option.end == OFF:
+            return self.start[self.position[option.axis]]
+        return 1 << option.end
+
+    @cached_property
+    def ways(self) -> dict[int, list[tuple[int, int]]]:
+        """Return the options on each feature as bits, each with the rules whose tests pass where it leads."""
+        found: dict[int, list[tuple[int, int]]] = {axis: [] for axis in self.on_axis}
+        for number, option in enumerate(self.options):
+            found[option.axis].append((1 << number, self.ends[number]))
+        return found
+
+    @cached_property
+    def start(self) -> tuple[int, ...]:
+        """Return the own region of each governed feature, as a bit."""
+        places = self.transitions.person.places
+        return tuple(self.region(n, places[each.index]) for n, each in enumerate(self.causal_moves))
+
+    @cached_property
+    def _regions(self) -> dict[tuple[int, int], int]:
+        return {}
+
+    def region(self, position: int, place: int) -> int:
+        """Return the region of a place of a governed feature, as a bit."""
+        known = self._regions.get((position, place))
+        if known is None:
+            moves = self.causal_moves[position]
+            regions = self.transitions.person.space.axes[moves.index].regions
+            own = moves.grid + 1
+            found = (1 << number for number, region in enumerate(regions) if place in region)
+            known = self._regions[position, place] = own if place == OFF else next(found)
+        return known
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], Prospect]:
+        return {}
+
+    def on_the_way(self, stirring: tuple[int, ...]) -> Prospect:
+        """Return where governed features may ever come to stand, and what may and must fire all the time."""
+        known = self._known.get(stirring)
+        if known is None:
+            known = self._known[stirring] = self._look(stirring)
+        return known
+
+    def _look(self, stirring: tuple[int, ...]) -> Prospect:
+        may_of, must_of, regions = self._before(stirring)
+        for number in stirring:
+            option = self.options[number]
+            axis = option.axis
+            may_of[axis] |= self.ends[number]
+            must_of[axis] &= self.ends[number]
+            if axis in self.moves_of:
+                regions[self.position[axis]] |= self.region_of(option)
+        return self.look(may_of, must_of, regions)
+
+    def look(self, may_of: list[int], must_of: list[int], regions: list[int]) -> Prospect:
+        """Return how far governed features may come from some regions, by what all features may and must let fire."""
+        space = self.transitions.person.space
+        known = self.memory.reached
+        while True:
+            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
+            grown = False
+            for position, axis, rules in self.governed:
+                key = position, regions[position], may & rules, must & rules
+                reached = known.get(key)
+                if reached is None:
+                    reached = known[key] = self._moved(*key)
+                if reached & ~regions[position]:
+                    grown = True
+                    regions[position] |= reached
+                    some, every = self.bodies(self.causal_moves[position], regions[position])
+                    may_of[axis], must_of[axis] = some, every
+            if not grown:
+                return Prospect(may, must, may_of, must_of, regions)
+
+    def _before(self, stirring: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
+        """Return what is possible with one option less, where that is known: more only makes more possible."""
+        for place in range(len(stirring)):
+            known = self._known.get(stirring[:place] + stirring[place + 1 :])
+            if known is not None:
+                return known.may_of[:], known.must_of[:], known.regions[:]
+        return list(self.own), list(self.own), list(self.start)
+
+    def at_rest(self, before: Prospect) -> Prospect:
+        """Return what is left of a prospect once every governed feature must stand where its law allows it."""
+        space = self.transitions.person.space
+        may_of, must_of = list(before.may_of), list(before.must_of)
+        regions = list(before.regions)
+        known = self.memory.kept
+        while True:
+            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
+            shrunk = False
+            for position, axis, rules in self.governed:
+                key = position, regions[position], may & rules, must & rules
+                kept = known.get(key)
+                if kept is None:
+                    kept = known[key] = self.allowed(*key)
+                if kept != regions[position]:
+                    shrunk = True
+                    regions[position] = kept
+                    if not kept:
+                        return Prospect(may, must, may_of, must_of, regions, before.assumed)
+                    may_of[axis], must_of[axis] = self.bodies(self.causal_moves[position], kept)
+            if not shrunk:
+                return Prospect(may, must, may_of, must_of, regions, before.assumed)
+
+    def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
+        moves, calm = self.causal_moves[position], not sure
+        law, kept = moves.governed.law, 0
+        for bit in bits(regions):
+            headed = self.heading(moves, bit.bit_length() - 1)
+            if (
+                headed & fired
+                or (calm and law is Law.IF)
+                or (not headed and (calm or law is Law.ONLY_IF))
+            ):
+                kept |= bit
+        if self.may_excuse(moves.index, fired, sure):
+            kept |= regions & self.start[position]
+        return kept
+
+    def may_excuse(self, index: int, fired: int, sure: int) -> bool:
+        """Tell whether an exception may hold: just those rules of the feature fire that did at first."""
+        excused = self.transitions.excused.get(index)
+        return excused is not None and not (excused & ~fired or sure & ~excused)
+
+    @cached_property
+    def calling(self) -> int:
+        """Return the rules that call decisions."""
+        return reduce(or_, (1 << rule for rule in self.transitions.person.space.called), 0)
+
+    def heading(self, moves: CausalMoves, region: int) -> int:
+        """Return the rules of a feature whose heads hold a region, or the person's own value where it has no place."""
+        if region < len(moves.heads):
+            return moves.heads[region]
+        return self.transitions.headed(moves.index, OFF)
+
+    def bodies(self, moves: CausalMoves, regions: int) -> tuple[int, int]:
+        """Return the rules whose tests on a feature pass in some of these regions, and those that do in all."""
+        key = moves.index, regions
+        known = self.memory.bodies.get(key)
+        if known is None:
+            some, every = 0, -1
+            for number in numbers(regions):
+                listed = number < len(moves.bodies)
+                body = moves.bodies[number] if listed else self.own[moves.index]
+                some |= body
+                every &= body
+            known = self.memory.bodies[key] = some, every
+        return known
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Return what is remembered about governed features: with everyone else's where nothing is odd."""
+        places = self.transitions.person.places
+        if self.transitions.excused or any(places[each.index] == OFF for each in self.causal_moves):
+            return Memory()
+        return common_memory(self.transitions.person.space)
+
+    def _moved(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions that a feature may be carried to, by its rules that may and that must fire."""
+        moves, start = self.causal_moves[position], self.start[position]
+        restless = 0
+        for bit in bits(regions):
+            if not self._rests(moves, bit, start, fired, sure):
+                restless |= bit
+        if not restless:
+            return 0
+        found = 0
+        for rule, landing in moves.by_rule:
+            if fired & rule:
+                found |= landing.reached_from(restless, moves.grid)
+        if not sure or moves.governed.law is Law.ONLY_IF:
+            found |= moves.released.reached_from(restless, moves.grid)
+        return found
+
+    def _rests(self, moves: CausalMoves, region: int, start: int, fired: int, sure: int) -> bool:
+        """Tell whether a feature surely stays in a region."""
+        if self.transitions.person.space.theory.effects is Effects.SUPPORTED:
+            return False
+        if region & moves.grid:
+            headed = moves.heads[region.bit_length() - 1]
+        else:
+            headed = self.transitions.headed(moves.index, OFF)
+        if headed & sure:
+            return True
+        if fired != sure:
+            return False
+        if moves.governed.allows(fired, headed):
+            return True
+        # Where it can be set, it may stand beside its own value and have no exception.
+        return (
+            region == start
+            and moves.index not in self.on_axis
+            and self.transitions.excused.get(moves.index) == fired
+        )
+
+    @cached_property
+    def _passing(self) -> dict[tuple[int, int], tuple[int, int]]:
+        return {}
+
+    def mending(self, rule: int, axis: int) -> tuple[int, int]:
+        """Return the options on a feature that make a rule's tests on it pass, and those that make them fail."""
+        known = self._passing.get((rule, axis))
+        if known is None:
+            passing = 0
+            for bit, body in self.ways.get(axis, ()):
+                if body >> rule & 1:
+                    passing |= bit
+            known = self._passing[rule, axis] = passing, self.on_axis.get(axis, 0) ^ passing
+        return known
+
+    def noticed(self, rule: int, axis: int) -> int:
+        """Return the options on a feature after which a rule's tests on it come out otherwise than at first."""
+        return self.mending(rule, axis)[self.own[axis] >> rule & 1]

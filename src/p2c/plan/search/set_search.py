@@ -1,0 +1,315 @@
+"""Large problems: choose the set of direct actions first, then the order in which they are done.
+
+A plan is a set of direct actions, at most one a feature, and an order. Sets are tried best first. Where a set falls
+short, there are reasons: a rule that surely fires still, a test that surely fails, a feature that cannot keep its value.
+Any larger set that reaches the goal contains an action that remedies each of them, so only the actions of the narrowest
+reason are branched on (goal-directed, as s(CASP) is), and all reasons together bound what is still needed. `propagation` looks
+at what may still come, `landmarks` at what surely does not, `order` puts a set in order; where these do not decide, all
+orders of the set are followed to their ends.
+
+This needs effects that only follow from changes, and features that are set at most once: effects are `triggered`, and no
+feature that is set has `moves`. Other problems are searched state by state.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.plan.compiled.axis import OFF
+from p2c.plan.compiled.bitsets import numbers
+from p2c.plan.search.best_first import START, Arrival, Key, Move, chain_of
+from p2c.plan.search.ends import Ends
+from p2c.plan.search.influencing_options import InfluencingOptions
+from p2c.plan.search.landmarks import Landmarks
+from p2c.plan.search.options import Choice, placed
+from p2c.plan.search.order import Ordering, orders
+from p2c.plan.search.propagation import DeadEnd, Propagation, some_state
+from p2c.plan.search.relaxed_reach import RelaxedReach
+from p2c.plan.search.unmet_reasons import UnmetReasons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from p2c.plan.compiled.person import Places
+    from p2c.plan.search.best_first import Lead, Limits
+    from p2c.plan.search.options import Option, Options
+    from p2c.plan.search.propagation import End
+
+
+FEW = 12
+"""Up to how many options that stir others all their ends are looked at before they are put in order."""
+
+
+@dataclass(frozen=True)
+class SetSearch:
+    """What is searched by sets of one person's options.
+
+    `every` end is wanted where end states count, so that a set that arrives may be added to; else a set that contains
+    one that arrives is not looked at.
+    """
+
+    options: Options
+    land: Callable[[Arrival], Lead | Arrival]
+    every: bool = False
+    first_only: bool = True
+    arrived: list[int] = field(default_factory=list)
+    """The sets that have arrived so far, as masks."""
+    closed: list[int] = field(default_factory=list)
+    """Those of them to which nothing is worth adding."""
+
+    def leads(self) -> Iterator[ChoiceLead]:
+        """Yield where the search begins."""
+        yield ChoiceLead(self, START, Choice(0, (), 0), None, None)
+
+    @cached_property
+    def _ends(self) -> Ends:
+        return Ends(self.options)
+
+    @cached_property
+    def _influencing(self) -> InfluencingOptions:
+        return InfluencingOptions(self.options, self._ends.restless)
+
+    @cached_property
+    def _reach(self) -> RelaxedReach:
+        return RelaxedReach(self.options.transitions, self.options.listed, self.options.by_axis)
+
+    @cached_property
+    def _propagation(self) -> Propagation:
+        return Propagation(self._reach, self.first_only)
+
+    def end(self, choice: Choice, past: End | None) -> End | None:
+        """Return what a choice may end with, or None where it leads nowhere."""
+        return self._propagation.of(choice.chosen, self.options.open(choice), past)
+
+    def landmarks(self, choice: Choice, end: End) -> Landmarks:
+        """Return what every plan that contains a choice must still take."""
+        way = self._reach.on_the_way(self.options.stirring_of(choice.chosen))
+        return Landmarks(self._reach, self._influencing, choice.chosen, way, end.left)
+
+    def conflict(self, choice: Choice, end: End, limits: Limits) -> int | None:
+        """Return options of which a choice needs one, as without them it ends in no state at the goal; None if it may."""
+
+        def ends_nowhere(open_options: int) -> bool:
+            more = (*choice.chosen, *numbers(open_options))
+            way = self._reach.on_the_way(self.options.stirring_of(tuple(sorted(more))))
+            try:
+                case = end.narrowed(choice.chosen, open_options)
+                case.within(way.regions)
+                case.settle()
+            except DeadEnd:
+                return True
+            return not some_state(case, limits)
+
+        if not ends_nowhere(0):
+            return None
+        useless, waiting = 0, [tuple(numbers(end.left))]
+        while waiting:
+            part = waiting.pop()
+            mask = sum(1 << number for number in part)
+            if ends_nowhere(useless | mask):
+                useless |= mask
+            elif len(part) > 1:
+                middle = len(part) // 2
+                waiting += [part[middle:], part[:middle]]
+        return end.left & ~useless
+
+    def unmet_reasons(self, choice: Choice, landmarks: Landmarks, limits: Limits) -> list[int]:
+        """Return why no order of a choice reaches the goal."""
+        ends = self._ends.of(choice.chosen, limits)
+        return UnmetReasons(self.options, self._influencing).reasons(ends, landmarks)
+
+    def orders(self, choice: Choice, rests: list[int], limits: Limits) -> Iterator[Arrival]:
+        """Yield the best paths that take just this choice, best first; governed features end in the given regions.
+
+        What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first;
+        but where some of the choice reaches the goal without the rest, it matters when.
+        """
+        if len(self.options.stirring_of(choice.chosen)) <= FEW and not self._most_ends(
+            choice, limits
+        ):
+            return
+        paths = self._ordered(choice, rests, limits, halts=_contains_one(choice, self.arrived))
+        for count, arrival in enumerate(paths, start=1):
+            if self._passes_the_goal(arrival):
+                yield from self._ordered(choice, rests, limits, halts=True)
+                return
+            yield arrival
+            if count >= self._most_ends(choice, limits):
+                return
+
+    def _ordered(
+        self, choice: Choice, rests: list[int], limits: Limits, *, halts: bool
+    ) -> Iterator[Arrival]:
+        transitions, reach = self.options.transitions, self._reach
+        calm = [] if halts else self.options.calm_of(choice.chosen)
+        chosen = choice.chosen if halts else self.options.stirring_of(choice.chosen)
+
+        def arrives(places: Places) -> bool:
+            return transitions.judge(placed(places, calm)).goal
+
+        def strays(position: int, place: int) -> bool:
+            return not reach.region(position, place) & rests[position]
+
+        ordering = Ordering(self.options, chosen, arrives, strays, halts)
+        for arrival in orders(ordering, limits):
+            yield _joined(transitions.person.places, arrival, calm)
+
+    def _passes_the_goal(self, arrival: Arrival) -> bool:
+        """Tell whether a path comes to the goal before its end."""
+        transitions = self.options.transitions
+        places = list(transitions.person.places)
+        for move in arrival.moves[:-1]:
+            places[move.axis] = move.end
+            if transitions.judge(tuple(places)).goal:
+                return True
+        return False
+
+    def _most_ends(self, choice: Choice, limits: Limits) -> float:
+        """Return in how many goal states a choice can end at most; where places are left to vary, that is not known."""
+        places = self.options.transitions.person.places
+        if any(places[index] == OFF for index in self.options.space.governed_axes):
+            return math.inf
+        ends = self._ends.of(choice.chosen, limits)
+        return sum(self.options.transitions.judge(each).goal for each in ends)
+
+
+class ChoiceLead(NamedTuple):
+    """A set of options; then what it may end with, and the reasons why it falls short."""
+
+    search: SetSearch
+    key: Key
+    choice: Choice
+    past: End | None
+    """What the choice that it came of may end with; its own, once its reasons are known."""
+    reasons: list[int] | None
+    shares: tuple[int, ...] = ()
+
+    @property
+    def known(self) -> None:
+        """Return nothing: whether the set arrives is seen when it is put in order."""
+
+    def follow(self, limits: Limits) -> Iterable[Lead | Arrival]:
+        """Return the orders of the set, or the sets that remedy the narrowest reason why it falls short."""
+        if self.reasons is not None:
+            return self._branches(self.reasons, self.past)
+        search, choice = self.search, self.choice
+        if _contains_one(choice, search.closed):
+            return ()
+        end = search.end(choice, self.past)
+        if end is None:
+            return ()
+        if any(mask.bit_count() <= 1 for mask in end.forced):
+            return self._because(end.forced, end)
+        landmarks = search.landmarks(choice, end)
+        sure = end.forced + landmarks.obstacles()
+        if sure:
+            return self._because(sure, end)
+        conflict = search.conflict(choice, end, limits)
+        if conflict is not None:
+            return self._because([conflict], end)
+        if self.key.effort > choice.effort:
+            return self._because(search.unmet_reasons(choice, landmarks, limits), end)
+        rests = [a & b for a, b in zip(end.regions, landmarks.end.regions, strict=True)]
+        return self._ordered(end, landmarks, search.orders(choice, rests, limits), limits)
+
+    def _ordered(
+        self, end: End, landmarks: Landmarks, paths: Iterator[Arrival], limits: Limits
+    ) -> Iterable[Lead | Arrival]:
+        search, choice = self.search, self.choice
+        arrival = next(paths, None)
+        if arrival is None:
+            yield from self._because(search.unmet_reasons(choice, landmarks, limits), end)
+            return
+        search.arrived.append(_mask(choice))
+        yield OrderLead(search, arrival.key, arrival, paths)
+        if search.every or arrival.effort > choice.effort:
+            yield from self._because([end.left], end)
+        else:
+            search.closed.append(_mask(choice))
+
+    def _because(self, reasons: list[int], end: End) -> Iterable[Lead | Arrival]:
+        """Return the lead again with the reasons why it falls short; nothing, where one cannot be remedied."""
+        if not reasons or not all(reasons):
+            return ()
+        shares = self.search.options.shares(reasons)
+        need = self.choice.effort + sum(shares)
+        if need <= self.key.effort:
+            return self._branches(reasons, end, shares)
+        key = Key(need, len(self.choice.chosen) + 1, self.key.way, ())
+        return (self._replace(key=key, past=end, reasons=reasons, shares=tuple(shares)),)
+
+    def _branches(
+        self, reasons: list[int], end: End | None, shares: Iterable[int] = ()
+    ) -> Iterator[Lead]:
+        """Yield the ways to remedy the narrowest reason, each leaving to the others what they try."""
+        search, choice = self.search, self.choice
+        listed = search.options.listed
+        held = list(zip(reasons, shares or self.shares, strict=True))
+        barred = choice.barred
+        for number in numbers(min(reasons, key=int.bit_count)):
+            effort = choice.effort + listed[number].effort
+            rest = sum(share for mask, share in held if not mask >> number & 1)
+            chosen = tuple(sorted((*choice.chosen, number)))
+            key = _key(search.options, chosen, effort, max(effort + rest, self.key.effort))
+            yield ChoiceLead(search, key, Choice(effort, chosen, barred), end, None)
+            barred |= 1 << number
+
+
+def _mask(choice: Choice) -> int:
+    return sum(1 << number for number in choice.chosen)
+
+
+def _contains_one(choice: Choice, sets: list[int]) -> bool:
+    mask = _mask(choice)
+    return any(each & mask == each for each in sets)
+
+
+def _key(options: Options, chosen: tuple[int, ...], effort: int, bound: int) -> Key:
+    """Return what no plan with a choice can beat: at best nothing more happens, in the order of the features."""
+    listed = [options.listed[number] for number in chosen]
+    way = sum(each.way for each in listed)
+    governed = options.space.governed_axes
+    if bound > effort or any(each.axis in governed for each in listed):
+        return Key(bound, len(chosen) + (bound > effort), way, ())
+    return Key(bound, len(chosen), way, tuple(sorted((each.axis, each.end) for each in listed)))
+
+
+class OrderLead(NamedTuple):
+    """The best order of a set that arrives, and those that arrive in other states."""
+
+    search: SetSearch
+    key: Key
+    known: Arrival
+    further: Iterator[Arrival]
+
+    def follow(self, limits: Limits) -> Iterable[Lead | Arrival]:
+        """Yield where it arrives, then the next best."""
+        yield self.search.land(self.known)
+        if self.search.first_only:
+            return
+        following = next(self.further, None)
+        if following is not None:
+            yield OrderLead(self.search, following.key, following, self.further)
+
+
+def _joined(own: Places, arrival: Arrival, calm: list[Option]) -> Arrival:
+    """Return a path with calm actions slipped in, each before the first direct action that comes after it."""
+    waiting = [
+        Move(each.axis, own[each.axis], each.end, True, 0, False, each.among)
+        for each in sorted(calm, key=lambda each: each.axis, reverse=True)
+    ]
+    made: list[Move] = []
+    for move in arrival.moves:
+        while move.direct and waiting and waiting[-1].axis < move.axis:
+            made.append(waiting.pop())
+        made.append(move)
+    made += waiting[::-1]
+    return Arrival(
+        arrival.effort + sum(each.effort for each in calm),
+        arrival.way + sum(each.way for each in calm),
+        placed(arrival.places, calm),
+        chain_of(made),
+    )

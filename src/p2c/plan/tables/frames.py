@@ -1,0 +1,133 @@
+"""Data frames in and out: any eager frame that narwhals reads, and the same kind back, a chunk at a time."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import NarwhalsError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from p2c.domain.feature import Kind
+from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.plan.tables.encode import WIDEST, Coded
+from p2c.plan.tables.table import plan_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p2c.plan.compiled.space import Space
+    from p2c.plan.tables.encode import Column
+    from p2c.plan.tables.table import Solver
+
+CHUNK = 250_000
+"""How many rows are planned at a time."""
+LONG = 20_000
+"""From how many rows on progress is shown."""
+
+
+def plan_frame(
+    space: Space, frame: Any, *, solver: Solver, details: bool = True, progress: bool | None = None
+) -> Any:
+    """Return a frame of the same kind and row order.
+
+    Its columns are status, cost, end state, actions, steps, exceptions, the features whose values are unknown, and message.
+    """
+    table = _table(frame)
+    names = [axis.feature.name for axis in space.axes]
+    absent = [name for name in names if name not in table.columns]
+    if absent:
+        raise RowError(
+            [Fault(name, f"no such column; {suggestion(name, table.columns)}") for name in absent]
+        )
+    chunks = [
+        plan_rows(space, columns, details=details, solver=solver).columns()
+        for columns in _chunks(table, names, progress=progress)
+    ]
+    whole = {key: _joined([chunk[key] for chunk in chunks]) for key in chunks[0]}
+    if table.implementation.is_pandas_like():
+        pandas = nw.get_native_namespace(table)
+        columns = {key: _categorical(pandas, column) for key, column in whole.items()}
+        return pandas.DataFrame(columns, index=nw.maybe_get_index(table))
+    types = {key: answer_type(key, space) for key in whole}
+    plain = {key: _plain(column, text=types[key] == nw.String) for key, column in whole.items()}
+    return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
+
+
+def answer_type(key: str, space: Space) -> nw.dtypes.DType:
+    """Return the type of a column of the answer; values of several types, or too large for theirs, become text."""
+    if not key.startswith("end_"):
+        return nw.Float64() if key == "cost" else nw.String()
+    feature = space.theory.feature[key.removeprefix("end_")]
+    if feature.kind is Kind.FLOAT:
+        return nw.Float64()
+    if feature.kind is Kind.INT:
+        wide = max(abs(feature.minimum), abs(feature.maximum)) >= WIDEST
+        return nw.String() if wide else nw.Int64()
+    whole = all(isinstance(value, int) for value in feature.places)
+    return nw.Int64() if whole else nw.String()
+
+
+def _plain(column: Column | Coded, *, text: bool) -> list[Any]:
+    """Return a column as a list with None for what is missing."""
+    values = [
+        None if isinstance(each, float) and math.isnan(each) else each for each in column.tolist()
+    ]
+    return [str(each) if text and each is not None else each for each in values]
+
+
+def _table(frame: Any) -> nw.DataFrame[Any]:
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except (TypeError, NarwhalsError) as error:
+        reason = " ".join(str(error).split())
+        raise P2CError(
+            f"expected a pandas, polars or pyarrow table, found a {type(frame).__name__}: {reason}"
+        ) from None
+
+
+def _chunks(
+    table: nw.DataFrame[Any], names: list[str], *, progress: bool | None
+) -> Iterator[dict[str, Column | Coded]]:
+    shown = sys.stderr.isatty() and len(table) >= LONG if progress is None else progress
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
+        task = bar.add_task("planning", total=len(table))
+        for begin in range(0, max(len(table), 1), CHUNK):
+            part = table[begin : begin + CHUNK]
+            yield {name: _column(part[name]) for name in names}
+            bar.advance(task, len(part))
+
+
+def _column(series: nw.Series[Any]) -> Column | Coded:
+    """Return a column as an array, or as numbers where the frame can tell different texts apart quickly."""
+    native = series.to_native()
+    if series.dtype in (nw.String, nw.Categorical) and hasattr(native, "factorize"):
+        numbers, values = native.factorize()
+        return Coded(numbers, list(values))
+    return series.to_numpy()
+
+
+def _categorical(pandas: Any, column: Column | Coded) -> Any:
+    if isinstance(column, Coded):
+        return pandas.Categorical.from_codes(column.numbers, categories=list(column.values))
+    return column
+
+
+def _joined(parts: list[Column | Coded]) -> Column | Coded:
+    if isinstance(parts[0], Coded):
+        return _joined_codes([part for part in parts if isinstance(part, Coded)])
+    return np.concatenate([part for part in parts if not isinstance(part, Coded)])
+
+
+def _joined_codes(parts: list[Coded]) -> Coded:
+    known: dict[Any, int] = {}
+    numbers = []
+    for part in parts:
+        table = [known.setdefault(value, len(known)) for value in part.values]
+        numbers.append(np.array([*table, -1], dtype=np.int64)[part.numbers])
+    return Coded(np.concatenate(numbers), tuple(known))

@@ -1,0 +1,116 @@
+"""The planner that chooses the set of direct actions first, against the slow one: the same status, cost and actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.transitions import Transitions
+from p2c.plan.outcome import GaveUp
+from p2c.plan.planner import search_plan
+from p2c.plan.search.best_first import Limits
+from p2c.problem import Problem
+from tests.loan import category, whole
+from tests.oracle import best_plan
+from tests.strategies import seeded_problems
+
+Document = dict[str, Any]
+
+
+def fitted(document: Document) -> Document:
+    """Return a problem with nothing in it that keeps sets from being chosen first, as far as keys go."""
+    features = {
+        name: {key: value for key, value in keys.items() if key != "moves"}
+        for name, keys in document["features"].items()
+    }
+    rest = {key: value for key, value in document.items() if key != "effects"}
+    return rest | {"features": features, "exceptions": "abduce"}
+
+
+def dynamics_of(problem: Problem, row: Document) -> Transitions:
+    return Transitions(place_person(problem.compiled, problem.read_row(row)))
+
+
+def agrees(document: Document, row: Document) -> bool:
+    """Compare the two planners on a problem; tell whether the one that chooses first applies to it."""
+    problem = Problem.from_dict(fitted(document))
+    if not problem.compiled.selects:
+        return False
+    expected = best_plan(problem.theory, problem.read_row(row))
+    assert expected is not None
+    plan = search_plan(dynamics_of(problem, row), Limits())
+    found = plan.to_dict()
+    acts = [(a["kind"], a["feature"], a["to"]) for step in found["steps"] for a in step["actions"]]
+    shown = f"{found}\n{expected.document}\n{document!r}\n{row!r}"
+    assert found["status"] == expected.status, shown
+    assert found["cost"] == pytest.approx(expected.cost), shown
+    assert acts == expected.acts, shown
+    assert found["status"] == "infeasible" or problem.check(plan), shown
+    return True
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_choosing_the_set_first_agrees_with_the_slow_planner(seed: int) -> None:
+    worlds = seeded_problems(seed + 100, 110)
+    assert sum(agrees(*world) for world in worlds) >= 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_choosing_the_set_first_agrees_with_the_slow_planner_on_many_more(seed: int) -> None:
+    for world in seeded_problems(seed + 3000, 200):
+        agrees(*world)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_choosing_the_set_first_gives_up_with_a_true_bound(seed: int) -> None:
+    for document, row in seeded_problems(seed + 200, 60):
+        problem = Problem.from_dict(fitted(document))
+        if not problem.compiled.selects:
+            continue
+        truth = best_plan(problem.theory, problem.read_row(row))
+        assert truth is not None
+        for limit in range(5):
+            plan = search_plan(dynamics_of(problem, row), Limits(limit))
+            shown = f"{plan}\n{document!r}\n{row!r}"
+            if not isinstance(plan, GaveUp):
+                assert plan.status == truth.status, shown
+            elif truth.cost is not None:
+                assert plan.bound <= truth.cost * (1 + 1e-9), shown
+                assert plan.best is None or not plan.best.optimal, shown
+
+
+def test_actions_that_stir_nothing_stand_where_ties_want_them() -> None:
+    rules = """
+        bad(X) :- a(X,N), N<5. bad(X) :- b(X,N), N<5. bad(X) :- c(X,N), N<5. bad(X) :- e(X,'off').
+        e(X,'on') :- b(X,N), N>=5.
+    """
+    features = {"e": category("off", "on"), "a": whole(0, 9), "b": whole(0, 9), "c": whole(0, 9)}
+    problem = Problem.from_dict({"goal": "not bad(X)", "rules": rules, "features": features})
+    row = {"e": "off", "a": 0, "b": 0, "c": 0}
+    plan = search_plan(dynamics_of(problem, row), Limits())
+    acts = [act.feature for step in plan.steps for act in step.actions]
+    assert acts == ["a", "b", "e", "c"]
+    assert plan.to_dict() == problem.plan(row).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("keys", "features"),
+    [
+        ({"effects": "supported"}, {}),
+        ({}, {"c": {"moves": {"x": ["y"]}}}),
+    ],
+)
+def test_it_is_not_used_where_the_order_may_change_the_cost(
+    keys: Document, features: Document
+) -> None:
+    usual: Document = {"e": category("off", "on"), "n": whole(0, 9), "c": category("x", "y")}
+    edited = {name: each | features.get(name, {}) for name, each in usual.items()}
+    rules = "e(X,'on') :- n(X,N), N>=5."
+    goal = "e(X,'on'), c(X,'y')"
+    plain = Problem.from_dict({"goal": goal, "rules": rules, "features": usual})
+    assert plain.compiled.selects
+    other = Problem.from_dict({"goal": goal, "rules": rules, "features": edited} | keys)
+    assert not other.compiled.selects

@@ -1,0 +1,48 @@
+"""Routes answer for a whole class of people; each answer is compared with a search for that person alone."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.transitions import Transitions
+from p2c.plan.planner import find_plan, search_plan
+from p2c.plan.search.best_first import Limits
+from p2c.problem import Problem
+from tests.strategies import random_problem
+
+if TYPE_CHECKING:
+    from p2c.rules.theory import Theory
+
+
+def widened(document: dict[str, Any]) -> dict[str, Any]:
+    """Make the domains of numbers fine, so that many people share a class."""
+    for feature in document["features"].values():
+        if feature["type"] in ("int", "float") and "values" not in feature:
+            feature["min"], feature["max"] = feature["min"] - 7, feature["max"] + 7
+            feature["step"] = 1 if feature["type"] == "int" else 0.25
+    document["exceptions"] = "abduce"
+    return document
+
+
+def somebody(theory: Theory, rng: random.Random) -> dict[str, Any]:
+    return {
+        feature.name: None
+        if rng.random() < 0.05
+        else feature.domain.value(rng.randrange(feature.domain.size))
+        for feature in theory.features
+    }
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_everyone_of_a_class_gets_the_plan_that_a_search_of_their_own_finds(seed: int) -> None:
+    rng = random.Random(seed)
+    document, _ = random_problem(rng)
+    space = Problem.from_dict(widened(document)).compiled
+    for _ in range(12):
+        person = somebody(space.theory, rng)
+        alone = search_plan(Transitions(place_person(space, person)), Limits())
+        assert find_plan(space, person).to_dict() == alone.to_dict()
