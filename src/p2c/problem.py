@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.limits import check_seconds
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
 from p2c.engines.policy import Policy
@@ -230,13 +231,15 @@ class Problem:
         format: str = "html",
         audience: str = "applicant",
         language: str = "en",
+        engine: str = "auto",
+        time_limit: float | None = None,
         origin: Origin | None = None,
         **overrides: Any,
     ) -> bytes:
         """Return a report on a person, or on a plan made before, as html, md, png or pdf, for applicant or expert.
 
         `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives,
-        and the date, which is today's unless it is given.
+        and the date, which is today's unless it is given. The time limit is one for the plan, and one for alternatives.
         """
         from p2c.report.document import applicant_document
         from p2c.report.expert_report import Origin, expert_document
@@ -245,12 +248,15 @@ class Problem:
         render = renderer(format)
         check_audience(audience)
         problem = self.with_keys(**overrides)
-        plan = row if isinstance(row, Plan) else problem.plan(row)
+        check_seconds("time_limit", time_limit)
+        plan = row
+        if not isinstance(plan, Plan):
+            plan = problem.plan(plan, engine=engine, time_limit=time_limit)
         if audience == "applicant":
             return render(applicant_document(problem.theory, plan, language=language))
         origin = origin or Origin()
         today = origin.date or date.today().isoformat()
-        origin = replace(origin, problem=problem.to_dict(), date=today)
+        origin = replace(origin, problem=problem.to_dict(), date=today, time_limit=time_limit)
         return render(expert_document(problem.compiled, plan, origin, language=language))
 
     def check(

@@ -166,6 +166,31 @@ def test_no_alternatives_are_looked_for_where_none_are_wanted() -> None:
     assert b"Alternatives" not in page
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "The time limit ended the search for more."),
+        ("de", "Das Zeitlimit hat die Suche nach weiteren beendet."),
+    ],
+)
+def test_a_time_limit_ends_the_search_for_alternatives_too(language: str, words: str) -> None:
+    problem = embedded("loan")
+    plan = problem.plan(datasets.rows("loan")["john"])
+    for limit, ended in ((0, True), (None, False)):
+        page = problem.report(
+            plan, format="md", audience="expert", language=language, time_limit=limit
+        )
+        assert (words in page.decode()) is ended
+
+
+def test_a_report_on_a_person_keeps_to_the_time_limit_and_the_engine() -> None:
+    problem, row = embedded("loan"), datasets.rows("loan")["john"]
+    page = problem.report(row, format="md", time_limit=0).decode()
+    assert "The search came to its limit." in page
+    with pytest.raises(P2CError, match="no engine 'clasp'"):
+        problem.report(row, engine="clasp")
+
+
 def test_where_there_is_no_way_the_experts_report_names_the_blocker() -> None:
     page = text_of("german", "no_way", format="md", audience="expert")
     assert "| blocker | checking\\_account\\_status: fixed |" in page

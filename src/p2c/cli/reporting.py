@@ -100,6 +100,7 @@ def report(
         format=output.suffix.removeprefix(".").lower(),
         audience=audience.value,
         language=language,
+        time_limit=time_limit,
         origin=origin,
         **keys,
     )

@@ -350,6 +350,7 @@ ENGLISH = Phrases(
             "proof_now": "Why the decision is what it is now",
             "proof_then": "Why the decision is a yes at the end",
             "alternatives": "Alternatives that differ in kind, cheapest first",
+            "out_of_time": "The time limit ended the search for more.",
             "space": "The search space",
             "repeat": "To repeat this",
             "key": "what",

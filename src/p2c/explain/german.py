@@ -342,6 +342,7 @@ GERMAN = Phrases(
             "proof_now": "Warum die Entscheidung jetzt so ausfällt",
             "proof_then": "Warum die Entscheidung am Ende Ja ist",
             "alternatives": "Andersartige Wege, der günstigste zuerst",
+            "out_of_time": "Das Zeitlimit hat die Suche nach weiteren beendet.",
             "space": "Der Suchraum",
             "repeat": "So lässt es sich wiederholen",
             "key": "was",

@@ -22,7 +22,8 @@ from p2c.explain.sentences import filled, number_words
 from p2c.plan.check.replay import decimal
 from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import CausalAction
+from p2c.plan.outcome import CausalAction, Found
+from p2c.plan.search.best_first import Limits
 from p2c.plan.size import measure_space
 from p2c.report.document import (
     Code,
@@ -62,6 +63,8 @@ class Origin:
     files: tuple[tuple[str, str], ...] = field(default=())
     date: str = ""
     """The day of the report, as 2026-01-31; `Problem.report` fills in today's."""
+    time_limit: float | None = None
+    """Seconds to look for alternatives."""
 
 
 def digest(data: Any) -> str:
@@ -216,15 +219,19 @@ class _Expert:
             return
         yield Heading(self.words["alternatives"])
         initial = self.plan.question.initial
-        plans = islice(
-            nearest_plans(self.space, initial, distinct=Distinct.CELLS), self.origin.alternatives
-        )
+        limits = Limits.within(self.origin.time_limit)
+        ways = nearest_plans(self.space, initial, distinct=Distinct.CELLS, limits=limits)
+        plans = list(islice(ways, self.origin.alternatives))
         rows = [
             (str(number), f"{plan.cost:.10g}", _changes(initial, plan.counterfactual or {}))
             for number, plan in enumerate(plans, start=1)
+            if isinstance(plan, Found)
         ]
         keys = ("number", "cost", "end")
-        yield Grid(tuple(self.words[key] for key in keys), tuple(rows))
+        if rows:
+            yield Grid(tuple(self.words[key] for key in keys), tuple(rows))
+        if len(rows) < len(plans):
+            yield Paragraph(self.words["out_of_time"])
 
     def _space(self) -> Iterator[Block]:
         report = measure_space(self.space)
