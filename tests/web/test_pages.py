@@ -164,7 +164,7 @@ def test_a_long_answer_to_compare_is_shown_without_going_into_the_address(
 
 def test_the_pages_own_files_are_small() -> None:
     files = [each for each in (FOLDER / "static").iterdir() if each.is_file()]
-    assert sum(each.stat().st_size for each in files) <= 300_000
+    assert sum(each.stat().st_size for each in files) < 30_000
 
 
 def test_no_template_has_script_or_style_inside() -> None:

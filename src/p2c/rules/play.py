@@ -1,7 +1,7 @@
 """Plays actions on the reference meaning: what a person may do in a state, and what then happens by itself (contract §2).
 
 Which actions are played, somebody else chooses: a plan that is rehearsed without one of them, or a search that asks a
-model about every end. The validator plays plans with code of its own (`plan/replay.py`).
+model about every end. The validator plays plans with code of its own (`plan/check/replay.py`).
 """
 
 from __future__ import annotations
