@@ -9,7 +9,7 @@ those are too few, of the rest from its end. With `--tune` they come from the fi
 things out and are never measured.
 
 `found` is the share of rows with a verified plan among those that can be helped: where the plan or an exhaustive look at
-a sample of reachable states (all single changes to the rungs of each feature, and random changes of two to four
+a sample of reachable states (all single changes to the trial values of each feature, and random changes of two to four
 features) is accepted by the model. `flipped` counts the verified plans whose end, put together here and not by the
 search, the model accepts. `beaten` counts the rows where the sample holds an accepted state that costs over one percent
 less than the plan. DiCE (`pip install 'p2c[bench]'`) changes the same features on the first `--dice` of the same rows;
@@ -128,10 +128,10 @@ def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int
     walker = Walker(recourse.problem.theory, state)
     chance = random.Random(seed)
     table = recourse.source.table
-    ladder = recourse.ladder
-    changes = [((name, value),) for name, rungs in ladder.items() for value in rungs]
+    trials = recourse.trial_values
+    changes = [((name, value),) for name, values in trials.items() for value in values]
     for _ in range(count):
-        names = chance.sample(list(ladder), min(chance.choice((2, 2, 3, 4)), len(ladder)))
+        names = chance.sample(list(trials), min(chance.choice((2, 2, 3, 4)), len(trials)))
         places = [chance.randrange(len(table)) for _ in names]
         drawn = [table[name].iloc[place] for name, place in zip(names, places, strict=True)]
         values = [each.item() if isinstance(each, np.generic) else each for each in drawn]

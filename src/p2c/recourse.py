@@ -7,13 +7,11 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from p2c.confirm.border import find_borders
-from p2c.confirm.judge import Oracle
+from p2c.confirm.judge import Judge
 from p2c.confirm.proxy import fit_proxy
-from p2c.confirm.result import VerifiedPlan
-from p2c.confirm.rungs import FINE_PARTS, sample_values
-from p2c.confirm.search import Search
-from p2c.confirm.trial_values import build_ladder
+from p2c.confirm.result import VerifiedPlan, find_borders
+from p2c.confirm.search import ConfirmedSearch
+from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
 from p2c.confirm.walk import Walk, Walker
 from p2c.errors import Fault, P2CError
 from p2c.learn.causal.adopt import with_causal_rules
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
     from p2c.confirm.judge import Ask
     from p2c.confirm.proxy import Proxy
-    from p2c.confirm.trial_values import Ladder
+    from p2c.confirm.trial_values import TrialValues
     from p2c.domain.feature import Value
     from p2c.domain.row import State
     from p2c.learn.extract.logic import Extraction
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
 GUIDES = 4
 """How many plans of the rules the search starts from."""
 WHOLE = 200
-"""A feature with so few values is looked at closely at all of them, be they in the data or not."""
+"""Up to how many values a feature is looked at closely at every value, be it in the data or not."""
 
 
 @dataclass(frozen=True)
@@ -142,23 +140,23 @@ class Recourse:
             told = [self._told(guide, cheapest=n == 0) for n, guide in enumerate(guides[:k])]
             return [VerifiedPlan(guide, False, 0, 0, guide, None) for guide in told]
         walker = Walker(self.problem.theory, state)
-        oracle = Oracle(self._ask(row), self.budget)
+        judge = Judge(self._ask(row), self.budget)
         seeds = [path for guide in guides for path in _walked(walker, guide)]
-        plans = self._confirmed(guides[:k], oracle) if self.extraction.exact else None
+        plans = self._confirmed(guides[:k], judge) if self.extraction.exact else None
         if plans is None:
-            search = Search(walker, oracle, self.ladder, self.fine_ladder, wanted=k)
+            search = ConfirmedSearch(walker, judge, self.trial_values, self.fine_values, wanted=k)
             plans = [self._plan(walker, walk) for walk in search.run(seeds)]
         verified = bool(plans) and not isinstance(plans[0][0], Infeasible)
-        guide = self._told(guides[0], oracle)
+        guide = self._told(guides[0], judge)
         return [
             VerifiedPlan(
-                self._told(plan, oracle, replayed=replayed, cheapest=number == 0),
+                self._told(plan, judge, replayed=replayed, cheapest=number == 0),
                 verified,
-                oracle.asked,
-                oracle.calls,
+                judge.asked,
+                judge.calls,
                 guide,
-                oracle.said(guide.counterfactual or {}),
-                find_borders(oracle, plan),
+                judge.said(guide.counterfactual or {}),
+                find_borders(judge, plan),
             )
             for number, (plan, replayed) in enumerate(plans or [(GaveUp(walker.question, 0.0), "")])
         ]
@@ -197,24 +195,24 @@ class Recourse:
         )
 
     @cached_property
-    def ladder(self) -> Ladder:
+    def trial_values(self) -> TrialValues:
         """Return the values of each feature that are put to the model first."""
-        return build_ladder(self.problem.theory, sample_values(self.source.table))
+        return choose_values(self.problem.theory, sample_values(self.source.table))
 
     @cached_property
-    def fine_ladder(self) -> Ladder:
+    def fine_values(self) -> TrialValues:
         """Return the values of each feature that are put to the model where it is asked closely."""
         samples = sample_values(self.source.table, parts=FINE_PARTS)
-        return build_ladder(self.problem.theory, samples, whole=WHOLE)
+        return choose_values(self.problem.theory, samples, whole=WHOLE)
 
     def _told(
-        self, plan: Plan, oracle: Oracle | None = None, *, replayed: str = "", cheapest: bool = True
+        self, plan: Plan, judge: Judge | None = None, *, replayed: str = "", cheapest: bool = True
     ) -> Plan:
         """Return a plan that can tell itself, and what the model said of it."""
         testimony = Testimony(None, 0)
-        if oracle is not None:
-            said = oracle.said(plan.counterfactual or {})
-            testimony = Testimony(said, oracle.asked, self.extraction.exact, replayed)
+        if judge is not None:
+            said = judge.said(plan.counterfactual or {})
+            testimony = Testimony(said, judge.asked, self.extraction.exact, replayed)
         known = replace(plan, question=replace(plan.question, testimony=testimony))
         return give_voice(self.problem.theory, known, cheapest=cheapest)
 
@@ -228,13 +226,13 @@ class Recourse:
             return found or [Infeasible(Walker(self.problem.theory, state).question)]
         return [self.problem.plan(state)]
 
-    def _confirmed(self, guides: list[Plan], oracle: Oracle) -> list[tuple[Plan, str]] | None:
+    def _confirmed(self, guides: list[Plan], judge: Judge) -> list[tuple[Plan, str]] | None:
         """Return the plans of a model's own rules where the model confirms them; None where it does not."""
         plans = [(guide, "") for guide in guides]
         if isinstance(guides[0], Infeasible):
             return plans
         ends = [Walk(plan.counterfactual) for plan in guides if plan.counterfactual is not None]
-        judged = oracle.answers(ends)
+        judged = judge.answers(ends)
         agreed = len(judged) == len(guides) and all(answer.accepted for _, answer in judged)
         return plans if agreed else None
 

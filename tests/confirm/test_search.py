@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.confirm.judge import Oracle
-from p2c.confirm.search import Search
-from p2c.confirm.trial_values import build_ladder
+from p2c.confirm.judge import Judge
+from p2c.confirm.search import ConfirmedSearch
+from p2c.confirm.trial_values import choose_values
 from p2c.confirm.walk import Walker
 from p2c.errors import P2CError
 from p2c.plan.outcome import Found
@@ -60,13 +60,13 @@ def test_a_random_walk_replays_by_the_contract(seed: int) -> None:
         if world is None:
             continue
         problem, walker = world
-        ladder = build_ladder(problem.theory, {})
+        trials = choose_values(problem.theory, {})
         walks = [walker.start()]
         for _ in range(4):
             ends = [
                 end
-                for name, rungs in ladder.items()
-                for value in rungs
+                for name, values in trials.items()
+                for value in values
                 for end in walker.act(walks[-1], name, value)
             ]
             ends += walker.wait(walks[-1])
@@ -82,7 +82,7 @@ def test_a_random_walk_replays_by_the_contract(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_with_every_value_on_the_ladder_the_search_finds_the_least_cost(seed: int) -> None:
+def test_with_every_value_on_trial_the_search_finds_the_least_cost(seed: int) -> None:
     found = best = 0
     for document, row in seeded_problems(seed, 20):
         world = readable({**document, "minimize": "cost"}, row)
@@ -97,10 +97,10 @@ def test_with_every_value_on_the_ladder_the_search_finds_the_least_cost(seed: in
         size = sum(map(len, every_value(problem).values()))
         if plan.status == "gave_up" or size > 40:
             continue
-        ladder = build_ladder(problem.theory, every_value(problem))
-        search = Search(walker, Oracle(ask, 2_000), ladder, ladder)
+        trials = choose_values(problem.theory, every_value(problem))
+        search = ConfirmedSearch(walker, Judge(ask, 2_000), trials, trials)
         walks = search.run([])
-        if isinstance(plan, Found) and search.oracle.left():
+        if isinstance(plan, Found) and search.judge.left():
             assert walks, f"{document}\n{row}"
             cost = walker.cost(walks[0])
             assert cost >= plan.cost - 1e-9, f"{document}\n{row}"

@@ -50,7 +50,7 @@ class Answers:
     each: pa.Table
     """The answers, each once."""
     who: Whole
-    """Which of them a row has."""
+    """The place in `each` of the answer that a row has."""
     statuses: dict[str, int]
     costs: dict[float, int]
     exceptions: int

@@ -105,7 +105,7 @@ def _outside(places: Places, quotes: Places) -> Places:
 def _read_ends(
     text: bytes, width: int, *, final: bool = True, row: int = 0, line: int = 0
 ) -> Iterator[int]:
-    """Yield the same, row by row."""
+    """Yield where each row ends, read row by row as Python's reader does."""
     lines = text.splitlines(keepends=True)
     if not final and lines and not lines[-1].endswith(b"\n"):
         lines.pop()  # more of it, or of its end, is yet to come

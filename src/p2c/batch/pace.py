@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 1.0
-"""How often it is said and looked at."""
+"""How many seconds lie between two times that the rows done are written down, or looked at."""
 ENDING = ".rows"
 
 

@@ -33,7 +33,7 @@ class Record:
     size: int
     sha256: str
     pieces: tuple[tuple[str, int, int], ...]
-    """Which stretches of which files it is the answer to."""
+    """Which stretches of which input files the part answers."""
     statuses: dict[str, int]
     costs: dict[float, int]
     exceptions: int

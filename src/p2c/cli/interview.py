@@ -13,7 +13,7 @@ from p2c.errors import ReviewError
 from p2c.explain.phrases import ENGLISH
 from p2c.learn.causal.evidence import measure
 from p2c.learn.causal.proposal import read_proposal
-from p2c.learn.causal.verdict import Verdict
+from p2c.learn.causal.verdict import ReviewVerdict
 from p2c.markup import clean
 from p2c.report.candidates import show_candidate, show_reading
 from p2c.report.questions import effects, open_questions, read_back
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from p2c.learn.causal.review import Review
 
 VERDICTS = {
-    "approve": Verdict.APPROVED,
-    "reject": Verdict.REJECTED,
-    "edit": Verdict.EDITED,
+    "approve": ReviewVerdict.APPROVED,
+    "reject": ReviewVerdict.REJECTED,
+    "edit": ReviewVerdict.EDITED,
     "skip": None,
     "quit": None,
 }
@@ -82,17 +82,17 @@ def _answer(talk: Interview, candidate: Candidate) -> bool:
             talk.console.print(Text(clean(f"refused: {error}"), style="red"))
 
 
-def _decided(talk: Interview, candidate: Candidate, verdict: Verdict) -> bool:
+def _decided(talk: Interview, candidate: Candidate, verdict: ReviewVerdict) -> bool:
     """Ask for what a verdict needs and write it; an edited rule is shown with its figures before it is saved."""
     text = evidence = law = None
-    if verdict is Verdict.EDITED:
+    if verdict is ReviewVerdict.EDITED:
         text = _edited(candidate)
         if talk.frame is not None:
             evidence = measure(talk.review, candidate.id, text, talk.frame)
         show_reading(talk.console, read_back(talk.review, candidate, text, evidence, talk.phrases))
         if _choose("take this text", ("yes", "no")) == "no":
             return False
-    if verdict is not Verdict.REJECTED:
+    if verdict is not ReviewVerdict.REJECTED:
         law = _law(talk.review, candidate, text)
     why = typer.prompt("why").strip()
     talk.review.decide(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Ask = Callable[[Sequence[State]], Sequence[tuple[bool, float | None]]]
 
 
-class Answer(NamedTuple):
+class Judgement(NamedTuple):
     """What the model said of a state; the score is above 0 where it accepts, None where the model keeps it to itself."""
 
     accepted: bool
@@ -23,12 +23,12 @@ class Answer(NamedTuple):
 
 
 @dataclass
-class Oracle:
+class Judge:
     """The model, asked in batches and at most `budget` rows; what it has said once is not asked again."""
 
     ask: Ask
     budget: int
-    known: dict[tuple[Value, ...], Answer] = field(default_factory=dict)
+    known: dict[tuple[Value, ...], Judgement] = field(default_factory=dict)
     asked: int = 0
     calls: int = 0
 
@@ -41,14 +41,14 @@ class Oracle:
         answer = self.known.get(tuple(state.values()))
         return None if answer is None else answer.accepted
 
-    def answers(self, walks: Iterable[Walk], *, saved: int = 0) -> list[tuple[Walk, Answer]]:
+    def answers(self, walks: Iterable[Walk], *, saved: int = 0) -> list[tuple[Walk, Judgement]]:
         """Return the walks whose end the model has judged, with its answer; those past the budget are left out."""
         walks = list(walks)
         fresh = {walk.key: walk.state for walk in walks if walk.key not in self.known}
         new = list(fresh)[: self.left(saved)]
         if new:
             told = self.ask([fresh[key] for key in new])
-            self.known.update({key: Answer(*each) for key, each in zip(new, told, strict=True)})
+            self.known.update({key: Judgement(*each) for key, each in zip(new, told, strict=True)})
             self.asked += len(new)
             self.calls += 1
         return [(walk, self.known[walk.key]) for walk in walks if walk.key in self.known]

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from p2c.confirm.judge import Answer
-    from p2c.confirm.trial_values import Ladder
+    from p2c.confirm.judge import Judgement
+    from p2c.confirm.trial_values import TrialValues
     from p2c.confirm.walk import Walk, Walker
     from p2c.domain.feature import Value
 
-    Judged = Sequence[tuple[Walk, Answer]]
+    Judged = Sequence[tuple[Walk, Judgement]]
 
 MOST_STEPS = 16
-"""So many values of one number are combined with values of other features."""
+"""How many values of one number, at the most, are combined with values of other features."""
 
 
 def best_rate(walker: Walker, judged: Judged, start: float) -> float:
@@ -31,28 +31,28 @@ def best_rate(walker: Walker, judged: Judged, start: float) -> float:
 def promising(
     walker: Walker,
     singles: Iterable[Walk],
-    ladder: Ladder,
+    trials: TrialValues,
     *,
-    known: Mapping[tuple[Value, ...], Answer],
+    known: Mapping[tuple[Value, ...], Judgement],
     start: float,
-) -> Ladder:
-    """Return the rungs without those that, taken alone, brought no more than a cheaper one of the same feature.
+) -> TrialValues:
+    """Return the values to try without any that, taken alone, brought no more than a cheaper one of the same feature.
 
-    The rungs are those of the ladder and what the single actions have set.
+    What the single actions have set is tried as well.
     """
-    rungs = {name: dict.fromkeys(values) for name, values in ladder.items()}
-    tops = dict.fromkeys(ladder, start)
+    kept = {name: dict.fromkeys(values) for name, values in trials.items()}
+    tops = dict.fromkeys(trials, start)
     for walk in sorted((each for each in singles if each.direct_actions), key=walker.cost):
         action = walk.direct_actions[0]
-        rungs[action.feature][action.end] = None
+        kept[action.feature][action.end] = None
         answer = None if walk.pending else known.get(walk.key)
         if answer is None or answer.score is None:
             continue
         if answer.score > tops[action.feature]:
             tops[action.feature] = answer.score
         else:
-            del rungs[action.feature][action.end]
-    return {name: _steps(walker, name, values) for name, values in rungs.items()}
+            del kept[action.feature][action.end]
+    return {name: _steps(walker, name, values) for name, values in kept.items()}
 
 
 def thinned(values: Sequence[Value], most: int) -> tuple[Value, ...]:

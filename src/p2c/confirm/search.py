@@ -7,7 +7,7 @@ being accepted, those that seem to come cheapest to it are taken first, else the
 
 A few values of each feature lead to a first path. What it costs is the bound of a closer look: at every value of the data
 that alone is cheaper, at combinations of those that help, and around what was found. At the end, the best paths are
-drawn back towards the start as far as the model goes along.
+tightened: drawn back towards the start as far as the model goes along.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.confirm.promise import best_rate, promising, thinned
-from p2c.confirm.tighten import draw_back
+from p2c.confirm.tighten import tighten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from p2c.confirm.judge import Oracle
-    from p2c.confirm.trial_values import Ladder
+    from p2c.confirm.judge import Judge
+    from p2c.confirm.trial_values import TrialValues
     from p2c.confirm.walk import Walk, Walker
     from p2c.domain.feature import Value
 
@@ -34,19 +34,19 @@ WAVE = 96
 GREED = 10.0
 """How much more the way ahead counts than the way behind until a first path is found."""
 SPARE = 2
-"""How many more paths than are wanted are kept and drawn back, for the second best may end up the best."""
+"""How many more paths than are wanted are kept and tightened, for the second best may end up the best."""
 SAVED = 0.15
-"""The share of the questions that is saved for drawing back."""
+"""The share of the questions that is saved for tightening."""
 AROUND = 0.35
-"""The share that is saved for looking around what was found, and for drawing back."""
+"""The share of the questions that is saved for looking around what was found, and for tightening."""
 HALF = 0.5
-"""The share that is saved for trying every rung, where those that promise most have led nowhere."""
+"""The share of the questions that is saved for trying every value, where the ones that promise most have led nowhere."""
 CLOSE = 128
-"""So many values of one feature are looked at closely at a time from the start,"""
+"""How many values of one feature are looked at closely at a time from the start."""
 BESIDE = 24
-"""and so many from each of the other places that are looked at closely:"""
+"""How many values of one feature are looked at closely from a place on the way."""
 PLACES = 6
-"""the refused states that promise most, and the accepted ones without one of their actions."""
+"""How many refused states, the ones that promise most, are places to look around closely."""
 ROUNDS = 4
 
 
@@ -61,16 +61,16 @@ class Open(NamedTuple):
 
 
 @dataclass
-class Search:
+class ConfirmedSearch:
     """One person's search: what is open, what was seen, and the accepted walks so far, cheapest first.
 
-    `ladder` holds a few values of each feature, `fine` those that are looked at closely.
+    `trials` holds a few values of each feature, `fine` those that are looked at closely.
     """
 
     walker: Walker
-    oracle: Oracle
-    ladder: Ladder
-    fine: Ladder
+    judge: Judge
+    trials: TrialValues
+    fine: TrialValues
     wanted: int = 1
     best: list[tuple[float, int, Walk]] = field(default_factory=list)
     _rate: float = 0.0
@@ -88,31 +88,31 @@ class Search:
     def run(self, seeds: Iterable[Walk]) -> list[Walk]:
         """Return accepted walks to distinct states, cheapest first; the start itself where the model accepts it."""
         start = self.walker.start()
-        opening = self.oracle.answers([start])
+        opening = self.judge.answers([start])
         if not opening or opening[0][1].accepted:
             return [start] if opening else []
         score = opening[0][1].score
         self._seen[start.key] = 0.0
-        first = self._continued(start, self.ladder)
+        first = self._continued(start, self.trials)
         self._judge([*first, *(each for seed in seeds for each in seed.stations)], start=score)
         refused = list(self._open)
         self._explore(self._promising(first, score), saved=HALF)
         if not self.best:
             self._seen, self._open = {start.key: 0.0}, refused
-            self._explore(self.ladder, saved=0.0)
+            self._explore(self.trials, saved=0.0)
         if self.best:
             singles = self._look_closer(start)
             self._rank([*self._open, *self._closed])
             self._explore(self._promising([*first, *singles], score), saved=AROUND)
             self._look_around()
-        return self._drawn_back()
+        return self._tightened()
 
-    def _promising(self, singles: Sequence[Walk], score: float | None) -> Ladder:
+    def _promising(self, singles: Sequence[Walk], score: float | None) -> TrialValues:
         if score is None:
-            return self.ladder
-        return promising(self.walker, singles, self.ladder, known=self.oracle.known, start=score)
+            return self.trials
+        return promising(self.walker, singles, self.trials, known=self.judge.known, start=score)
 
-    def _explore(self, rungs: Ladder, *, saved: float) -> None:
+    def _explore(self, trials: TrialValues, *, saved: float) -> None:
         """Continue the walks that promise most until none can be cheaper than what was found."""
         self._closed = []
         while self._open and self._open[0].priority < self.bound and self._may_ask(saved):
@@ -120,7 +120,7 @@ class Search:
             while self._open and len(gathered) < WAVE:
                 taken = heapq.heappop(self._open)
                 self._closed.append(taken)
-                gathered += self._continued(taken.walk, rungs)
+                gathered += self._continued(taken.walk, trials)
             self._judge(gathered)
 
     def _look_closer(self, start: Walk) -> list[Walk]:
@@ -162,7 +162,7 @@ class Search:
                 places += self.walker.follow(changes[:place] + changes[place + 1 :])
         return places
 
-    def _cheaper(self, walk: Walk, most: int) -> Ladder:
+    def _cheaper(self, walk: Walk, most: int) -> TrialValues:
         """Return the values that, set next, leave a walk cheaper than what was found, at most so many of a feature."""
         after = self.walker.cost_after
         return {
@@ -172,13 +172,13 @@ class Search:
 
     def _may_ask(self, saved: float) -> bool:
         share = max(saved, SAVED) if self.best else saved
-        return self.oracle.left(int(share * self.oracle.budget)) > 0
+        return self.judge.left(int(share * self.judge.budget)) > 0
 
-    def _continued(self, walk: Walk, rungs: Ladder) -> list[Walk]:
+    def _continued(self, walk: Walk, trials: TrialValues) -> list[Walk]:
         """Return what one more direct action makes of a walk, where no way as cheap to the same state was seen."""
         bound, after = self.bound, self.walker.cost_after
         ends = self.walker.wait(walk)
-        for feature, values in rungs.items():
+        for feature, values in trials.items():
             for value in values:
                 if after(walk, feature, value) < bound:
                     ends += self.walker.act(walk, feature, value)
@@ -198,7 +198,7 @@ class Search:
 
     def _judge(self, walks: Sequence[Walk], *, start: float | None = None) -> None:
         """Ask about walks; keep the accepted ones, and open the others to be continued."""
-        judged = self.oracle.answers([walk for walk in walks if not walk.pending])
+        judged = self.judge.answers([walk for walk in walks if not walk.pending])
         if start is not None:
             self._rate = best_rate(self.walker, judged, start)
         before = len(self.best)
@@ -223,16 +223,16 @@ class Search:
         priority = cost + (ahead if self.best else GREED * ahead)
         heapq.heappush(self._open, Open(priority, next(self._numbers), cost, ahead, walk))
 
-    def _drawn_back(self) -> list[Walk]:
-        """Return the best walks, cheapest first: of each choice of features the best drawn back, then any others."""
+    def _tightened(self) -> list[Walk]:
+        """Return the best walks, cheapest first: of each choice of features the best tightened, then any others."""
         ranked = [walk for _, _, walk in sorted(self.best)]
         leaders: dict[frozenset[str], Walk] = {}
         for walk in ranked:
             chosen = frozenset(action.feature for action in walk.direct_actions)
             leaders.setdefault(chosen, walk)
         kept = list(leaders.values())[: self.wanted + SPARE]
-        drawn = sorted(draw_back(self.walker, self.oracle, kept), key=self.walker.cost)
+        tightened = sorted(tighten(self.walker, self.judge, kept), key=self.walker.cost)
         distinct: dict[tuple[Value, ...], Walk] = {}
-        for walk in (*drawn, *ranked):
+        for walk in (*tightened, *ranked):
             distinct.setdefault(walk.key, walk)
         return sorted(list(distinct.values())[: self.wanted], key=self.walker.cost)

@@ -1,4 +1,4 @@
-"""A path drawn back towards the start, so that nobody is asked to do more than the model wants.
+"""A path tightened, that is drawn back towards the start, so that nobody is asked to do more than the model wants.
 
 Each action is left out, or made smaller by cutting the stretch between a value that the model refused and one that it
 accepted into equal parts, a few questions at once. This finds the border exactly where the model has one; where
@@ -15,7 +15,7 @@ from p2c.domain.feature import distance
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.confirm.judge import Oracle
+    from p2c.confirm.judge import Judge
     from p2c.confirm.walk import Walk, Walker
     from p2c.domain.feature import Value
 
@@ -29,22 +29,22 @@ FINE = 1e-5
 """A stretch that is this small a part of the cost of the whole path is not cut any further."""
 
 
-def draw_back(walker: Walker, oracle: Oracle, walks: Sequence[Walk]) -> list[Walk]:
+def tighten(walker: Walker, judge: Judge, walks: Sequence[Walk]) -> list[Walk]:
     """Return walks with each action left out or made smaller as far as the model still accepts their ends."""
-    retreats = [Retreat(walker, walk) for walk in walks]
+    paths = [Tightening(walker, walk) for walk in walks]
     for _ in range(ROUNDS):
-        asked = oracle.asked
-        tried = [retreat.smaller() for retreat in retreats]
-        judged = oracle.answers(end for ends in tried for _, end in ends)
+        asked = judge.asked
+        tried = [path.smaller() for path in paths]
+        judged = judge.answers(end for ends in tried for _, end in ends)
         told = {end.key: answer.accepted for end, answer in judged}
-        moved = [retreat.learn(ends, told) for retreat, ends in zip(retreats, tried, strict=True)]
-        if oracle.asked == asked and not any(moved):
+        moved = [path.learn(ends, told) for path, ends in zip(paths, tried, strict=True)]
+        if judge.asked == asked and not any(moved):
             break
-    oracle.answers(station for retreat in retreats for station in retreat.walk.stations)
-    return [first_accepted(oracle, retreat.walk) for retreat in retreats]
+    judge.answers(station for path in paths for station in path.walk.stations)
+    return [first_accepted(judge, path.walk) for path in paths]
 
 
-class Retreat:
+class Tightening:
     """One walk on its way back, with the value of each feature that the model is known to refuse."""
 
     def __init__(self, walker: Walker, walk: Walk) -> None:
@@ -85,7 +85,7 @@ class Retreat:
         return True
 
 
-def first_accepted(oracle: Oracle, walk: Walk) -> Walk:
+def first_accepted(judge: Judge, walk: Walk) -> Walk:
     """Return the walk up to the first of its states that the model accepts."""
-    judged = oracle.answers(walk.stations)
+    judged = judge.answers(walk.stations)
     return next((each for each, answer in judged if answer.accepted), walk)

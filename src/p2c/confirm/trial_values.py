@@ -1,28 +1,56 @@
-"""The values worth trying on each feature when a model, not a rule, decides: a few rungs, spread as the data are."""
+"""The values worth trying on each feature when a model, not a rule, decides: a few, spread as the data are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from p2c.domain.feature import exact
+from p2c.learn.tables.domains import is_number
 from p2c.rules.cells import every_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
+
     from p2c.domain.feature import Feature, Value
     from p2c.rules.theory import Theory
 
-    Ladder = Mapping[str, tuple[Value, ...]]
+    TrialValues = Mapping[str, tuple[Value, ...]]
+
+PARTS = 8
+"""Into how many parts the rows, and the distinct values, of a number are cut."""
+FINE_PARTS = 1_000
+"""Into how many parts a number is cut where it is looked at closely: as good as all values, for a model made of trees flips at any."""
+MOST_VALUES = 40
+"""How many values of a category are tried, the frequent ones first."""
 
 
-def build_ladder(
+def sample_values(table: pd.DataFrame, *, parts: int = PARTS) -> dict[str, tuple[Value, ...]]:
+    """Return quantiles of each number, over rows and over distinct values, and the frequent values of each category."""
+    return {str(name): _samples(column.dropna(), parts) for name, column in table.items()}
+
+
+def _samples(column: pd.Series, parts: int) -> tuple[Value, ...]:
+    if not is_number(column):
+        frequent = column.value_counts().index[:MOST_VALUES]
+        return tuple(sorted(str(value) for value in frequent))
+    values = column.to_numpy(dtype=np.float64)
+    shares = np.arange(parts + 1) / parts
+    by_row = np.quantile(values, shares, method="nearest")
+    by_value = np.quantile(np.unique(values), shares, method="nearest")
+    return tuple(np.unique(np.concatenate([by_row, by_value])).tolist())
+
+
+def choose_values(
     theory: Theory, samples: Mapping[str, Sequence[Value]], *, whole: int = 0
-) -> Ladder:
-    """Return the rungs of each feature that a person may set: the samples, and what lies beside every constant in rules.
+) -> TrialValues:
+    """Return the values to try of each feature that a person may set: the samples, and what lies beside every constant in rules.
 
     `samples` holds values of the data, such as quantiles; of a category without any, and of a feature of at most
-    `whole` values, all are rungs.
+    `whole` values, all are tried.
     """
     constants: dict[str, set[int | float]] = {name: set() for name in theory.feature}
     for test in every_test(theory):
@@ -31,7 +59,7 @@ def build_ladder(
     return {
         feature.name: _every_value(feature)
         if feature.domain.size <= whole
-        else _rungs(feature, samples.get(feature.name, ()), constants[feature.name])
+        else _spread(feature, samples.get(feature.name, ()), constants[feature.name])
         for feature in theory.features
         if feature.action.is_direct
     }
@@ -64,7 +92,7 @@ def _every_value(feature: Feature) -> tuple[Value, ...]:
     return tuple(feature.domain.value(place) for place in range(feature.domain.size))
 
 
-def _rungs(
+def _spread(
     feature: Feature, samples: Sequence[Value], constants: set[int | float]
 ) -> tuple[Value, ...]:
     domain = feature.domain

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     State = Mapping[str, Value]
 
 MOST_OUTCOMES = 8
-"""Of the ways in which the effects of one action may fall out, so many are followed."""
+"""How many of the ways in which the effects of one action may fall out are followed."""
 
 
 @dataclass(frozen=True)

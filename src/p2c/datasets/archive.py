@@ -5,6 +5,12 @@ from __future__ import annotations
 import hashlib
 import lzma
 from importlib import resources
+from typing import TypeAlias
+
+from p2c.domain.feature import Value
+
+Row: TypeAlias = dict[str, Value]
+"""One row of a table: a value for every column, by name."""
 
 SHA256 = {
     "adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from p2c.errors import Fault, ProblemError, suggestion
 
 if TYPE_CHECKING:
-    from p2c.datasets.row import Row
+    from p2c.datasets.archive import Row
 
 NAMES = ("loan", "cars", "adult", "german")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from p2c.datasets.archive import raw_lines
 
 if TYPE_CHECKING:
-    from p2c.datasets.row import Row
+    from p2c.datasets.archive import Row
 
 COLUMNS = (
     "checking_account_status",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c.datasets.row import Row
+    from p2c.datasets.archive import Row
 
 Split: TypeAlias = Literal["train", "all"]
 

@@ -163,7 +163,7 @@ def _name_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
 
 
 PLACES = {"phrase": ("{label}", "{value}"), "advice": ("{label}", "{start}", "{end}")}
-"""What is filled in, in each clause that a feature has of its own."""
+"""The placeholders that are filled in, in each clause that a feature has of its own."""
 
 
 def _place_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ REASONS = {
     "',' expected": "expected a comma or the line's end after a closing quote; inside a cell in quotes, a quote is written twice",
     "field larger": f"a cell of more than {LONGEST:,} letters; is a quote left open here?",
 }
-"""What is wrong, by how Python's reader begins to say it."""
+"""What is wrong with a CSV text, by how Python's reader begins its message."""
 
 
 class Row(NamedTuple):

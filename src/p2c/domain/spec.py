@@ -25,7 +25,7 @@ from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     SpecValue,
     Weight,
 )
-from p2c.domain.places import placed_text
+from p2c.domain.toml import placed_text
 from p2c.errors import Fault, P2CError, ProblemError, misread, suggestion
 
 if TYPE_CHECKING:

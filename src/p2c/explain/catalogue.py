@@ -74,7 +74,7 @@ class Phrases:
     agree_with: Mapping[str, str]
     """How far learned rules agree with what they were learned from, a model or labels, in words that follow "proved"."""
     learned_from: Mapping[str, str]
-    """The same where nothing was measured."""
+    """What rules were learned from, a model or labels, where no agreement was measured, in words that follow "proved"."""
     percent: str
     given_by: str
     rests_on_unknown: str
@@ -155,7 +155,7 @@ class Phrases:
     model_reasons: str
     """What reasons are worth that come from rules in the place of a model."""
     model_unexplained: str
-    """What is said where those rules decide otherwise than the model."""
+    """What is said where rules in the place of a model decide otherwise than the model."""
     picture: Mapping[str, str]
     """The words of the picture: its columns, its legend, and how it is told to those who do not see it."""
     pages: Mapping[str, str]

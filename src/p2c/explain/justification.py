@@ -55,9 +55,9 @@ class Justification:
     tree: str
     english: str
     grounds: frozenset[Ground]
-    """The literals that its justifications rest on, all that were looked at."""
+    """The literals on which rest all justifications that were looked at."""
     complete: bool
-    """Whether there are no more justifications than those looked at."""
+    """Whether every justification there is was looked at."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the justification as JSON."""

@@ -19,7 +19,7 @@ from p2c.explain.sentences import label_words
 from p2c.learn.causal.adopt import approved_rules
 from p2c.learn.causal.candidate import suggest_law
 from p2c.learn.causal.proposal import read_proposal, theory_of
-from p2c.learn.causal.verdict import Verdict
+from p2c.learn.causal.verdict import ReviewVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from p2c.explain.rules import LawWords
     from p2c.learn.causal.candidate import Candidate, Evidence
     from p2c.learn.causal.review import Review
-    from p2c.learn.causal.verdict import Answer
+    from p2c.learn.causal.verdict import ReviewAnswer
     from p2c.rules.theory import Clause, Theory
 
 
@@ -39,7 +39,7 @@ class Question:
 
     candidate: Candidate
     sentence: str
-    answer: Answer | None
+    answer: ReviewAnswer | None
 
     @property
     def is_open(self) -> bool:
@@ -151,7 +151,7 @@ def conclude(review: Review, problem: str = "problem.toml") -> Conclusion | None
     if review.pending():
         return None
     answers = review.verdicts().values()
-    rejected = sum(each.verdict is Verdict.REJECTED for each in answers)
+    rejected = sum(each.verdict is ReviewVerdict.REJECTED for each in answers)
     approved = len(answers) - rejected
     try:
         approved_rules(review)

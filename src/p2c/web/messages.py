@@ -56,7 +56,7 @@ class PlanRequest(WhyRequest):
 
 
 class NearestRequest(PlanRequest):
-    """The same, and how many end states."""
+    """A row of a problem, as for a plan, and how many end states are wanted."""
 
     k: StrictInt = Field(1, ge=1, description="How many end states; the server has a limit.")
     distinct: Literal["points", "cells"] = "points"

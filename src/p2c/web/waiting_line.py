@@ -139,7 +139,7 @@ class WaitingLine(Generic[Kind]):
 
 
 def _current(waiting: deque[Place[Kind]]) -> deque[Place[Kind]]:
-    """Return those who still wait: one whose time is over may not have left yet."""
+    """Return the queue from the first place on that still waits: one whose time is over may not have left yet."""
     while waiting and waiting[0].turn.done():
         waiting.popleft()
     return waiting

@@ -18,7 +18,7 @@ from p2c.learn.causal.contradictions import refuse_contradictions
 from p2c.learn.causal.evidence import weigh
 from p2c.learn.causal.proposal import read_proposal, theory_of
 from p2c.learn.causal.review import Review, read_review, write_review
-from p2c.learn.causal.verdict import Verdict
+from p2c.learn.causal.verdict import ReviewVerdict
 from p2c.rules.evaluate import clause_fires, in_head
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_a_review_is_read_back_as_it_was_written(review: Review, path: Path) -> 
 def test_the_file_has_one_record_a_line_and_only_grows(review: Review, path: Path) -> None:
     before = path.read_bytes()
     review.decide("high", "approved", **SAID)
-    review.decide("wage", Verdict.REJECTED, **SAID)
+    review.decide("wage", ReviewVerdict.REJECTED, **SAID)
     after = path.read_bytes()
     assert after.startswith(before)
     assert after.count(b"\n") == before.count(b"\n") + 2
@@ -97,7 +97,7 @@ def test_an_answer_says_by_whom_when_why_under_which_law_and_which_way(
 ) -> None:
     review.decide("high", "approved", by="Expert", why="debt is read by the bureau")
     (answer,) = read_review(path).answers
-    assert (answer.verdict, answer.by, answer.law) == (Verdict.APPROVED, "Expert", Law.IFF)
+    assert (answer.verdict, answer.by, answer.law) == (ReviewVerdict.APPROVED, "Expert", Law.IFF)
     assert answer.direction == "debt -> score"
     assert answer.why == "debt is read by the bureau"
     assert answer.at.endswith("+00:00")
@@ -109,7 +109,7 @@ def test_of_two_answers_the_last_counts_and_both_are_kept(review: Review, path: 
     review.decide("high", "approved", by="Expert", why="looked again")
     again = read_review(path)
     assert [each.why for each in again.history("high")] == ["chance", "looked again"]
-    assert again.verdicts()["high"].verdict is Verdict.APPROVED
+    assert again.verdicts()["high"].verdict is ReviewVerdict.APPROVED
     assert HIGH in again.approved().text
 
 
@@ -313,7 +313,7 @@ def test_a_line_torn_at_any_place_is_passed_over_and_writing_goes_on(
         assert torn.torn == (whole.count(b"\n") + 1,)
         torn.decide("wage", "rejected", **SAID)
         again = read_review(path)
-        assert again.verdicts()["wage"].verdict is Verdict.REJECTED
+        assert again.verdicts()["wage"].verdict is ReviewVerdict.REJECTED
         assert again.torn == torn.torn
         assert path.read_bytes().startswith(whole + last[:cut])
 

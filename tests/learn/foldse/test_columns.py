@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from p2c.learn.foldse.columns import encode
-from p2c.learn.foldse.literals import Literal, Relation
+from p2c.learn.foldse.literals import LearnedLiteral, Relation
 
 
 def decoded(values: Any) -> list[float | str]:
@@ -79,6 +79,6 @@ def test_a_literal_holds_of_a_column_as_of_each_value(
     cells: list[Any], relation: Relation, bound: float, name: str, negated: bool
 ) -> None:
     wanted = name if relation is Relation.EQUAL else bound
-    literal = Literal("f", relation, wanted, negated)
+    literal = LearnedLiteral("f", relation, wanted, negated)
     column = encode(pd.Series(cells, dtype=object))
     assert column.holds(literal).tolist() == [literal.holds(cell) for cell in cells]

@@ -5,12 +5,22 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from p2c.learn import FoldSE, Literal, Relation, Rule
+from p2c.learn import FoldSE, LearnedLiteral, LearnedRule, Relation
 from p2c.learn.foldse.proof import prove
 
-BIRDS = Rule(
-    (Literal("bird", Relation.EQUAL, "yes"), Literal("Age-now", Relation.AT_MOST, 30.0)),
-    (Rule((Literal("kind", Relation.EQUAL, "penguin"), Literal("Age-now", Relation.ABOVE, 2.0))),),
+BIRDS = LearnedRule(
+    (
+        LearnedLiteral("bird", Relation.EQUAL, "yes"),
+        LearnedLiteral("Age-now", Relation.AT_MOST, 30.0),
+    ),
+    (
+        LearnedRule(
+            (
+                LearnedLiteral("kind", Relation.EQUAL, "penguin"),
+                LearnedLiteral("Age-now", Relation.ABOVE, 2.0),
+            )
+        ),
+    ),
     "flies",
 )
 

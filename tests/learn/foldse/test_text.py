@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from p2c.learn.foldse.literals import Literal, Relation, Rule
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
 from p2c.learn.foldse.simplify import simplify, unite
 from p2c.learn.foldse.text import count_literals, to_program
 from p2c.rules.parse import parse
 from p2c.rules.render import render
 
 
-def at_most(feature: str, value: float, *, negated: bool = False) -> Literal:
-    return Literal(feature, Relation.AT_MOST, value, negated)
+def at_most(feature: str, value: float, *, negated: bool = False) -> LearnedLiteral:
+    return LearnedLiteral(feature, Relation.AT_MOST, value, negated)
 
 
-def above(feature: str, value: float, *, negated: bool = False) -> Literal:
-    return Literal(feature, Relation.ABOVE, value, negated)
+def above(feature: str, value: float, *, negated: bool = False) -> LearnedLiteral:
+    return LearnedLiteral(feature, Relation.ABOVE, value, negated)
 
 
-def equal(feature: str, value: str, *, negated: bool = False) -> Literal:
-    return Literal(feature, Relation.EQUAL, value, negated)
+def equal(feature: str, value: str, *, negated: bool = False) -> LearnedLiteral:
+    return LearnedLiteral(feature, Relation.EQUAL, value, negated)
 
 
-def printed(*rules: Rule) -> str:
+def printed(*rules: LearnedRule) -> str:
     text = render(to_program([simplify(rule) for rule in rules]))
     assert render(parse(text)) == text
     return text
 
 
 def test_strings_come_first_and_numbers_follow_as_learned() -> None:
-    rule = Rule((at_most("gain", 5.0), equal("sex", "M"), at_most("age", 30.0)), label="low")
+    rule = LearnedRule((at_most("gain", 5.0), equal("sex", "M"), at_most("age", 30.0)), label="low")
     assert (
         printed(rule) == "label(X,'low') :- sex(X,'M'), gain(X,N1), N1=<5.0, age(X,N2), N2=<30.0."
     )
 
 
 def test_two_bounds_on_a_feature_become_one_pair() -> None:
-    rule = Rule((at_most("age", 60.0), at_most("age", 27.0, negated=True)), label="a")
+    rule = LearnedRule((at_most("age", 60.0), at_most("age", 27.0, negated=True)), label="a")
     assert printed(rule) == "label(X,'a') :- age(X,N1), N1>27.0, N1=<60.0."
 
 
@@ -45,33 +45,39 @@ def test_of_several_bounds_the_tightest_stays() -> None:
 
 
 def test_a_lone_negated_bound_stays_negated() -> None:
-    rule = Rule((at_most("age", 27.0, negated=True),), label="a")
+    rule = LearnedRule((at_most("age", 27.0, negated=True),), label="a")
     assert printed(rule) == "label(X,'a') :- age(X,N1), not(N1=<27.0)."
 
 
 def test_two_negated_bounds_stay_negated_because_strings_satisfy_both() -> None:
-    rule = Rule((at_most("age", 27.0, negated=True), above("age", 60.0, negated=True)), label="a")
+    rule = LearnedRule(
+        (at_most("age", 27.0, negated=True), above("age", 60.0, negated=True)), label="a"
+    )
     assert printed(rule) == "label(X,'a') :- age(X,N1), not(N1=<27.0), not(N1>60.0)."
 
 
 def test_an_exception_of_one_literal_folds_into_the_body() -> None:
-    rule = Rule((equal("bird", "yes"),), (Rule((equal("kind", "penguin"),)),), "flies")
+    rule = LearnedRule(
+        (equal("bird", "yes"),), (LearnedRule((equal("kind", "penguin"),)),), "flies"
+    )
     assert printed(rule) == "label(X,'flies') :- bird(X,'yes'), not kind(X,'penguin')."
 
 
 def test_an_exception_whose_own_exception_folds_to_one_bound_folds_too() -> None:
-    inner = Rule((at_most("age", 5.0),), (Rule((at_most("age", 3.0, negated=True),)),))
-    rule = Rule((equal("bird", "yes"),), (inner,), "flies")
+    inner = LearnedRule(
+        (at_most("age", 5.0),), (LearnedRule((at_most("age", 3.0, negated=True),)),)
+    )
+    rule = LearnedRule((equal("bird", "yes"),), (inner,), "flies")
     assert printed(rule) == "label(X,'flies') :- bird(X,'yes'), age(X,N1), not(N1=<3.0)."
 
 
 def test_other_exceptions_get_names_inner_ones_first() -> None:
-    inner = Rule((equal("e", "1"), equal("f", "2")))
-    outer = Rule((equal("c", "3"), equal("d", "4")), (inner,))
-    plain = Rule((equal("g", "5"), at_most("h", 1.0)))
+    inner = LearnedRule((equal("e", "1"), equal("f", "2")))
+    outer = LearnedRule((equal("c", "3"), equal("d", "4")), (inner,))
+    plain = LearnedRule((equal("g", "5"), at_most("h", 1.0)))
     rules = [
-        Rule((at_most("a", 1.0),), (outer, plain), "x"),
-        Rule((equal("b", "6"),), (plain,), "x"),
+        LearnedRule((at_most("a", 1.0),), (outer, plain), "x"),
+        LearnedRule((equal("b", "6"),), (plain,), "x"),
     ]
     assert printed(*rules).splitlines() == [
         "label(X,'x') :- a(X,N1), N1=<1.0, not ab2(X,'True'), not ab3(X,'True').",
@@ -84,20 +90,22 @@ def test_other_exceptions_get_names_inner_ones_first() -> None:
 
 def test_a_feature_keeps_its_variable_through_the_program() -> None:
     rules = [
-        Rule((at_most("months", 21.0), at_most("amount", 428.0, negated=True)), label="good"),
-        Rule((at_most("amount", 1345.0),), label="good"),
+        LearnedRule(
+            (at_most("months", 21.0), at_most("amount", 428.0, negated=True)), label="good"
+        ),
+        LearnedRule((at_most("amount", 1345.0),), label="good"),
     ]
     assert printed(*rules).splitlines()[1] == "label(X,'good') :- amount(X,N2), N2=<1345.0."
 
 
 def test_values_are_rounded_to_three_places_unless_asked_otherwise() -> None:
-    rule = Rule((at_most("ph", 4.63349),), label="0")
+    rule = LearnedRule((at_most("ph", 4.63349),), label="0")
     assert printed(rule) == "label(X,'0') :- ph(X,N1), N1=<4.633."
     assert "4.63349" in render(to_program([rule], decimals=None))
 
 
 def test_names_and_quotes_survive() -> None:
-    rule = Rule(
+    rule = LearnedRule(
         (equal("Native Country", "Cote d'Ivoire"), equal("hours.per-week", "")), label="it's"
     )
     assert printed(rule) == (
@@ -106,6 +114,6 @@ def test_names_and_quotes_survive() -> None:
 
 
 def test_rules_and_literals_are_counted_as_printed() -> None:
-    inner = Rule((equal("c", "3"), at_most("a", 0.0)))
-    rule = Rule((at_most("a", 1.0), at_most("a", 0.5, negated=True)), (inner,), "x")
+    inner = LearnedRule((equal("c", "3"), at_most("a", 0.0)))
+    rule = LearnedRule((at_most("a", 1.0), at_most("a", 0.5, negated=True)), (inner,), "x")
     assert count_literals(to_program([simplify(rule)])) == (2, 4)

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from p2c.errors import P2CError
-from p2c.learn.tables.look import Kind, look, refuse_commas, with_decimal_commas
+from p2c.learn.tables.look import ColumnKind, look, refuse_commas, with_decimal_commas
 
 TWELVE = range(12)
 
 
-def kind(*cells: Any, name: str = "column") -> Kind:
+def kind(*cells: Any, name: str = "column") -> ColumnKind:
     (found,) = look(pd.DataFrame({name: list(cells)})).columns
     return found.kind
 
@@ -21,36 +21,36 @@ def kind(*cells: Any, name: str = "column") -> Kind:
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        ([18, 40, 18] * 4, Kind.NUMBER),
-        ([n * 1.5 for n in TWELVE], Kind.NUMBER),
-        ([n * 1000 for n in TWELVE], Kind.NUMBER),
-        ([n + 500 for n in TWELVE], Kind.ID),
-        ([f"A{n}" for n in TWELVE], Kind.ID),
-        (["a", "b"] * 6, Kind.CATEGORY),
-        ([True, False] * 6, Kind.CATEGORY),
-        (["a"] * 12, Kind.CONSTANT),
-        ([7] * 12, Kind.CONSTANT),
-        ([None] * 12, Kind.EMPTY),
-        (["1236,50", "12", "1.000,00"], Kind.COMMA),
-        (["2024-01-31", "2023-02-01"], Kind.DATE),
-        (["2024-01-31T10:00:00Z", "2023-02-01"], Kind.DATE),
-        (["31.1.2024", "01.02.23"], Kind.DATE),
-        (["1/31/2024", "2/1/2023"], Kind.DATE),
-        ([20240100 + n for n in range(1, 13)], Kind.DATE),
-        ([pd.Timestamp("2024-01-31"), pd.Timestamp("2024-02-01")], Kind.DATE),
-        (["01067", "10115"] * 6, Kind.CODE),
-        ([f"A{n // 2 * 2 if n < 4 else n}" for n in TWELVE], Kind.CODE),
+        ([18, 40, 18] * 4, ColumnKind.NUMBER),
+        ([n * 1.5 for n in TWELVE], ColumnKind.NUMBER),
+        ([n * 1000 for n in TWELVE], ColumnKind.NUMBER),
+        ([n + 500 for n in TWELVE], ColumnKind.ID),
+        ([f"A{n}" for n in TWELVE], ColumnKind.ID),
+        (["a", "b"] * 6, ColumnKind.CATEGORY),
+        ([True, False] * 6, ColumnKind.CATEGORY),
+        (["a"] * 12, ColumnKind.CONSTANT),
+        ([7] * 12, ColumnKind.CONSTANT),
+        ([None] * 12, ColumnKind.EMPTY),
+        (["1236,50", "12", "1.000,00"], ColumnKind.COMMA),
+        (["2024-01-31", "2023-02-01"], ColumnKind.DATE),
+        (["2024-01-31T10:00:00Z", "2023-02-01"], ColumnKind.DATE),
+        (["31.1.2024", "01.02.23"], ColumnKind.DATE),
+        (["1/31/2024", "2/1/2023"], ColumnKind.DATE),
+        ([20240100 + n for n in range(1, 13)], ColumnKind.DATE),
+        ([pd.Timestamp("2024-01-31"), pd.Timestamp("2024-02-01")], ColumnKind.DATE),
+        (["01067", "10115"] * 6, ColumnKind.CODE),
+        ([f"A{n // 2 * 2 if n < 4 else n}" for n in TWELVE], ColumnKind.CODE),
     ],
 )
-def test_a_column_is_seen_as_what_it_holds(cells: list[Any], expected: Kind) -> None:
+def test_a_column_is_seen_as_what_it_holds(cells: list[Any], expected: ColumnKind) -> None:
     assert kind(*cells) is expected
 
 
 @pytest.mark.parametrize("name", ["id", "customer_id", "Customer ID", "case-no"])
 def test_different_whole_numbers_under_the_name_of_an_id_are_one(name: str) -> None:
     cells = [n * 1000 for n in TWELVE]
-    assert kind(*cells, name=name) is Kind.ID
-    assert kind(*cells[:6], *cells[:6], name=name) is Kind.NUMBER
+    assert kind(*cells, name=name) is ColumnKind.ID
+    assert kind(*cells[:6], *cells[:6], name=name) is ColumnKind.NUMBER
 
 
 def test_range_values_and_what_is_missing_are_told() -> None:

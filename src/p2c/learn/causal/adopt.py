@@ -11,7 +11,7 @@ from p2c.learn.causal.contradictions import (
     refuse_deadlocks,
     refuse_overlaps,
 )
-from p2c.learn.causal.verdict import Verdict
+from p2c.learn.causal.verdict import ReviewVerdict
 from p2c.rules.bind import build_theory
 from p2c.rules.parse import parse
 from p2c.rules.satisfy import Formulas
@@ -69,7 +69,7 @@ def with_causal_rules(problem: Mapping[str, Any], review: Review) -> dict[str, A
 def _refuse_rejected(own: Program, review: Review) -> None:
     """Refuse a problem that already holds a rule which an expert rejected."""
     for answer in review.verdicts().values():
-        if answer.verdict is Verdict.REJECTED:
+        if answer.verdict is ReviewVerdict.REJECTED:
             main = parse(review.candidates[answer.rule].rule).rules[0]
             if main in own.rules:
                 message = f"{answer.rule}: the problem holds this rule, which {answer.by} rejected: {answer.why}"

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.learn.causal.heads import Head
-    from p2c.learn.foldse.columns import Column, Mask
-    from p2c.learn.foldse.literals import Rule
+    from p2c.learn.foldse.columns import CodedColumn, Mask
+    from p2c.learn.foldse.literals import LearnedRule
     from p2c.learn.tables.domains import FeatureKeys
     from p2c.rules.syntax import Literal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class CausalTask:
     """The table to learn from, tidy and coded, with the settings."""
 
     table: pd.DataFrame
-    columns: Mapping[str, Column]
+    columns: Mapping[str, CodedColumn]
     keys: Mapping[str, FeatureKeys]
     ratio: float
     tail: float
@@ -71,7 +71,7 @@ def learn_causal_rules(
     causes = _chosen(table, features, [str(name) for name in table.columns])
     effects = _chosen(table, targets, causes)
     read = table[list(dict.fromkeys([*causes, *effects]))]
-    source = Source(
+    source = CausalTask(
         table=read,
         columns={name: encode(read[name]) for name in causes},
         keys=domain_from_frame(read),
@@ -99,7 +99,7 @@ def _chosen(table: pd.DataFrame, names: Iterable[str] | None, default: list[str]
     return list(dict.fromkeys(chosen))
 
 
-def _candidates(source: Source, effect: str, head: Head) -> Iterator[Candidate]:
+def _candidates(source: CausalTask, effect: str, head: Head) -> Iterator[Candidate]:
     """Learn the rules of one head and yield those that tell something."""
     held = head_holds(head, source.table[effect])
     causes = {name: column for name, column in source.columns.items() if name != effect}
@@ -127,7 +127,9 @@ def _candidates(source: Source, effect: str, head: Head) -> Iterator[Candidate]:
         yield Candidate(name, effect, text, reads, evidence, suggest_law(evidence))
 
 
-def _write(rule: Rule, effect: str, head: Head, keys: Mapping[str, FeatureKeys]) -> tuple[str, str]:
+def _write(
+    rule: LearnedRule, effect: str, head: Head, keys: Mapping[str, FeatureKeys]
+) -> tuple[str, str]:
     """Return the id of a candidate, which its text decides, and the text, its helpers named after the id."""
     program = to_program([replace(rule, label="")], target=effect, decimals=None)
     atom, restriction = write_head(effect, head)
@@ -160,7 +162,7 @@ def _rename_exceptions(program: Program, mark: str) -> Program:
     return Program(tuple(rules))
 
 
-def _examples(source: Source, names: Sequence[str], mask: Mask) -> tuple[Example, ...]:
+def _examples(source: CausalTask, names: Sequence[str], mask: Mask) -> tuple[Example, ...]:
     places = np.flatnonzero(mask)[: source.examples].tolist()
     return tuple(
         Example(

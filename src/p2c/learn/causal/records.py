@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c.domain.feature import Law
 from p2c.learn.causal.candidate import Candidate, Evidence, Example
-from p2c.learn.causal.verdict import Answer, Verdict
+from p2c.learn.causal.verdict import ReviewAnswer, ReviewVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,7 @@ def read_candidate(record: Mapping[str, Any]) -> Candidate:
     )
 
 
-def answer_record(answer: Answer) -> dict[str, Any]:
+def answer_record(answer: ReviewAnswer) -> dict[str, Any]:
     """Return an answer as a record, without what it has not."""
     plain = {
         "record": "answer",
@@ -63,12 +63,12 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value not in ("", None)}
 
 
-def read_answer(record: Mapping[str, Any]) -> Answer:
+def read_answer(record: Mapping[str, Any]) -> ReviewAnswer:
     """Return the answer of a record; one that approves says under which law and which text."""
-    verdict = Verdict(record["verdict"])
-    settled = verdict is not Verdict.REJECTED
+    verdict = ReviewVerdict(record["verdict"])
+    settled = verdict is not ReviewVerdict.REJECTED
     evidence = record.get("evidence")
-    return Answer(
+    return ReviewAnswer(
         rule=read_text(record, "rule"),
         verdict=verdict,
         by=read_text(record, "by"),

@@ -24,8 +24,8 @@ from p2c.learn.causal.records import (
     read_text,
 )
 from p2c.learn.causal.verdict import (
-    Answer,
-    Verdict,
+    ReviewAnswer,
+    ReviewVerdict,
     approved_law,
     approved_text,
     read_verdict,
@@ -58,7 +58,7 @@ class Review:
     journal: Journal
     features: dict[str, dict[str, Any]] = field(default_factory=dict)
     candidates: dict[str, Candidate] = field(default_factory=dict)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ReviewAnswer] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
@@ -70,11 +70,11 @@ class Review:
         """Return the lines that were cut short while being written and are passed over."""
         return self.journal.torn
 
-    def verdicts(self) -> dict[str, Answer]:
+    def verdicts(self) -> dict[str, ReviewAnswer]:
         """Return the answer that counts for each rule that has one: its last."""
         return {answer.rule: answer for answer in self.answers}
 
-    def history(self, rule_id: str) -> tuple[Answer, ...]:
+    def history(self, rule_id: str) -> tuple[ReviewAnswer, ...]:
         """Return every answer to a rule, the oldest first."""
         return tuple(answer for answer in self.answers if answer.rule == rule_id)
 
@@ -95,14 +95,14 @@ class Review:
     def decide(
         self,
         rule_id: str,
-        verdict: Verdict | str,
+        verdict: ReviewVerdict | str,
         *,
         by: str,
         why: str,
         law: Law | str | None = None,
         rule: str | None = None,
         evidence: Evidence | None = None,
-    ) -> Answer:
+    ) -> ReviewAnswer:
         """Answer one candidate and append the answer to the file; what cannot hold is refused and not written.
 
         `law` is the suggested one unless given, `rule` the text of an edited rule and `evidence` what the data say of
@@ -113,13 +113,13 @@ class Review:
         refuse_anonymous(candidate, by=by, why=why)
         text = approved_text(candidate, chosen, rule)
         settled, direction = None, ""
-        if chosen is not Verdict.REJECTED:
+        if chosen is not ReviewVerdict.REJECTED:
             settled = approved_law(candidate, law)
             proposal = read_proposal(rule_id, text, settled, self.features)
             direction = f"{', '.join(proposal.causes) or 'nothing'} -> {proposal.feature}"
             self._refuse(proposal, evidence)
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        answer = Answer(
+        answer = ReviewAnswer(
             rule_id, chosen, by.strip(), at, why.strip(), settled, direction, text, evidence
         )
         self.journal.append([answer_record(answer)])
@@ -144,7 +144,7 @@ class Review:
     def _proposals(self) -> tuple[Proposal, ...]:
         found = []
         for answer in self.verdicts().values():
-            if answer.verdict is not Verdict.REJECTED:
+            if answer.verdict is not ReviewVerdict.REJECTED:
                 assert answer.law is not None
                 found.append(read_proposal(answer.rule, answer.text, answer.law, self.features))
         return tuple(found)
@@ -208,7 +208,7 @@ def _take(review: Review, record: Mapping[str, Any]) -> None:
             raise ValueError(f"the kind '{other}'")
 
 
-def _credit(answer: Answer) -> str:
+def _credit(answer: ReviewAnswer) -> str:
     words = (
         f"{answer.rule}, {answer.verdict.value} by {answer.by} on {answer.at[:10]}: {answer.why}"
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from p2c.learn.causal.candidate import Candidate, Evidence
 
 
-class Verdict(Enum):
+class ReviewVerdict(Enum):
     """What an expert says of a candidate; `edited` is approval of another text."""
 
     APPROVED = "approved"
@@ -23,14 +23,14 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReviewAnswer:
     """One verdict as it was given: by whom, when and why; `text` is the approved rule, empty where it is rejected.
 
     `direction` reads `cause, cause -> effect`; `evidence` is what the data say of an edited text, where it was asked.
     """
 
     rule: str
-    verdict: Verdict
+    verdict: ReviewVerdict
     by: str
     at: str
     why: str
@@ -40,10 +40,10 @@ class Answer:
     evidence: Evidence | None = None
 
 
-def read_verdict(given: Verdict | str) -> Verdict:
+def read_verdict(given: ReviewVerdict | str) -> ReviewVerdict:
     """Return the verdict that a word names."""
-    known = {each.value: each for each in Verdict}
-    word = given.value if isinstance(given, Verdict) else given
+    known = {each.value: each for each in ReviewVerdict}
+    word = given.value if isinstance(given, ReviewVerdict) else given
     if word not in known:
         raise ReviewError(f"no verdict '{word}'; {suggestion(word, known)}")
     return known[word]
@@ -62,19 +62,19 @@ def approved_law(candidate: Candidate, given: Law | str | None) -> Law:
     return known[word]
 
 
-def approved_text(candidate: Candidate, verdict: Verdict, given: str | None) -> str:
+def approved_text(candidate: Candidate, verdict: ReviewVerdict, given: str | None) -> str:
     """Return the text that is approved; '' for a rejected rule."""
     other = given is not None and not _says_the_same(given, candidate.rule)
     match verdict:
-        case Verdict.REJECTED if given is not None:
+        case ReviewVerdict.REJECTED if given is not None:
             raise refusal(candidate, "a rejected rule has no text: edit it, or leave the text out")
-        case Verdict.REJECTED:
+        case ReviewVerdict.REJECTED:
             return ""
-        case Verdict.APPROVED if other:
+        case ReviewVerdict.APPROVED if other:
             raise refusal(candidate, "a text other than the proposed one is 'edited'")
-        case Verdict.APPROVED:
+        case ReviewVerdict.APPROVED:
             return candidate.rule
-        case Verdict.EDITED:
+        case ReviewVerdict.EDITED:
             if given is None or not other:
                 raise refusal(candidate, "the text is the proposed one: approve it, or change it")
             return given.strip()

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.learn.foldse.inputs import encode_table
-from p2c.learn.foldse.literals import Literal, Relation, Rule
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
 from p2c.learn.foldse.measure import all_literals, features_read, first_rule
 from p2c.learn.foldse.missing import name_missing
 from p2c.learn.foldse.simplify import simplify
 from p2c.learn.foldse.text import to_program
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.rules.render import render, render_literal, render_rule
-from p2c.rules.syntax import Atom, Constant, Not, Program, Variable
-from p2c.rules.syntax import Rule as TextRule
+from p2c.rules.syntax import Atom, Constant, Not, Program, Rule, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +35,7 @@ PERSON = Variable("X")
 class Ruleset:
     """Rules of the outcome called `label`; `accepting` tells whether that is the desired one, `other` names the rest."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[LearnedRule, ...]
     label: str
     other: str
     accepting: bool
@@ -58,7 +57,7 @@ class Ruleset:
         """Return the rules as text has them; without any, the other outcome is a fact."""
         if not self.rules:
             head = Atom(self.target, (PERSON, Constant(self.other)))
-            return Program((TextRule(head, ()),))
+            return Program((Rule(head, ()),))
         program = to_program(self.rules, target=self.target, decimals=None)
         return name_missing(program, self.keys)
 
@@ -99,22 +98,24 @@ def read_foldse(
     for place, rule in enumerate(named):
         if rule.label == desired:
             above = _others(named[:place], desired)
-            found.append(Rule(rule.literals, (*rule.exceptions, *above), str(desired)))
+            found.append(LearnedRule(rule.literals, (*rule.exceptions, *above), str(desired)))
     if model.default_ == desired:
-        found.append(Rule((), _others(named, desired), str(desired)))
+        found.append(LearnedRule((), _others(named, desired), str(desired)))
     return Ruleset(tuple(map(simplify, found)), str(desired), str(other), True, keys)
 
 
-def _others(rules: Iterable[Rule], desired: Any) -> tuple[Rule, ...]:
+def _others(rules: Iterable[LearnedRule], desired: Any) -> tuple[LearnedRule, ...]:
     return tuple(replace(rule, label=None) for rule in rules if rule.label != desired)
 
 
-def _renamed(rule: Rule, view: View) -> Rule:
+def _renamed(rule: LearnedRule, view: View) -> LearnedRule:
     literals = tuple(replace(each, feature=view.feature(each.feature)) for each in rule.literals)
-    return Rule(literals, tuple(_renamed(each, view) for each in rule.exceptions), rule.label)
+    return LearnedRule(
+        literals, tuple(_renamed(each, view) for each in rule.exceptions), rule.label
+    )
 
 
-def _fits(literal: Literal, numbers: Mapping[str, bool]) -> bool:
+def _fits(literal: LearnedLiteral, numbers: Mapping[str, bool]) -> bool:
     if literal.relation is Relation.EQUAL:
         return not numbers[literal.feature] or literal.value == ""
     return numbers[literal.feature]

@@ -13,7 +13,7 @@ from p2c.learn.extract.ruleset import Ruleset, read_foldse
 from p2c.learn.extract.tree_rules import as_rules, is_readable_tree, tree_rules
 from p2c.learn.extract.written import WrittenRules, is_program, read_written
 from p2c.learn.foldse import FoldSE
-from p2c.learn.model.asking import Answers, Model, choose_classes, equals, open_model
+from p2c.learn.model.asking import AskedModel, ModelAnswers, choose_classes, equals, open_model
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.learn.tables.view import View, as_frame, view_of
 
@@ -35,7 +35,7 @@ class Source:
     view: View
     table: pd.DataFrame
     accepted: Mask
-    model: Model | None
+    model: AskedModel | None
     desired: Any
     other: Any
     own_rules: Ruleset | WrittenRules | None
@@ -78,15 +78,15 @@ def _recorded_source(decisions: Any, view: View, table: pd.DataFrame, desired: A
 def _written_source(model: Any, view: View, table: pd.DataFrame, desired: Any) -> Source:
     written = read_written(model, table, desired)
 
-    def answer(rows: Any) -> Answers:
-        return Answers(written.accepts(view.table(rows)))
+    def answer(rows: Any) -> ModelAnswers:
+        return ModelAnswers(written.accepts(view.table(rows)))
 
-    asked = Model(answer, desired, None)
+    asked = AskedModel(answer, desired, None)
     return Source(view, table, written.accepts(table), asked, desired, None, written)
 
 
 def _own_rules(
-    model: Any, view: View, table: pd.DataFrame, asked: Model, threshold: float | None
+    model: Any, view: View, table: pd.DataFrame, asked: AskedModel, threshold: float | None
 ) -> Ruleset | None:
     """Return the rules of a model that is made of rules and decides by them."""
     if isinstance(model, FoldSE) and threshold is None:

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c.learn.foldse.columns import MISSING
-from p2c.learn.foldse.literals import Literal, Relation, Rule
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
 from p2c.learn.foldse.simplify import unite
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def is_readable_tree(model: Any, columns: Sequence[ColumnView]) -> bool:
 
 def tree_rules(
     tree: Any, columns: Sequence[ColumnView], whole: Sequence[bool], accepting: Any
-) -> list[tuple[bool, tuple[Literal, ...]]]:
+) -> list[tuple[bool, tuple[LearnedLiteral, ...]]]:
     """Return one list of literals for each region of one decision, and whether it is accepted.
 
     `columns` are those that the tree was trained on, in its order; `whole` tells which hold whole numbers only, whose
@@ -49,10 +49,10 @@ def tree_rules(
 
 
 def as_rules(
-    regions: Sequence[tuple[bool, tuple[Literal, ...]]], *, accepted: bool, label: str
-) -> tuple[Rule, ...]:
+    regions: Sequence[tuple[bool, tuple[LearnedLiteral, ...]]], *, accepted: bool, label: str
+) -> tuple[LearnedRule, ...]:
     """Return the regions of one decision as rules."""
-    return tuple(Rule(path, (), label) for decision, path in regions if decision is accepted)
+    return tuple(LearnedRule(path, (), label) for decision, path in regions if decision is accepted)
 
 
 def greatest_at_most(threshold: float) -> float:
@@ -96,8 +96,8 @@ class _Reader:
         return found
 
     def regions(
-        self, node: int, path: tuple[Literal, ...], decided: Sequence[bool | None]
-    ) -> Iterator[tuple[bool, tuple[Literal, ...]]]:
+        self, node: int, path: tuple[LearnedLiteral, ...], decided: Sequence[bool | None]
+    ) -> Iterator[tuple[bool, tuple[LearnedLiteral, ...]]]:
         decision = decided[node]
         if decision is not None:
             yield decision, path
@@ -107,7 +107,9 @@ class _Reader:
             if literals is not None:
                 yield from self.regions(child, (*path, *literals), decided)
 
-    def split(self, node: int) -> tuple[tuple[Literal, ...] | None, tuple[Literal, ...] | None]:
+    def split(
+        self, node: int
+    ) -> tuple[tuple[LearnedLiteral, ...] | None, tuple[LearnedLiteral, ...] | None]:
         """Return the literals that lead left and right; None where nothing goes that way."""
         place = self.tree.feature[node]
         column = self.columns[place]
@@ -120,25 +122,25 @@ class _Reader:
         bound = float(floor(limit)) if self.whole[place] else limit
         # A missing value passes negated bounds only, so negation says which way it goes.
         relation = Relation.ABOVE if missing_left else Relation.AT_MOST
-        plain = Literal(column.feature, relation, bound)
+        plain = LearnedLiteral(column.feature, relation, bound)
         negated = plain.complement()
         return ((negated,), (plain,)) if missing_left else ((plain,), (negated,))
 
 
 def _split_missing(
     column: ColumnView, *, missing_left: bool, numbers_left: bool
-) -> tuple[tuple[Literal, ...] | None, tuple[Literal, ...] | None]:
+) -> tuple[tuple[LearnedLiteral, ...] | None, tuple[LearnedLiteral, ...] | None]:
     """Split what is missing from what is not, as a tree does with an infinite threshold."""
     if missing_left == numbers_left:
         return ((), None) if numbers_left else (None, ())
-    missing = Literal(column.feature, Relation.EQUAL, MISSING)
+    missing = LearnedLiteral(column.feature, Relation.EQUAL, MISSING)
     sides = ((missing.complement(),), (missing,))
     return sides if numbers_left else sides[::-1]
 
 
 def _split_texts(
     column: ColumnView, limit: float
-) -> tuple[tuple[Literal, ...] | None, tuple[Literal, ...] | None]:
+) -> tuple[tuple[LearnedLiteral, ...] | None, tuple[LearnedLiteral, ...] | None]:
     """Split the truth values of a column, which a tree takes for 0 and 1."""
     left = [text for text, value in column.originals or () if float(value) <= limit]
     right = [text for text, value in column.originals or () if float(value) > limit]
@@ -146,5 +148,5 @@ def _split_texts(
         return (), None
     if not left:
         return None, ()
-    literal = Literal(column.feature, Relation.EQUAL, left[0])
+    literal = LearnedLiteral(column.feature, Relation.EQUAL, left[0])
     return (literal,), (literal.complement(),)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from p2c.learn.foldse.literals import Literal, Relation
+from p2c.learn.foldse.literals import LearnedLiteral, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from p2c.learn.foldse.grid import Counts, Examples, Grid
+    from p2c.learn.foldse.grid import CountGrid, Counts, Examples
 
 Scores = NDArray[np.float64]
 
@@ -32,7 +32,9 @@ def score(tp: float, fn: float, tn: float, fp: float) -> float:
     return -(sqrt(tp * fp) + sqrt(tn * fn)) / (tp + fn + tn + fp)
 
 
-def best_literal(positive: Examples, negative: Examples, used: Iterable[Literal]) -> Literal | None:
+def best_literal(
+    positive: Examples, negative: Examples, used: Iterable[LearnedLiteral]
+) -> LearnedLiteral | None:
     """Return the first literal with the strictly highest score, None where none is left to try."""
     taken = frozenset(used)
     totals = positive.weight, negative.weight
@@ -46,7 +48,9 @@ def best_literal(positive: Examples, negative: Examples, used: Iterable[Literal]
     return chosen
 
 
-def searches(grid: Grid, pos: Counts, neg: Counts, totals: tuple[float, float]) -> Iterator[Search]:
+def searches(
+    grid: CountGrid, pos: Counts, neg: Counts, totals: tuple[float, float]
+) -> Iterator[SlotCounts]:
     """Sum up the counts of a grid; those of a wide column in blocks, so that no long array is copied."""
     if len(grid.columns) > 1 or grid.size <= BLOCK:
         counts = np.stack((pos, neg))
@@ -54,7 +58,9 @@ def searches(grid: Grid, pos: Counts, neg: Counts, totals: tuple[float, float]) 
         np.cumsum(counts, axis=1, out=sums[:, 1:])
         before = sums[:, grid.starts]
         numbers = sums[:, grid.ends_of_numbers] - before
-        yield Search(grid, totals, counts=counts, sums=sums[:, 1:], before=before, numbers=numbers)
+        yield SlotCounts(
+            grid, totals, counts=counts, sums=sums[:, 1:], before=before, numbers=numbers
+        )
         return
     end = int(grid.ends_of_numbers[0])
     numbers = np.array([[pos[:end].sum()], [neg[:end].sum()]])
@@ -62,13 +68,13 @@ def searches(grid: Grid, pos: Counts, neg: Counts, totals: tuple[float, float]) 
     for start in range(0, grid.size, BLOCK):
         counts = np.stack((pos[start : start + BLOCK], neg[start : start + BLOCK]))
         sums = np.cumsum(counts, axis=1)
-        yield Search(
+        yield SlotCounts(
             grid, totals, start=start, counts=counts, sums=sums, before=before, numbers=numbers
         )
         before = before - sums[:, -1:]
 
 
-class Search:
+class SlotCounts:
     """Counts of some slots of a grid, positives above negatives, from which the score of any literal can be read off.
 
     `covered` holds for each value that occurs the rows that are at most it or, for a string, equal to it; `numbers`
@@ -77,7 +83,7 @@ class Search:
 
     def __init__(
         self,
-        grid: Grid,
+        grid: CountGrid,
         totals: tuple[float, float],
         *,
         start: int = 0,
@@ -96,7 +102,7 @@ class Search:
         at_most = sums[:, present] - before[:, self.owners]
         self.covered = np.where(self.numeric, at_most, counts[:, present])
 
-    def best(self, used: frozenset[Literal]) -> tuple[float, int, Literal] | None:
+    def best(self, used: frozenset[LearnedLiteral]) -> tuple[float, int, LearnedLiteral] | None:
         """Return the best score, minus the rank of its feature in the order of trial, and the literal."""
         if not len(self.places):
             return None
@@ -126,7 +132,7 @@ class Search:
             above = self.numbers[:, self.owners[places]] - self.covered[:, places]
             scores[places] = np.maximum(scores[places], self._scores(above))
 
-    def _places_of(self, used: Iterable[Literal]) -> Iterable[int]:
+    def _places_of(self, used: Iterable[LearnedLiteral]) -> Iterable[int]:
         for literal in used:
             if literal.feature in self.grid.features:
                 owner = self.grid.features.index(literal.feature)
@@ -135,7 +141,7 @@ class Search:
                 if place < len(self.places) and self.places[place] == slot:
                     yield place
 
-    def _candidates(self, place: int) -> list[tuple[float, Literal]]:
+    def _candidates(self, place: int) -> list[tuple[float, LearnedLiteral]]:
         """Return the literals on one value in the order of trial, each after its score."""
         owner = int(self.owners[place])
         value = self.grid.columns[owner].value(int(self.places[place] - self.grid.starts[owner]))
@@ -147,7 +153,7 @@ class Search:
         for relation, covered in tests:
             tp, fp = covered.tolist()
             fn, tn = self.totals[0] - tp, self.totals[1] - fp
-            literal = Literal(self.grid.features[owner], relation, value)
+            literal = LearnedLiteral(self.grid.features[owner], relation, value)
             candidates.append((score(tp, fn, tn, fp), literal))
             candidates.append((score(fn, tp, fp, tn), literal.complement()))
         return candidates

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from p2c.learn.foldse.literals import Literal, Relation
+from p2c.learn.foldse.literals import LearnedLiteral, Relation
 
 Rows = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -28,7 +28,7 @@ NUMERIC_OBJECTS = frozenset({"integer", "floating", "mixed-integer-float"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class CodedColumn:
     """A coded column: code c is the c-th number, or past the numbers the string at c minus their count."""
 
     codes: NDArray[Any]
@@ -51,12 +51,12 @@ class Column:
             return len(self.numbers) + bisect_left(self.strings, value)
         return int(np.searchsorted(self.numbers, value))
 
-    def holds(self, literal: Literal, rows: Rows | None = None) -> Mask:
+    def holds(self, literal: LearnedLiteral, rows: Rows | None = None) -> Mask:
         """Tell for each row, or each of `rows`, whether the literal holds."""
         codes = self.codes if rows is None else self.codes[rows]
         return np.asarray(self._plain_holds(literal, codes) != literal.negated)
 
-    def _plain_holds(self, literal: Literal, codes: NDArray[Any]) -> Mask:
+    def _plain_holds(self, literal: LearnedLiteral, codes: NDArray[Any]) -> Mask:
         count = len(self.numbers)
         if literal.relation is Relation.EQUAL:
             code = self.code(literal.value)
@@ -69,7 +69,7 @@ class Column:
         return np.asarray((codes >= bound) & (codes < count))
 
 
-def encode(values: Any) -> Column:
+def encode(values: Any) -> CodedColumn:
     """Code one column of a frame or an array.
 
     Numbers stay numbers, everything else becomes a string: truth values and dates as Python writes them, a missing
@@ -93,11 +93,11 @@ def encode(values: Any) -> Column:
     return _encode_objects(cells)
 
 
-def _encode_numbers(values: NDArray[np.float64]) -> Column:
+def _encode_numbers(values: NDArray[np.float64]) -> CodedColumn:
     ranked = _rank_by_sorting if _mostly_distinct(values) else _rank_by_hashing
     codes, distinct = ranked(values)
     missing = bool(len(codes)) and int(codes.max()) == len(distinct)
-    return _finite(Column(codes, distinct, (MISSING,) if missing else ()))
+    return _finite(CodedColumn(codes, distinct, (MISSING,) if missing else ()))
 
 
 def _mostly_distinct(values: NDArray[np.float64]) -> bool:
@@ -129,17 +129,17 @@ def _rank_by_sorting(values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray
     return codes, distinct
 
 
-def _encode_categories(series: pd.Series) -> Column:
+def _encode_categories(series: pd.Series) -> CodedColumn:
     places = series.cat.codes.to_numpy()
     categories = np.append(series.cat.categories.to_numpy(dtype=object), [None])
     present = np.unique(places)
     column = _encode_objects(categories[present])
     ranks = np.zeros(len(categories), dtype=column.codes.dtype)
     ranks[present] = column.codes
-    return Column(ranks[places], column.numbers, column.strings)
+    return CodedColumn(ranks[places], column.numbers, column.strings)
 
 
-def _encode_objects(cells: NDArray[Any]) -> Column:
+def _encode_objects(cells: NDArray[Any]) -> CodedColumn:
     try:
         places, distinct = _first_places(cells)
         if not {0, 1}.isdisjoint(distinct):
@@ -155,7 +155,9 @@ def _encode_objects(cells: NDArray[Any]) -> Column:
     strings = sorted({value for value in plain if isinstance(value, str)})
     order = {value: rank for rank, value in enumerate([*found, *strings])}
     ranks = np.array([order[value] for value in plain], dtype=_code_type(len(order)))
-    return _finite(Column(ranks[places], np.array(found, dtype=np.float64) + 0.0, tuple(strings)))
+    return _finite(
+        CodedColumn(ranks[places], np.array(found, dtype=np.float64) + 0.0, tuple(strings))
+    )
 
 
 def _first_places(cells: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
@@ -187,7 +189,7 @@ def _plain(value: object) -> float | str:
             )
 
 
-def _finite(column: Column) -> Column:
+def _finite(column: CodedColumn) -> CodedColumn:
     if not np.isfinite(column.numbers).all():
         raise ValueError("Input X contains infinity: a threshold must be a finite number")
     return column

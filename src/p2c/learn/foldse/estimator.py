@@ -17,9 +17,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from p2c.learn.foldse.display import model_html
+from p2c.errors import counted
 from p2c.learn.foldse.induce import learn_rule_list, learn_rules
-from p2c.learn.foldse.inputs import as_table, check_names, encode_table, read_row
+from p2c.learn.foldse.inputs import as_table, check_names, encode_table, read_row, read_weights
 from p2c.learn.foldse.measure import (
     class_shares,
     decided_rows,
@@ -27,10 +27,10 @@ from p2c.learn.foldse.measure import (
     first_rule,
     rule_quality,
 )
-from p2c.learn.foldse.proof import Proof, prove
+from p2c.learn.foldse.proof import PredictionProof, prove
 from p2c.learn.foldse.simplify import simplify
 from p2c.learn.foldse.text import to_program
-from p2c.learn.foldse.weights import read_weights
+from p2c.markup import element
 from p2c.rules.render import render
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from p2c.learn.foldse.columns import Column, Mask
+    from p2c.learn.foldse.columns import CodedColumn, Mask
     from p2c.learn.foldse.grid import Weights
-    from p2c.learn.foldse.literals import Rule
+    from p2c.learn.foldse.literals import LearnedRule
     from p2c.rules.syntax import Program
 
 
@@ -119,7 +119,7 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verdicts = self._verdicts(X)
         return np.asarray(self.shares_[verdicts])
 
-    def explain(self, row: Any) -> Proof:
+    def explain(self, row: Any) -> PredictionProof:
         """Return why the rules give one row its class; print it, or walk the tree."""
         check_is_fitted(self)
         values = read_row(row, self._names, needed=features_read(self.rules_))
@@ -130,7 +130,7 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return to_program(self.rules_, target=self.target, decimals=decimals)
 
     def _repr_html_(self) -> str:
-        return model_html(self) if hasattr(self, "rules_") else str(super()._repr_html_inner())
+        return _model_html(self) if hasattr(self, "rules_") else str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -180,9 +180,9 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return int(np.searchsorted(self.classes_, label))
 
     def _learn(
-        self, columns: Mapping[str, Column], labels: NDArray[np.intp], weights: Weights | None
-    ) -> tuple[Rule, ...]:
-        learned: list[tuple[int, Rule]] = []
+        self, columns: Mapping[str, CodedColumn], labels: NDArray[np.intp], weights: Weights | None
+    ) -> tuple[LearnedRule, ...]:
+        learned: list[tuple[int, LearnedRule]] = []
         ratio, tail = self.ratio, self.tail
         if len(self.classes_) > 2:
             learned += learn_rule_list(columns, labels, ratio=ratio, tail=tail, weights=weights)
@@ -202,7 +202,7 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return int(np.argmax(np.bincount(labels[left], weights=heavy)))
 
     def _measure(
-        self, columns: Mapping[str, Column], labels: NDArray[np.intp], weights: Weights | None
+        self, columns: Mapping[str, CodedColumn], labels: NDArray[np.intp], weights: Weights | None
     ) -> None:
         count = len(self.classes_)
         decided = decided_rows(self.rules_, columns, len(labels), ordered=count > 2)
@@ -225,3 +225,25 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, table, reset=False, skip_check_array=True)
         columns = encode_table(table, self._names, needed=features_read(self.rules_))
         return first_rule(self.rules_, columns, len(table))
+
+
+def _model_html(model: FoldSE) -> str:
+    """Return a fitted model as a table of its rules, how each fares on the rows it was learned from, and its program."""
+    titles = ("rule for", "rows", "precision", "recall")
+    head = element("tr", None, *(element("th", None, title) for title in titles))
+    rows = [
+        element(
+            "tr",
+            None,
+            element("td", None, str(rule.label)),
+            element("td", None, f"{quality.support:,}"),
+            element("td", None, f"{quality.precision:.1%}"),
+            element("td", None, f"{quality.recall:.1%}"),
+        )
+        for rule, quality in zip(model.rules_, model.qualities_, strict=True)
+    ]
+    program = [line for line in model.program_.splitlines() if line]
+    default = element("p", None, f"otherwise: {model.default_}")
+    lines = element("ol", None, *(element("li", None, element("code", None, x)) for x in program))
+    title = element("strong", None, f"FoldSE, {counted(len(model.rules_), 'rule')}")
+    return str(element("div", None, title, element("table", None, head, *rows), default, lines))

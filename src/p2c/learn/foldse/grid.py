@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.learn.foldse.columns import Column, Rows
+    from p2c.learn.foldse.columns import CodedColumn, Rows
 
 Counts = NDArray[Any]
-"""Whole numbers or, where rows have weights, sums of those."""
+"""How many rows there are of each value or, where rows have weights, how much they weigh."""
 Weights = NDArray[np.float64]
 
 NARROW = 4_096
 BLOCK = 1 << 18
 WORTH_KEEPING = 8
-"""A column with so many rows for each distinct value has counts that are small beside it."""
+"""How many rows for each distinct value make the counts of a column small beside the column."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+class CountGrid:
     """Columns side by side: a row of `slots` holds, for each column, the place of its value in the order of trial.
 
     Column c owns the slots from `starts[c]` on, of which those before `ends_of_numbers[c]` are numbers.
@@ -37,7 +37,7 @@ class Grid:
 
     features: tuple[str, ...]
     ranks: tuple[int, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[CodedColumn, ...]
     slots: NDArray[Any]
     starts: NDArray[np.intp]
     ends_of_numbers: NDArray[np.intp]
@@ -67,7 +67,9 @@ class Grid:
 class Examples:
     """Rows of one side, positive or negative, that remember their counts."""
 
-    def __init__(self, grids: Sequence[Grid], rows: Rows, weights: Weights | None = None) -> None:
+    def __init__(
+        self, grids: Sequence[CountGrid], rows: Rows, weights: Weights | None = None
+    ) -> None:
         self.grids = grids
         self.rows = rows
         self.weights = weights
@@ -96,7 +98,7 @@ class Examples:
         return counts
 
 
-def trial_order(columns: Mapping[str, Column]) -> list[str]:
+def trial_order(columns: Mapping[str, CodedColumn]) -> list[str]:
     """Put the features that are strings throughout first, then those with numbers, each group as the data has them.
 
     A feature that mixes numbers with strings or missing values counts among the numbers, as the authors of the
@@ -105,7 +107,7 @@ def trial_order(columns: Mapping[str, Column]) -> list[str]:
     return sorted(columns, key=lambda feature: len(columns[feature].numbers) > 0)
 
 
-def build_grids(columns: Mapping[str, Column]) -> list[Grid]:
+def build_grids(columns: Mapping[str, CodedColumn]) -> list[CountGrid]:
     """Lay the columns out in grids, in the order of trial."""
     order = trial_order(columns)
     narrow = [rank for rank, feature in enumerate(order) if columns[feature].size <= NARROW]
@@ -114,7 +116,9 @@ def build_grids(columns: Mapping[str, Column]) -> list[Grid]:
     return [_build_grid(columns, order, group) for group in groups if group]
 
 
-def _build_grid(columns: Mapping[str, Column], order: Sequence[str], ranks: Sequence[int]) -> Grid:
+def _build_grid(
+    columns: Mapping[str, CodedColumn], order: Sequence[str], ranks: Sequence[int]
+) -> CountGrid:
     features = tuple(order[rank] for rank in ranks)
     members = tuple(columns[feature] for feature in features)
     starts = np.array([0, *accumulate(column.size for column in members)], dtype=np.intp)
@@ -130,4 +134,4 @@ def _build_grid(columns: Mapping[str, Column], order: Sequence[str], ranks: Sequ
     if len(members) == 1:
         owners = np.broadcast_to(np.intp(0), members[0].size)
     ends = starts[:-1] + np.array([len(column.numbers) for column in members], dtype=np.intp)
-    return Grid(features, tuple(ranks), members, slots, starts[:-1], ends, owners)
+    return CountGrid(features, tuple(ranks), members, slots, starts[:-1], ends, owners)

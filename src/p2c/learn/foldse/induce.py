@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from p2c.learn.foldse.choose import best_literal
-from p2c.learn.foldse.grid import Examples, Grid, build_grids
-from p2c.learn.foldse.literals import Literal, Rule
+from p2c.learn.foldse.grid import CountGrid, Examples, build_grids
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from p2c.learn.foldse.columns import Column, Mask, Rows
+    from p2c.learn.foldse.columns import CodedColumn, Mask, Rows
     from p2c.learn.foldse.grid import Weights
 
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Task:
     """The training data and the two settings that end the growth of a rule."""
 
-    columns: Mapping[str, Column]
-    grids: Sequence[Grid]
+    columns: Mapping[str, CodedColumn]
+    grids: Sequence[CountGrid]
     ratio: float
     fewest: int
     weights: Weights | None = None
@@ -40,13 +40,13 @@ class Task:
 
 
 def learn_rules(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, CodedColumn],
     positive: Mask,
     *,
     ratio: float,
     tail: float,
     weights: Weights | None = None,
-) -> tuple[Rule, ...]:
+) -> tuple[LearnedRule, ...]:
     """Learn the rules of one class against all the rest."""
     task = _prepare(columns, len(positive), ratio, tail, weights)
     covered, rest = (
@@ -57,17 +57,17 @@ def learn_rules(
 
 
 def learn_rule_list(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, CodedColumn],
     labels: NDArray[np.intp],
     *,
     ratio: float,
     tail: float,
     weights: Weights | None = None,
-) -> tuple[tuple[int, Rule], ...]:
+) -> tuple[tuple[int, LearnedRule], ...]:
     """Learn ordered rules for several classes: the most frequent class left, one rule at a time."""
     task = _prepare(columns, len(labels), ratio, tail, weights)
     rows = np.arange(len(labels))
-    learned: list[tuple[int, Rule]] = []
+    learned: list[tuple[int, LearnedRule]] = []
     while len(rows):
         heavy = None if weights is None else weights[rows]
         label = int(np.argmax(np.bincount(labels[rows], weights=heavy)))
@@ -82,10 +82,10 @@ def learn_rule_list(
 
 
 def learn_rule_set(
-    task: Task, positive: Examples, negative: Examples, used: tuple[Literal, ...] = ()
-) -> tuple[Rule, ...]:
+    task: Task, positive: Examples, negative: Examples, used: tuple[LearnedLiteral, ...] = ()
+) -> tuple[LearnedRule, ...]:
     """Learn alternatives until no positive is left, a rule is dropped, or one covers nothing new."""
-    rules: list[Rule] = []
+    rules: list[LearnedRule] = []
     while len(positive):
         rule = learn_rule(task, positive, negative, used)
         if rule is None:
@@ -99,14 +99,14 @@ def learn_rule_set(
 
 
 def learn_rule(
-    task: Task, positive: Examples, negative: Examples, used: tuple[Literal, ...]
-) -> Rule | None:
+    task: Task, positive: Examples, negative: Examples, used: tuple[LearnedLiteral, ...]
+) -> LearnedRule | None:
     """Learn one rule and its exceptions; None where it falls into the long tail or no literal can start it."""
-    literals: tuple[Literal, ...] = ()
+    literals: tuple[LearnedLiteral, ...] = ()
     while not literals or negative.weight > task.ratio * positive.weight:
         literal = best_literal(positive, negative, used + literals)
         if literal is None:
-            return Rule(literals) if literals else None
+            return LearnedRule(literals) if literals else None
         literals += (literal,)
         column = task.columns[literal.feature]
         positive = positive.keep(column.holds(literal, positive.rows))
@@ -114,10 +114,10 @@ def learn_rule(
         if positive.weight < task.fewest:
             return None
     exceptions = learn_rule_set(task, negative, positive, used + literals)
-    return Rule(literals, exceptions)
+    return LearnedRule(literals, exceptions)
 
 
-def covers(rule: Rule, columns: Mapping[str, Column], rows: Rows | None = None) -> Mask:
+def covers(rule: LearnedRule, columns: Mapping[str, CodedColumn], rows: Rows | None = None) -> Mask:
     """Tell for each row, or each of `rows`, whether the rule holds."""
     first, *others = rule.literals
     holds = columns[first.feature].holds(first, rows)
@@ -129,7 +129,11 @@ def covers(rule: Rule, columns: Mapping[str, Column], rows: Rows | None = None) 
 
 
 def _prepare(
-    columns: Mapping[str, Column], count: int, ratio: float, tail: float, weights: Weights | None
+    columns: Mapping[str, CodedColumn],
+    count: int,
+    ratio: float,
+    tail: float,
+    weights: Weights | None,
 ) -> Task:
     total = count if weights is None else float(weights.sum())
     return Task(columns, build_grids(columns), ratio, int(tail * total), weights)

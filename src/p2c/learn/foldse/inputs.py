@@ -1,19 +1,25 @@
-"""Whatever the caller has, a frame, an array, lists or one row, as named columns of plain values."""
+"""Whatever the caller has, a frame, an array, lists or one row, as named columns of plain values; weights of rows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from math import ceil, log2
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_array
 
-from p2c.learn.foldse.columns import Column, encode
+from p2c.learn.foldse.columns import CodedColumn, encode
 from p2c.learn.foldse.text import predicate_name
 
+if TYPE_CHECKING:
+    from p2c.learn.foldse.grid import Weights
+
 EXCEPTION_NAME = re.compile(r"ab\d+")
+PRECISION = 40
+"""The sum of the weights of all rows is at most two to this power steps, far below where sums of floats begin to round."""
 
 
 def as_table(X: Any) -> Any:
@@ -33,7 +39,7 @@ def as_table(X: Any) -> Any:
 
 def encode_table(
     table: Any, names: Sequence[str], *, needed: Collection[str] | None = None
-) -> dict[str, Column]:
+) -> dict[str, CodedColumn]:
     """Code the columns of a table, all of them or those that are needed."""
     columns = (each for _, each in table.items()) if isinstance(table, pd.DataFrame) else table.T
     pairs = zip(names, columns, strict=True)
@@ -69,3 +75,22 @@ def check_names(names: Sequence[str], *, target: str) -> None:
             other = owners[predicate]
             raise ValueError(f"column {name!r} and {other} are both called {predicate}: rename one")
         owners[predicate] = f"column {name!r}"
+
+
+def read_weights(given: Any, count: int) -> Weights | None:
+    """Return a weight for each row, a multiple of one power of two; None where all rows count alike.
+
+    With exact sums the order of the rows cannot change a score, and a row of weight 3 is the same as three rows.
+    """
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (count,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(count,)}!")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight: a weight is a finite number that is not negative")
+    total = float(weights.sum())
+    if not total:
+        raise ValueError("sample_weight: all weights are zero, so there is nothing to learn from")
+    step = 2.0 ** (ceil(log2(total)) - PRECISION)
+    return np.asarray(np.round(weights / step) * step)

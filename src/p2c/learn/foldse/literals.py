@@ -15,13 +15,13 @@ class Relation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class LearnedLiteral:
     """A test of one feature, or its negation.
 
     A number is never equal to a string and neither at most nor above one, so the negations hold there: on a feature
     that mixes both, `not(=<5)` and `>5` are two literals. A missing value is the string ''.
 
-    >>> Literal("age", Relation.AT_MOST, 27.0).complement().holds("")
+    >>> LearnedLiteral("age", Relation.AT_MOST, 27.0).complement().holds("")
     True
     """
 
@@ -30,9 +30,9 @@ class Literal:
     value: float | str
     negated: bool = False
 
-    def complement(self) -> Literal:
+    def complement(self) -> LearnedLiteral:
         """Return the literal that holds exactly where this one fails."""
-        return Literal(self.feature, self.relation, self.value, not self.negated)
+        return LearnedLiteral(self.feature, self.relation, self.value, not self.negated)
 
     def holds(self, value: float | str) -> bool:
         """Tell whether the literal holds of one value."""
@@ -47,14 +47,14 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LearnedRule:
     """A default: it holds where all its literals hold and none of its exceptions does.
 
     `label` is the class that the rule concludes, None for an exception.
     """
 
-    literals: tuple[Literal, ...]
-    exceptions: tuple[Rule, ...] = ()
+    literals: tuple[LearnedLiteral, ...]
+    exceptions: tuple[LearnedRule, ...] = ()
     label: object = None
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2c.learn.foldse.induce import covers
-from p2c.learn.foldse.literals import Literal, Quality, Rule
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Quality
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.learn.foldse.columns import Column, Mask
+    from p2c.learn.foldse.columns import CodedColumn, Mask
     from p2c.learn.foldse.grid import Weights
 
 Shares = NDArray[np.float64]
@@ -22,7 +22,7 @@ EDGE = 1e-9
 
 
 def first_rule(
-    rules: Sequence[Rule], columns: Mapping[str, Column], count: int
+    rules: Sequence[LearnedRule], columns: Mapping[str, CodedColumn], count: int
 ) -> NDArray[np.intp]:
     """Return for each row the place of the first rule that holds, past the last where none does."""
     verdicts = np.full(count, len(rules))
@@ -32,7 +32,7 @@ def first_rule(
 
 
 def decided_rows(
-    rules: Sequence[Rule], columns: Mapping[str, Column], count: int, *, ordered: bool
+    rules: Sequence[LearnedRule], columns: Mapping[str, CodedColumn], count: int, *, ordered: bool
 ) -> list[Mask]:
     """Return the rows that each rule decides, and last those that none does."""
     verdicts = first_rule(rules, columns, count)
@@ -68,12 +68,12 @@ def class_shares(
     return np.asarray(shares / shares.sum())
 
 
-def features_read(rules: Sequence[Rule]) -> frozenset[str]:
+def features_read(rules: Sequence[LearnedRule]) -> frozenset[str]:
     """Return the features that the rules and their exceptions read."""
     return frozenset(literal.feature for rule in rules for literal in all_literals(rule))
 
 
-def all_literals(rule: Rule) -> list[Literal]:
+def all_literals(rule: LearnedRule) -> list[LearnedLiteral]:
     """Return the literals of a rule and of its exceptions, to any depth."""
     inner = [literal for each in rule.exceptions for literal in all_literals(each)]
     return [*rule.literals, *inner]

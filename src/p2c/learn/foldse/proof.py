@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.learn.foldse.literals import Literal, Relation, Rule
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
 from p2c.learn.foldse.text import predicate_name
 from p2c.rules.render import quote
 
@@ -26,7 +26,7 @@ WORDS = {
 class LiteralProof:
     """One literal beside the value that it was tried on."""
 
-    literal: Literal
+    literal: LearnedLiteral
     value: float | str
     holds: bool
 
@@ -35,14 +35,14 @@ class LiteralProof:
 class RuleProof:
     """One rule or exception, with every literal and exception of it."""
 
-    rule: Rule
+    rule: LearnedRule
     holds: bool
     literals: tuple[LiteralProof, ...]
     exceptions: tuple[RuleProof, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class PredictionProof:
     """A prediction and the rules tried for it: the last one holds, or all failed and the label is the default."""
 
     label: object
@@ -61,17 +61,19 @@ class Proof:
         return "\n".join(lines)
 
 
-def prove(rules: Sequence[Rule], row: Mapping[str, float | str], *, default: object) -> Proof:
+def prove(
+    rules: Sequence[LearnedRule], row: Mapping[str, float | str], *, default: object
+) -> PredictionProof:
     """Try the rules in order until one holds of the row."""
     tried: list[RuleProof] = []
     for rule in rules:
         tried.append(prove_rule(rule, row))
         if tried[-1].holds:
-            return Proof(rule.label, tuple(tried))
-    return Proof(default, tuple(tried))
+            return PredictionProof(rule.label, tuple(tried))
+    return PredictionProof(default, tuple(tried))
 
 
-def prove_rule(rule: Rule, row: Mapping[str, float | str]) -> RuleProof:
+def prove_rule(rule: LearnedRule, row: Mapping[str, float | str]) -> RuleProof:
     """Try one rule, literal by literal and exception by exception."""
     literals = tuple(
         LiteralProof(each, row[each.feature], each.holds(row[each.feature]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from p2c.learn.foldse.literals import Literal, Relation, Rule
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
 from p2c.rules import syntax
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ COMPARATORS = {Relation.AT_MOST: syntax.Comparator.LE, Relation.ABOVE: syntax.Co
 
 
 def to_program(
-    rules: Sequence[Rule], *, target: str = "label", decimals: int | None = 3
+    rules: Sequence[LearnedRule], *, target: str = "label", decimals: int | None = 3
 ) -> syntax.Program:
     """Write simplified rules as a program about `target`, thresholds rounded unless `decimals` is None."""
-    return _Writer(target, decimals).program(rules)
+    return _ProgramWriter(target, decimals).program(rules)
 
 
 def count_literals(program: syntax.Program) -> tuple[int, int]:
@@ -43,16 +43,16 @@ def predicate_name(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-class _Writer:
+class _ProgramWriter:
     """Numbers the exceptions and the variables while one program is written."""
 
     def __init__(self, target: str, decimals: int | None) -> None:
         self.target = predicate_name(target)
         self.decimals = decimals
-        self.exceptions: dict[Rule, str] = {}
+        self.exceptions: dict[LearnedRule, str] = {}
         self.variables: dict[str, syntax.Variable] = {}
 
-    def program(self, rules: Sequence[Rule]) -> syntax.Program:
+    def program(self, rules: Sequence[LearnedRule]) -> syntax.Program:
         for rule in rules:
             self._number_exceptions(rule)
         heads = [syntax.Atom(self.target, (PERSON, syntax.Constant(str(r.label)))) for r in rules]
@@ -60,12 +60,12 @@ class _Writer:
         inner = [self._rule(_exception_atom(name), rule) for rule, name in self.exceptions.items()]
         return syntax.Program((*written, *inner))
 
-    def _number_exceptions(self, rule: Rule) -> None:
+    def _number_exceptions(self, rule: LearnedRule) -> None:
         for exception in rule.exceptions:
             self._number_exceptions(exception)
             self.exceptions.setdefault(exception, f"ab{len(self.exceptions) + 1}")
 
-    def _rule(self, head: syntax.Atom, rule: Rule) -> syntax.Rule:
+    def _rule(self, head: syntax.Atom, rule: LearnedRule) -> syntax.Rule:
         names = [each for each in rule.literals if each.relation is Relation.EQUAL]
         bounds = [each for each in rule.literals if each.relation is not Relation.EQUAL]
         body: list[syntax.Literal] = [_name_literal(each) for each in names]
@@ -74,7 +74,7 @@ class _Writer:
         body += [syntax.Not(_exception_atom(self.exceptions[each])) for each in rule.exceptions]
         return syntax.Rule(head, tuple(body))
 
-    def _bounds(self, feature: str, bounds: Iterable[Literal]) -> list[syntax.Literal]:
+    def _bounds(self, feature: str, bounds: Iterable[LearnedLiteral]) -> list[syntax.Literal]:
         fresh = syntax.Variable(f"N{len(self.variables) + 1}")
         variable = self.variables.setdefault(feature, fresh)
         written: list[syntax.Literal] = [syntax.Atom(predicate_name(feature), (PERSON, variable))]
@@ -88,7 +88,7 @@ class _Writer:
         return value if self.decimals is None else round(value, self.decimals)
 
 
-def _name_literal(literal: Literal) -> syntax.Literal:
+def _name_literal(literal: LearnedLiteral) -> syntax.Literal:
     value = syntax.Constant(str(literal.value))
     atom = syntax.Atom(predicate_name(literal.feature), (PERSON, value))
     return syntax.Not(atom) if literal.negated else atom

@@ -27,11 +27,11 @@ FLOOR = 1e-4
 """Probabilities are kept this far from 0 and 1, so that their logarithms are finite."""
 
 SAMPLE = 1_000
-"""On so many rows it is tried whether a model decides by its probabilities, so that one question answers both."""
+"""On how many rows it is tried whether a model decides by its probabilities, so that one question answers both."""
 
 
 @dataclass(frozen=True)
-class Answers:
+class ModelAnswers:
     """What the model said of some rows: accepted or not and, where it tells, how near to it each row is.
 
     A score is a difference of log probabilities, 0 at the border.
@@ -42,17 +42,19 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Model:
+class AskedModel:
     """A model that can be asked: `desired` is the class to reach, `other` what everything else is called."""
 
-    answer: Callable[[Any], Answers]
+    answer: Callable[[Any], ModelAnswers]
     desired: Any
     other: Any
     scored: bool = False
-    """Whether its answers come with scores."""
+    """Whether the model's answers come with scores."""
 
 
-def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | None = None) -> Model:
+def open_model(
+    model: Any, X: Any, *, desired: Any = None, threshold: float | None = None
+) -> AskedModel:
     """Return a model that can be asked: an estimator or pipeline with `predict`, or a callable on tables.
 
     `desired` is one of the model's classes; of truth values it need not be named, nor of 0 and 1: it is then True or 1.
@@ -76,46 +78,48 @@ def open_model(model: Any, X: Any, *, desired: Any = None, threshold: float | No
     if classes is None or chances is None:
         if threshold is not None:
             raise P2CError("a threshold needs a model with predict_proba()")
-        return Model(lambda rows: Answers(equals(_labels(ask, shape, rows), wanted)), wanted, other)
+        return AskedModel(
+            lambda rows: ModelAnswers(equals(_labels(ask, shape, rows), wanted)), wanted, other
+        )
     place = [same(each, wanted) for each in classes].index(True)
     margin = partial(_margin, place=place, threshold=threshold)
     answer = _by_share(chances, shape, margin, place, threshold)
     if threshold is None:
         sample = as_frame(X).head(SAMPLE)
         answer = _by_label(chances, ask, shape, margin, wanted=wanted, sample=sample)
-    return Model(answer, wanted, other, scored=True)
+    return AskedModel(answer, wanted, other, scored=True)
 
 
 def _by_share(
     chances: Shares, shape: Shaper, margin: Margin, place: int, threshold: float | None
-) -> Callable[[Any], Answers]:
+) -> Callable[[Any], ModelAnswers]:
     """Return the answers of a model that accepts from a probability on."""
 
-    def answer(rows: Any) -> Answers:
+    def answer(rows: Any) -> ModelAnswers:
         shares = _told(chances, shape, rows, dtype=float)
-        return Answers(shares[:, place] >= (threshold or 0.0), margin(shares))
+        return ModelAnswers(shares[:, place] >= (threshold or 0.0), margin(shares))
 
     return answer
 
 
 def _by_label(
     chances: Shares, ask: Shares, shape: Shaper, margin: Margin, *, wanted: Any, sample: Any
-) -> Callable[[Any], Answers]:
+) -> Callable[[Any], ModelAnswers]:
     """Return the answers of a model that names a class, asked for it only where its probabilities do not rule it out.
 
     Where on a sample the two do not go together, it is asked for both everywhere.
     """
 
-    def full(rows: Any) -> Answers:
+    def full(rows: Any) -> ModelAnswers:
         scores = margin(_told(chances, shape, rows, dtype=float))
-        return Answers(equals(_labels(ask, shape, rows), wanted), scores)
+        return ModelAnswers(equals(_labels(ask, shape, rows), wanted), scores)
 
-    def quick(rows: Any) -> Answers:
+    def quick(rows: Any) -> ModelAnswers:
         scores = margin(_told(chances, shape, rows, dtype=float))
         accepted = scores >= 0
         if accepted.any():
             accepted[accepted] = equals(_labels(ask, shape, rows[accepted]), wanted)
-        return Answers(accepted, scores)
+        return ModelAnswers(accepted, scores)
 
     tried = full(sample)
     in_step = tried.scores is not None and ((tried.scores > 0) == tried.accepted).all()
@@ -196,15 +200,17 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _scored(chance: Callable[[Any], Scores], desired: Any, threshold: float) -> Model:
-    def answer(rows: Any) -> Answers:
+def _scored(chance: Callable[[Any], Scores], desired: Any, threshold: float) -> AskedModel:
+    def answer(rows: Any) -> ModelAnswers:
         shares = chance(rows)
         shares = shares[:, -1] if shares.ndim == 2 else shares
-        return Answers(shares >= threshold, _margin(shares[:, None], place=0, threshold=threshold))
+        return ModelAnswers(
+            shares >= threshold, _margin(shares[:, None], place=0, threshold=threshold)
+        )
 
     wanted = True if desired is None else desired
     other = False if desired is None else f"not {wanted}"
-    return Model(answer, wanted, other, scored=True)
+    return AskedModel(answer, wanted, other, scored=True)
 
 
 def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:

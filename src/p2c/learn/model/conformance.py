@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c.learn.model.additive import AdditiveScore, Axis
-    from p2c.learn.model.asking import Model
+    from p2c.learn.model.asking import AskedModel
     from p2c.learn.model.stages import Bench
 
 RANDOM_ROWS = 10_000
 NEAR_ROWS = 10_000
-"""So many rows at least are spread over the two sides of all cuts, so that bounds deep in a tree are met too."""
+"""How many rows, at the least, are spread over the two sides of all cuts, so that bounds deep in a tree are met too."""
 SHARE_MISSING = 0.05
 
 
@@ -61,7 +61,7 @@ class Conformance:
 
 def compare(
     score: AdditiveScore,
-    model: Model,
+    model: AskedModel,
     bench: Bench,
     *,
     own_scores: Callable[[pd.DataFrame], NDArray[np.float64] | None],

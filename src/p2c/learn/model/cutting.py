@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from p2c.learn.model.stages import Shape
+from p2c.learn.model.stages import ColumnShape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class CutFeature:
     """One feature cut into cells, with a value of each cell, and what the model's columns are there."""
 
     column: ColumnView
@@ -34,19 +34,19 @@ class Cut:
     """The cell of each category."""
 
 
-def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[Cut | None]:
+def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[CutFeature | None]:
     """Cut every feature that the model reads; `missing` tells for each whether the model takes a missing value."""
     cuts = _cut(model, stage, missing)
     return [_grouped(cut, place, model, stage) if cut else cut for place, cut in enumerate(cuts)]
 
 
-def _cut(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[Cut | None]:
+def _cut(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[CutFeature | None]:
     """Cut every feature that the model reads at the bounds of the model and of the steps before it."""
     view = stage.bench.view
     wanted = {
         column: bounds
         for column, bounds in model.bounds().items()
-        if stage.columns[column].shape is Shape.MONOTONE
+        if stage.columns[column].shape is ColumnShape.MONOTONE
         and stage.columns[column].source is not None
     }
     pulled = stage.pull_back(wanted)
@@ -61,7 +61,7 @@ def _cut(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[Cut | None]:
         for place in range(len(view.columns))
     ]
     seen = stage.matrix(stage.bench.vary(cells))
-    found_cuts: list[Cut | None] = []
+    found_cuts: list[CutFeature | None] = []
     for place, values in enumerate(cells):
         if values is None:
             found_cuts.append(None)
@@ -70,7 +70,7 @@ def _cut(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[Cut | None]:
         if missing[place]:
             own = np.concatenate([own, stage.values(place, [stage.bench.gap(place)])])
         at = _uppers(view.columns[place], uppers[place]) if view.columns[place].is_number else None
-        found_cuts.append(Cut(view.columns[place], at, missing[place], own))
+        found_cuts.append(CutFeature(view.columns[place], at, missing[place], own))
     return found_cuts
 
 
@@ -85,7 +85,7 @@ def is_whole(column: ColumnView) -> bool:
     return bool(column.is_number and pd.api.types.is_integer_dtype(column.dtype))
 
 
-def _grouped(cut: Cut, place: int, model: Sum, stage: Stage) -> Cut:
+def _grouped(cut: CutFeature, place: int, model: Sum, stage: Stage) -> CutFeature:
     """Put categories that the model cannot tell apart into one cell; a missing value keeps its own."""
     if cut.uppers is not None:
         return cut

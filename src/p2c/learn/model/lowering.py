@@ -12,13 +12,13 @@ from p2c.learn.model.additive import AdditiveScore, Axis, Curve, Line, Table
 from p2c.learn.model.cutting import as_numbers, cut_features, is_whole
 from p2c.learn.model.parts import DOUBLE, Unreadable
 from p2c.learn.model.planting import plant
-from p2c.learn.model.stages import Shape
+from p2c.learn.model.stages import ColumnShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p2c.learn.model.cutoff import Cutoff
-    from p2c.learn.model.cutting import Cut
+    from p2c.learn.model.cutting import CutFeature
     from p2c.learn.model.parts import Sum, Tree
     from p2c.learn.model.stages import Stage
 
@@ -39,15 +39,20 @@ def lower(model: Sum, stage: Stage, cutoff: Cutoff, missing: Sequence[bool]) -> 
     used = [place for place, cut in enumerate(cuts) if cut is not None]
     order = {place: axis for axis, place in enumerate(used)}
     known = [cut for cut in cuts if cut is not None]
-    builder = _Builder(model, stage, cutoff, known, order)
+    builder = _ScoreBuilder(model, stage, cutoff, known, order)
     return builder.build()
 
 
-class _Builder:
+class _ScoreBuilder:
     """The sum as it is put together; lives for one lowering."""
 
     def __init__(
-        self, model: Sum, stage: Stage, cutoff: Cutoff, cuts: list[Cut], order: dict[int, int]
+        self,
+        model: Sum,
+        stage: Stage,
+        cutoff: Cutoff,
+        cuts: list[CutFeature],
+        order: dict[int, int],
     ) -> None:
         self.model, self.stage, self.cutoff, self.cuts, self.order = (
             model,
@@ -199,7 +204,7 @@ class _Builder:
             values = self.columns(place).astype(np.float64)
             if axis is None:
                 self._shift(weights[place] * values[0])
-            elif column.shape is not Shape.MONOTONE:
+            elif column.shape is not ColumnShape.MONOTONE:
                 self._add_single(axis, values[:, None] * weights[place])
             elif column.affine is not None:
                 self._add_line(axis, place, values, weights[place])
@@ -254,7 +259,7 @@ class _Builder:
         self._at_missing(axis, self.cuts[axis].seen[-1, places].astype(np.float64) @ chosen)
         self.lines.append(Curve(axis, apply, ways.sum(axis=0).clip(-1, 1).astype(np.int64)))
 
-    def _axis(self, cut: Cut) -> Axis:
+    def _axis(self, cut: CutFeature) -> Axis:
         count = len(cut.seen)
         missing = count - 1 if cut.has_missing else None
         if cut.uppers is not None:

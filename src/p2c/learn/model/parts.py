@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 DOUBLE = float(np.finfo(np.float64).eps)
+LOGISTIC_FUZZ = DOUBLE
 SINGLE = float(np.finfo(np.float32).eps)
 LEAF = -1
 
@@ -45,6 +46,27 @@ class Tree:
     chosen: Mapping[int, Callable[[Any], Mask]] = field(default_factory=dict)
     zero_is_missing: bool = False
     """Whether the model does not see zeros, as XGBoost does not in a sparse matrix."""
+
+    @classmethod
+    def of_nodes(
+        cls,
+        asked: Sequence[tuple[int, float, bool]],
+        children: Sequence[tuple[int, int]],
+        value: Floats,
+        chosen: Mapping[int, Callable[[Any], Mask]] | None = None,
+    ) -> Tree:
+        """Return a tree from what each node asks (column, bound, missing values left) and the two nodes it leads to."""
+        column, bound, missing = zip(*asked, strict=True)
+        left, right = (np.array(each, dtype=np.int64) for each in zip(*children, strict=True))
+        return cls(
+            np.array(column, dtype=np.int64),
+            np.array(bound, dtype=np.float64),
+            left,
+            right,
+            np.array(missing, dtype=bool),
+            value,
+            chosen or {},
+        )
 
     def goes_left(self, node: int, values: Any) -> Mask:
         """Return which values of the node's column are sent left."""
@@ -118,3 +140,13 @@ class Sum:
             at = np.asarray(points, dtype=np.float64)
             found.setdefault(column, []).extend([at, np.nextafter(at, -np.inf)])
         return {column: np.unique(np.concatenate(each)) for column, each in found.items()}
+
+
+def logistic(score: Floats) -> Floats:
+    """Return the logistic function of scores, without overflow.
+
+    >>> logistic(np.array([0.0, -1000.0])).tolist()
+    [0.5, 0.0]
+    """
+    small = np.exp(-np.abs(score))
+    return np.where(score >= 0, 1 / (1 + small), small / (1 + small))

@@ -33,7 +33,7 @@ HEADER = ("feature", "from", "to", "points")
 Floats = NDArray[np.float64]
 
 
-class Line(NamedTuple):
+class PointsLine(NamedTuple):
     """A line of the file as it stands there."""
 
     number: int
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class FeaturePoints:
     """The lines of one feature: categories by name, or numbers from each start to the next."""
 
     column: str
@@ -84,7 +84,7 @@ class Part:
 class PointsTable:
     """A scorecard that can be asked as an estimator is; its classes are False and True."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FeaturePoints, ...]
     base: float
     cutoff: float
 
@@ -121,7 +121,7 @@ def load_points(path: Path) -> PointsTable:
         found = ", ".join(map(str, table.columns))
         raise P2CError(f"{path}: expected the columns {', '.join(HEADER)}, found {found}")
     lines = [
-        Line(place + 2, *(str(cell).strip() for cell in row))
+        PointsLine(place + 2, *(str(cell).strip() for cell in row))
         for place, row in enumerate(table.itertuples(index=False))
     ]
     own = [line for line in lines if not line.feature]
@@ -135,7 +135,7 @@ def load_points(path: Path) -> PointsTable:
     return PointsTable(tuple(parts), base, cutoff)
 
 
-def _part(path: Path, lines: Sequence[Line]) -> Part:
+def _part(path: Path, lines: Sequence[PointsLine]) -> FeaturePoints:
     """Return the lines of one feature, which must not contradict each other."""
     rest = [line for line in lines if not line.start and not line.stop]
     if len(rest) > 1:
@@ -147,16 +147,18 @@ def _part(path: Path, lines: Sequence[Line]) -> Part:
     return _ranged(path, named, otherwise, name=lines[0].feature)
 
 
-def _listed(path: Path, lines: Sequence[Line], otherwise: float | None) -> Part:
+def _listed(path: Path, lines: Sequence[PointsLine], otherwise: float | None) -> FeaturePoints:
     texts = [line.start for line in lines]
     for place, line in enumerate(lines):
         if line.start in texts[:place]:
             raise _fault(path, line, f"a second line for {line.start!r}")
     points = tuple(_number(path, line, line.points) for line in lines)
-    return Part(lines[0].feature, points, otherwise, names=tuple(texts))
+    return FeaturePoints(lines[0].feature, points, otherwise, names=tuple(texts))
 
 
-def _ranged(path: Path, lines: Sequence[Line], otherwise: float | None, *, name: str) -> Part:
+def _ranged(
+    path: Path, lines: Sequence[PointsLine], otherwise: float | None, *, name: str
+) -> FeaturePoints:
     spans = sorted(
         (
             _number(path, line, line.start or "-inf"),
@@ -176,10 +178,10 @@ def _ranged(path: Path, lines: Sequence[Line], otherwise: float | None, *, name:
                 " add it, or one with neither end for all other values"
             )
     points = tuple(_number(path, line, line.points) for *_, line in spans)
-    return Part(name, points, otherwise, tuple(starts[:-1]), tuple(ends[1:]))
+    return FeaturePoints(name, points, otherwise, tuple(starts[:-1]), tuple(ends[1:]))
 
 
-def _fault(path: Path, line: Line, message: str) -> P2CError:
+def _fault(path: Path, line: PointsLine, message: str) -> P2CError:
     return P2CError(f"{path}, line {line.number}: {line.feature!r}: {message}")
 
 
@@ -191,7 +193,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _number(path: Path, line: Line, text: str) -> float:
+def _number(path: Path, line: PointsLine, text: str) -> float:
     if not _is_number(text):
         raise _fault(path, line, f"expected a number, found {text!r}")
     return float(text)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c.learn.model.additive import AdditiveScore
-    from p2c.learn.model.asking import Model
+    from p2c.learn.model.asking import AskedModel
 
 
 _log = logging.getLogger(__name__)
@@ -108,13 +108,13 @@ class _Opened:
     missing: tuple[bool, ...]
 
 
-def _compared(score: AdditiveScore, asked: Model, opened: _Opened, seed: int) -> Conformance:
+def _compared(score: AdditiveScore, asked: AskedModel, opened: _Opened, seed: int) -> Conformance:
     own = _own_scores(opened.parts, opened.stage, opened.cutoff)
     bench, missing = opened.stage.bench, opened.missing
     return compare(score, asked, bench, own_scores=own, missing=missing, seed=seed)
 
 
-def _open(model: Any, X: Any, asked: Model, threshold: float | None) -> _Opened:
+def _open(model: Any, X: Any, asked: AskedModel, threshold: float | None) -> _Opened:
     view, frame = view_of(X), as_frame(X)
     names = trained_names(model, X)
     given = list(frame.columns) if names is None or not view.framed else names
@@ -126,7 +126,7 @@ def _open(model: Any, X: Any, asked: Model, threshold: float | None) -> _Opened:
     return _Opened(parts, stage, find_cutoff(parts, places[0], threshold), tuple(missing))
 
 
-def _takes_missing(asked: Model, bench: Bench, place: int) -> bool:
+def _takes_missing(asked: AskedModel, bench: Bench, place: int) -> bool:
     """Tell whether the model answers about a row that lacks a feature."""
     values: list[Any] = [None] * len(bench.view.columns)
     values[place] = [bench.gap(place)]

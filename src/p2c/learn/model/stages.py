@@ -28,29 +28,29 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FARTHEST = 40
-"""Bounds are looked for up to so many doublings of a feature's range beyond its values."""
+"""How many doublings of a feature's range beyond its values bounds are looked for."""
 
 
-class Shape(Enum):
+class ColumnShape(Enum):
     """How a column follows its feature."""
 
     LISTED = "listed"
     """The feature is a category: its values are tried one by one."""
     MONOTONE = "monotone"
-    """It never turns back as the number grows."""
+    """The column never turns back as the number grows."""
     STEPS = "steps"
-    """It is constant between the breaks."""
+    """The column is constant between the breaks."""
 
 
 @dataclass(frozen=True)
-class Column:
+class StageColumn:
     """One column at a stage: the place of the feature that it comes from, None where it is constant.
 
     `affine` is its slope and offset where it is a straight line, `breaks` are the last numbers of each step but the last.
     """
 
     source: int | None
-    shape: Shape
+    shape: ColumnShape
     affine: tuple[Fraction, Fraction] | None = None
     breaks: tuple[float, ...] = ()
 
@@ -142,7 +142,7 @@ def _fits(floats: pd.Series, kind: Any) -> bool:
 class Stage:
     """A point on the way through a pipeline: the columns there, and what brings rows of the table to it."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[StageColumn, ...]
     run: Callable[[pd.DataFrame], Any]
     bench: Bench
 
@@ -233,7 +233,7 @@ class Stage:
             self._ladders[source] = ladder, seen
         return self._ladders[source]
 
-    def then(self, run: Callable[[Any], Any], columns: Sequence[Column]) -> Stage:
+    def then(self, run: Callable[[Any], Any], columns: Sequence[StageColumn]) -> Stage:
         """Return the stage behind a transformer."""
         return replace(self, columns=tuple(columns), run=lambda frame: run(self.run(frame)))
 
@@ -247,9 +247,9 @@ def first_stage(view: View, frame: pd.DataFrame, names: Sequence[Any], run: Any)
             f"the table has no column {names[places.index(None)]!r}, which the model reads"
         )
     columns = [
-        Column(place, Shape.MONOTONE, (Fraction(1), Fraction(0)))
+        StageColumn(place, ColumnShape.MONOTONE, (Fraction(1), Fraction(0)))
         if view.columns[place].is_number
-        else Column(place, Shape.LISTED)
+        else StageColumn(place, ColumnShape.LISTED)
         for place in places
         if place is not None
     ]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from p2c.learn.model.parts import Unreadable
-from p2c.learn.model.stages import Column, Shape, Stage, dense
+from p2c.learn.model.stages import ColumnShape, Stage, StageColumn, dense
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def _pipeline(pipeline: Any, stage: Stage) -> Stage:
 def _by_column(transformer: Any, stage: Stage) -> Stage:
     """Look through a `ColumnTransformer`: each part sees some columns, the results stand side by side."""
     names = getattr(transformer, "feature_names_in_", None)
-    columns: list[Column | None] = [None] * max(
+    columns: list[StageColumn | None] = [None] * max(
         (each.stop for each in transformer.output_indices_.values()), default=0
     )
     for name, part, given in transformer.transformers_:
@@ -175,19 +175,22 @@ def _indicator(indicator: Any, stage: Stage) -> Stage:
     )
 
 
-def stepped(column: Column, breaks: Sequence[float]) -> Column:
+def stepped(column: StageColumn, breaks: Sequence[float]) -> StageColumn:
     """Return a column that is constant between breaks of its feature."""
-    if column.shape is Shape.LISTED or column.source is None:
+    if column.shape is ColumnShape.LISTED or column.source is None:
         return replace(column, affine=None)
-    every = {*breaks, *(column.breaks if column.shape is Shape.STEPS else ())}
-    return Column(column.source, Shape.STEPS, None, tuple(sorted(every)))
+    every = {*breaks, *(column.breaks if column.shape is ColumnShape.STEPS else ())}
+    return StageColumn(column.source, ColumnShape.STEPS, None, tuple(sorted(every)))
 
 
 def _points(stage: Stage, wanted: dict[int, Any]) -> dict[int, Sequence[float]]:
     """Return for columns of numbers the breaks of their features around single values of the column."""
     bounds = {}
     for place, values in wanted.items():
-        if stage.columns[place].shape is Shape.MONOTONE and stage.columns[place].source is not None:
+        if (
+            stage.columns[place].shape is ColumnShape.MONOTONE
+            and stage.columns[place].source is not None
+        ):
             known = np.array([each for each in values if each is not None], dtype=np.float64)
             known = known[np.isfinite(known)]
             bounds[place] = np.unique(np.concatenate([known, np.nextafter(known, -np.inf)]))
@@ -215,7 +218,7 @@ def _check_unknown(encoder: Any, stage: Stage) -> None:
     if getattr(encoder, "handle_unknown", "") != "error":
         return
     for column in stage.columns:
-        if column.shape is Shape.MONOTONE and column.source is not None:
+        if column.shape is ColumnShape.MONOTONE and column.source is not None:
             name = stage.bench.view.columns[column.source].name
             raise Unreadable(
                 f"{type(encoder).__name__} fails on numbers of {name!r} that it was not trained on:"
@@ -238,7 +241,9 @@ def _binner(binner: Any, stage: Stage) -> Stage:
         for place, each in enumerate(binner.bin_edges_)
     }
     numbers = {
-        place: each for place, each in edges.items() if stage.columns[place].shape is Shape.MONOTONE
+        place: each
+        for place, each in edges.items()
+        if stage.columns[place].shape is ColumnShape.MONOTONE
     }
     breaks = stage.pull_back(numbers)
     widths = [1 if binner.encode == "ordinal" else int(each) for each in binner.n_bins_]
@@ -299,16 +304,16 @@ def _differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(((one != other) & ~both).any(axis=0))
 
 
-def _tried_column(stage: Stage, source: int | None) -> Column:
+def _tried_column(stage: Stage, source: int | None) -> StageColumn:
     if source is None or not stage.bench.view.columns[source].is_number:
-        return Column(source, Shape.LISTED)
-    return Column(source, Shape.MONOTONE)
+        return StageColumn(source, ColumnShape.LISTED)
+    return StageColumn(source, ColumnShape.MONOTONE)
 
 
 def _check_turns(name: str, stage: Stage) -> None:
     """Refuse a column of numbers that turns back on the way through its feature's values."""
     for place, column in enumerate(stage.columns):
-        if column.shape is not Shape.MONOTONE or column.source is None:
+        if column.shape is not ColumnShape.MONOTONE or column.source is None:
             continue
         known = stage.bench.frame[stage.bench.view.columns[column.source].name].dropna()
         tried = np.unique(

@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
 
 CHUNK = 2_000_000
-"""So many pairs of row and tree are walked at a time."""
+"""How many pairs of row and tree are walked at a time."""
 
 
 @dataclass(frozen=True, eq=False)

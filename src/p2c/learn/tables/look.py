@@ -37,7 +37,7 @@ DAY = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
 ID_NAME = re.compile(r"(?:.*_)?(?:id|uuid|guid|key|nr|no|number)", re.IGNORECASE)
 
 
-class Kind(Enum):
+class ColumnKind(Enum):
     """What a column holds, in words."""
 
     NUMBER = "number"
@@ -51,10 +51,10 @@ class Kind(Enum):
 
 
 USELESS = {
-    Kind.ID: "it is different in every row",
-    Kind.DATE: "rules cannot count in dates",
-    Kind.CONSTANT: "it is the same in every row",
-    Kind.EMPTY: "it holds nothing",
+    ColumnKind.ID: "it is different in every row",
+    ColumnKind.DATE: "rules cannot count in dates",
+    ColumnKind.CONSTANT: "it is the same in every row",
+    ColumnKind.EMPTY: "it holds nothing",
 }
 """The kinds that are left out, and why."""
 
@@ -64,7 +64,7 @@ class ColumnLook:
     """What one column holds: `span` is the range of numbers or the most frequent values, `note` what may surprise."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     span: str
     distinct: int
     missing: int
@@ -95,7 +95,7 @@ def look(frame: pd.DataFrame) -> TableLook:
 def refuse_commas(seen: TableLook) -> None:
     """Refuse a column of numbers with decimal commas, which would be taken for text."""
     for each in seen.columns:
-        if each.kind is Kind.COMMA:
+        if each.kind is ColumnKind.COMMA:
             raise P2CError(
                 f"column '{each.name}': numbers with commas, such as {each.span}: write 1236.50 with a"
                 " point, or say that these are decimal commas with --decimal-comma"
@@ -106,7 +106,7 @@ def with_decimal_commas(frame: pd.DataFrame, seen: TableLook) -> pd.DataFrame:
     """Return the table with its numbers with decimal commas as numbers; a dot sets thousands apart."""
     read = frame.copy()
     for each in seen.columns:
-        if each.kind is Kind.COMMA:
+        if each.kind is ColumnKind.COMMA:
             read[each.name] = _numbers(each.name, frame[each.name])
     return read
 
@@ -130,31 +130,35 @@ def _look(name: str, column: pd.Series) -> ColumnLook:
     values = [plain_value(each) for each in known.unique()]
     kind = _kind(name, known, values)
     span = _span(known, values, kind)
-    note = "" if is_number(column) or kind is not Kind.CATEGORY else _odd_cells(known)
+    note = "" if is_number(column) or kind is not ColumnKind.CATEGORY else _odd_cells(known)
     return ColumnLook(name, kind, span, len(values), len(column) - len(known), note)
 
 
-def _kind(name: str, known: pd.Series, values: list[Value]) -> Kind:
+def _kind(name: str, known: pd.Series, values: list[Value]) -> ColumnKind:
     if not values:
-        return Kind.EMPTY
+        return ColumnKind.EMPTY
     if len(values) == 1:
-        return Kind.CONSTANT
+        return ColumnKind.CONSTANT
     enough = len(known) >= FEWEST
     unique = enough and len(values) == len(known)
     if is_number(known):
         whole = all(isinstance(each, int) for each in values)
         if whole and enough and all(DAY.fullmatch(str(each)) for each in values):
-            return Kind.DATE
-        return Kind.ID if whole and unique and _counts(name, known) else Kind.NUMBER
+            return ColumnKind.DATE
+        return ColumnKind.ID if whole and unique and _counts(name, known) else ColumnKind.NUMBER
     texts = [str(each) for each in values]
     if 2 * sum(bool(COMMA.fullmatch(each)) for each in texts) >= len(texts):
-        return Kind.COMMA
+        return ColumnKind.COMMA
     if all(DATE.fullmatch(each) for each in texts):
-        return Kind.DATE
+        return ColumnKind.DATE
     if unique:
-        return Kind.ID
+        return ColumnKind.ID
     digits = all(each.isdecimal() for each in texts)
-    return Kind.CODE if digits or (enough and 2 * len(texts) > len(known)) else Kind.CATEGORY
+    return (
+        ColumnKind.CODE
+        if digits or (enough and 2 * len(texts) > len(known))
+        else ColumnKind.CATEGORY
+    )
 
 
 def _counts(name: str, known: pd.Series) -> bool:
@@ -163,10 +167,10 @@ def _counts(name: str, known: pd.Series) -> bool:
     return run or bool(ID_NAME.fullmatch(name.strip().replace(" ", "_").replace("-", "_")))
 
 
-def _span(known: pd.Series, values: list[Value], kind: Kind) -> str:
+def _span(known: pd.Series, values: list[Value], kind: ColumnKind) -> str:
     if not values:
         return ""
-    if kind is Kind.COMMA:
+    if kind is ColumnKind.COMMA:
         return repr(next(str(each) for each in values if COMMA.fullmatch(str(each))))
     if is_number(known):
         low, high = plain_value(known.min()), plain_value(known.max())

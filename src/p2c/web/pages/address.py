@@ -91,7 +91,7 @@ class Case:
         return replace(self, numbers=numbers)
 
     def unrestricted(self) -> Case:
-        """Return the same person without what they said they can and cannot do."""
+        """Return the case without what the person said they can and cannot do."""
         return replace(self, actions={}, numbers={}, only={}, lifted=())
 
     def of(self, person: Case) -> Case:
@@ -99,7 +99,7 @@ class Case:
         return replace(self, values=person.values, unknown=person.unknown)
 
     def in_language(self, language: str, features: Iterable[Feature]) -> Case:
-        """Return the same case with its numbers written in another language; what cannot be read stays."""
+        """Return the case with its numbers written in another language; what cannot be read stays."""
         own, other = phrases_of(self.spoken), phrases_of(language)
 
         def turned(text: str) -> str:

@@ -118,11 +118,11 @@ def _mark(text: str) -> str:
 def _read_edited(settings: Settings, visit: Visit) -> Reading:
     """Return an edited text in words, with what the data say of it where the server was given data."""
     from p2c.learn.causal.review import read_review
-    from p2c.learn.causal.verdict import Verdict, approved_text
+    from p2c.learn.causal.verdict import ReviewVerdict, approved_text
 
     current = read_review(visit.path)
     candidate = current.candidate(visit.rule)
-    text = approved_text(candidate, Verdict.EDITED, _edited_text(visit.form))
+    text = approved_text(candidate, ReviewVerdict.EDITED, _edited_text(visit.form))
     evidence = _measured(settings, current, visit.rule, text)
     return read_back(current, candidate, text, evidence, visit.phrases)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from p2c.learn.model.stages import Stage
 
 
-class Reader(Protocol):
+class ModelReader(Protocol):
     """Turn a fitted model into a sum over the columns of a stage, which may be one behind the stage that it is given."""
 
     def __call__(self, model: Any, stage: Stage) -> tuple[Sum, Stage]:
@@ -57,6 +57,6 @@ def read_parts(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     for kind in type(model).__mro__:
         if kind.__name__ in READERS:
             module, function = READERS[kind.__name__]
-            reader = cast("Reader", getattr(import_module(f"{__name__}.{module}"), function))
+            reader = cast("ModelReader", getattr(import_module(f"{__name__}.{module}"), function))
             return reader(model, stage)
     raise Unreadable(f"no reader for a {type(model).__name__}: it is asked, not read")

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from p2c.learn.model.categories import listed_test
 from p2c.learn.model.floats import single_bound
-from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
-from p2c.learn.model.parts import Link, Sum, Tree, Unreadable
+from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +31,7 @@ def read_catboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     scale, bias = stored["scale_and_bias"]
     classes = tuple(np.asarray(model.classes_).tolist())
     scores = 1 if len(classes) == 2 else len(classes)
-    planter = _Planter(model, stored, stage, scores, float(scale))
+    planter = _TreeRebuilder(model, stored, stage, scores, float(scale))
     share = logistic if scores == 1 else None
     start = np.zeros(scores) + np.asarray(bias, dtype=np.float64)
     found = Sum(
@@ -59,7 +58,7 @@ def _stored(model: Any) -> Any:
         return json.loads(path.read_text())
 
 
-class _Planter:
+class _TreeRebuilder:
     """The trees as they are put together; lives for one reading."""
 
     def __init__(self, model: Any, stored: Any, stage: Stage, scores: int, scale: float) -> None:
@@ -193,13 +192,4 @@ class _Planter:
             return place
 
         add(root)
-        column, bound, missing = (np.array(each) for each in zip(*rows, strict=True))
-        left, right = (np.array(each, dtype=np.int64) for each in zip(*children, strict=True))
-        return Tree(
-            column.astype(np.int64),
-            bound.astype(np.float64),
-            left,
-            right,
-            missing.astype(bool),
-            np.array(values),
-        )
+        return Tree.of_nodes(rows, children, np.array(values))

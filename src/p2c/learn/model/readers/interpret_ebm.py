@@ -9,8 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from p2c.learn.model.floats import below
-from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
-from p2c.learn.model.parts import Link, Sum, Term, Unreadable
+from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Term, Unreadable, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.learn.model.categories import coded_test
-from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
-from p2c.learn.model.parts import DOUBLE, Link, Sum, Tree, Unreadable
+from p2c.learn.model.parts import DOUBLE, LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,25 +105,16 @@ class _Flat:
 
     def __init__(self, scores: int, place: int, codes: Codes) -> None:
         self.scores, self.place, self.codes = scores, place, codes
-        self.rows: list[tuple[int, float, bool, float]] = []
+        self.rows: list[tuple[int, float, bool]] = []
+        self.values: list[float] = []
         self.children: list[tuple[int, int]] = []
         self.chosen: dict[int, Any] = {}
 
     def tree(self, root: Mapping[str, Any], share: float) -> Tree:
         self._add(root)
-        column, bound, missing, value = (np.array(each) for each in zip(*self.rows, strict=True))
         values = np.zeros((len(self.rows), self.scores))
-        values[:, self.place] = value * share
-        left, right = (np.array(each, dtype=np.int64) for each in zip(*self.children, strict=True))
-        return Tree(
-            column.astype(np.int64),
-            bound.astype(np.float64),
-            left,
-            right,
-            missing.astype(bool),
-            values,
-            self.chosen,
-        )
+        values[:, self.place] = np.array(self.values) * share
+        return Tree.of_nodes(self.rows, self.children, values, self.chosen)
 
     def _add(self, node: Mapping[str, Any]) -> int:
         place = len(self.rows)
@@ -132,7 +122,8 @@ class _Flat:
         if "split_feature" not in node:
             if node.get("leaf_coeff"):
                 raise Unreadable("LightGBM's trees with linear leaves are not read")
-            self.rows.append((-1, 0.0, False, float(node["leaf_value"])))
+            self.rows.append((-1, 0.0, False))
+            self.values.append(float(node["leaf_value"]))
             return place
         column = int(node["split_feature"])
         bound = 0.0
@@ -143,7 +134,8 @@ class _Flat:
             )
         else:
             bound = float(node["threshold"])
-        self.rows.append((column, bound, self._missing(node, bound), 0.0))
+        self.rows.append((column, bound, self._missing(node, bound)))
+        self.values.append(0.0)
         self.children[place] = (self._add(node["left_child"]), self._add(node["right_child"]))
         return place
 

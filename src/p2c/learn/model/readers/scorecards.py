@@ -10,7 +10,7 @@ import numpy as np
 from p2c.learn.model.floats import below
 from p2c.learn.model.parts import Link, Sum, Term, Unreadable
 from p2c.learn.model.readers import read_parts
-from p2c.learn.model.stages import Shape
+from p2c.learn.model.stages import ColumnShape
 from p2c.learn.model.transformers import stepped
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def read_optbinning(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         fitted = process.get_binned_variable(name)
         column = by_name[name]
         edges: list[float] = []
-        if column.shape is Shape.MONOTONE:
+        if column.shape is ColumnShape.MONOTONE:
             if fitted.dtype == "categorical":
                 raise Unreadable(
                     f"the scorecard takes the numbers of {name!r} for categories: give them as text"

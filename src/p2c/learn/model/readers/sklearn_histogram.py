@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
-from p2c.learn.model.parts import Link, Sum, Tree
+from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Tree, logistic
 from p2c.learn.model.transformers import pass_through
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
-from p2c.learn.model.parts import DOUBLE, SINGLE, Link, Sum
+from p2c.learn.model.parts import DOUBLE, LOGISTIC_FUZZ, SINGLE, Link, Sum, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2c.learn.model.floats import single_bound
-from p2c.learn.model.links import LOGISTIC_FUZZ, logistic
-from p2c.learn.model.parts import Link, Sum, Tree, Unreadable
+from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
 
 if TYPE_CHECKING:
     from p2c.learn.model.stages import Stage

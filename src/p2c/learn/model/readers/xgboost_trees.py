@@ -14,8 +14,7 @@ import numpy as np
 
 from p2c.learn.model.categories import coded_test
 from p2c.learn.model.floats import single_bound
-from p2c.learn.model.links import logistic
-from p2c.learn.model.parts import SINGLE, Link, Sum, Tree, Unreadable
+from p2c.learn.model.parts import SINGLE, Link, Sum, Tree, Unreadable, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
