@@ -213,6 +213,22 @@ def test_what_ends_early_has_given_up_after_what_it_found() -> None:
     assert [each.status for each in problem.nearest(row, k=3, time_limit=0)] == ["gave_up"]
 
 
+@pytest.mark.parametrize("distinct", list(Distinct))
+def test_a_first_plan_that_breaks_a_tie_in_another_way_is_listed_once_and_loses_none(
+    distinct: Distinct,
+) -> None:
+    features = {name: category("no", "yes") for name in "abc"}
+    rules = " ".join(f"ok(X) :- {name}(X,'yes')." for name in features)
+    problem = Problem.from_dict({"goal": "ok(X)", "rules": rules, "features": features})
+    row = dict.fromkeys(features, "no")
+    asked = (problem.compiled, problem.read_row(row))
+    best, other, third = islice(nearest_plans(*asked, distinct=distinct), 3)
+    given = list(islice(nearest_plans(*asked, distinct=distinct, first=other), 3))
+    assert [plan.counterfactual for plan in given] == [
+        plan.counterfactual for plan in (other, best, third)
+    ]
+
+
 def test_of_changes_that_cost_the_same_the_shorter_is_advised() -> None:
     problem = Problem.from_dict(
         {

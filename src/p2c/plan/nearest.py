@@ -7,7 +7,6 @@ places within them.
 from __future__ import annotations
 
 from enum import Enum
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from p2c.plan.answer import found
@@ -68,8 +67,11 @@ def nearest_plans(
     plans: Iterator[Found] = (found(transitions, first.question, arrival) for arrival in paths)
     if distinct is Distinct.CELLS:
         plans = ways_of_their_own(space.theory, plans)
+    end = (
+        first.counterfactual
+    )  # an engine that breaks ties in its own way may have another than the search
     try:
-        yield from islice(plans, 1, None)
+        yield from (each for each in plans if each.counterfactual != end)
     except LimitReached as reached:
         yield gave_up(transitions, first.question, reached)
 
