@@ -15,8 +15,8 @@ from playwright.sync_api import expect, sync_playwright
 
 from p2c import datasets
 from p2c.learn.causal.review import read_review
+from tests.learn.causal.reviews import new_review
 from tests.web.hostile import TEXTS
-from tests.web.reviews import new_review
 from tests.web.running import free_port, running
 from tests.web.test_hostile import problem_with
 

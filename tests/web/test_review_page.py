@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from p2c.learn.causal.review import read_review
 from p2c.web.app import build_app
 from p2c.web.settings import Limits, Settings
+from tests.learn.causal.reviews import new_review
 from tests.web.conftest import HERE
-from tests.web.reviews import new_review
 from tests.web.running import running
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Ask = Callable[[Sequence[State]], Sequence[tuple[bool, float | None]]]
 
 
-class Judgement(NamedTuple):
+class Ruling(NamedTuple):
     """What the model said of a state; the score is above 0 where it accepts, None where the model keeps it to itself."""
 
     accepted: bool
@@ -28,7 +28,7 @@ class Judge:
 
     ask: Ask
     budget: int
-    known: dict[tuple[Value, ...], Judgement] = field(default_factory=dict)
+    known: dict[tuple[Value, ...], Ruling] = field(default_factory=dict)
     asked: int = 0
     calls: int = 0
 
@@ -41,14 +41,14 @@ class Judge:
         answer = self.known.get(tuple(state.values()))
         return None if answer is None else answer.accepted
 
-    def answers(self, walks: Iterable[Walk], *, saved: int = 0) -> list[tuple[Walk, Judgement]]:
+    def answers(self, walks: Iterable[Walk], *, saved: int = 0) -> list[tuple[Walk, Ruling]]:
         """Return the walks whose end the model has judged, with its answer; those past the budget are left out."""
         walks = list(walks)
         fresh = {walk.key: walk.state for walk in walks if walk.key not in self.known}
         new = list(fresh)[: self.left(saved)]
         if new:
             told = self.ask([fresh[key] for key in new])
-            self.known.update({key: Judgement(*each) for key, each in zip(new, told, strict=True)})
+            self.known.update({key: Ruling(*each) for key, each in zip(new, told, strict=True)})
             self.asked += len(new)
             self.calls += 1
         return [(walk, self.known[walk.key]) for walk in walks if walk.key in self.known]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from p2c.confirm.judge import Judgement
+    from p2c.confirm.judge import Ruling
     from p2c.confirm.trial_values import TrialValues
     from p2c.confirm.walk import Walk, Walker
     from p2c.domain.feature import Value
 
-    Judged = Sequence[tuple[Walk, Judgement]]
+    Judged = Sequence[tuple[Walk, Ruling]]
 
 MOST_STEPS = 16
 """How many values of one number, at the most, are combined with values of other features."""
@@ -33,7 +33,7 @@ def promising(
     singles: Iterable[Walk],
     trials: TrialValues,
     *,
-    known: Mapping[tuple[Value, ...], Judgement],
+    known: Mapping[tuple[Value, ...], Ruling],
     start: float,
 ) -> TrialValues:
     """Return the values to try without any that, taken alone, brought no more than a cheaper one of the same feature.

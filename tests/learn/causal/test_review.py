@@ -20,16 +20,11 @@ from p2c.learn.causal.proposal import read_proposal, theory_of
 from p2c.learn.causal.review import Review, read_review, write_review
 from p2c.learn.causal.verdict import ReviewVerdict
 from p2c.rules.evaluate import clause_fires, in_head
+from tests.learn.causal.reviews import FEATURES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FEATURES: dict[str, dict[str, Any]] = {
-    "debt": {"type": "int", "min": 0, "max": 1000},
-    "score": {"type": "int", "min": 300, "max": 850},
-    "job": {"type": "category", "values": ["clerk", "cook", "none"]},
-    "paid": {"type": "category", "values": ["no", "yes"]},
-}
 HIGH = "score(X,N) :- debt(X,D), D=<0, N>=620."
 LOW = "score(X,N) :- debt(X,D), not(D=<0), N<620."
 WAGE = "paid(X,'yes') :- not job(X,'none')."

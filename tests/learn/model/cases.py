@@ -138,6 +138,22 @@ def _catboost(three: bool) -> Case:
     return Case(model.fit(people, _labels(people, three)), people)
 
 
+def _uneven_catboost(three: bool) -> Case:
+    """Return trees whose branches have lengths of their own, over numbers alone."""
+    catboost = pytest.importorskip("catboost")
+    people = make_people(gaps=True)
+    table = numbers(people)
+    model = catboost.CatBoostClassifier(
+        iterations=20,
+        grow_policy="Lossguide",
+        max_leaves=9,
+        verbose=0,
+        allow_writing_files=False,
+        thread_count=1,
+    )
+    return Case(model.fit(table, _labels(people, three)), table)
+
+
 def _ebm(three: bool) -> Case:
     glassbox = pytest.importorskip("interpret.glassbox")
     people = make_people(gaps=True)
@@ -253,7 +269,7 @@ CASES: dict[str, list[Maker]] = {
     "XGBClassifier": [_xgboost],
     "LGBMClassifier": [_lightgbm],
     "LightGBMFile": [_lightgbm_file],
-    "CatBoostClassifier": [_catboost],
+    "CatBoostClassifier": [_catboost, _uneven_catboost],
     "ExplainableBoostingClassifier": [_ebm],
     "Scorecard": [_scorecard],
     "PointsTable": [_points],

@@ -92,7 +92,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class ScoreLine:
     """A feature times a slope for each margin; a missing value adds nothing here, its share is in a table."""
 
     axis: int
@@ -143,7 +143,7 @@ class AdditiveScore:
     accepted_from: Floats
     tables: tuple[Table, ...] = ()
     trees: Trees = field(default_factory=Trees.none)
-    lines: tuple[Line | Curve, ...] = ()
+    lines: tuple[ScoreLine | Curve, ...] = ()
     rounding: float = 0.0
     """The relative error of a sum, in the model's precision."""
     magnitude: float = 0.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2c.learn.model.additive import AdditiveScore, Axis, Curve, Line, Table
+from p2c.learn.model.additive import AdditiveScore, Axis, Curve, ScoreLine, Table
 from p2c.learn.model.cutting import as_numbers, cut_features, is_whole
 from p2c.learn.model.parts import DOUBLE, Unreadable
 from p2c.learn.model.planting import plant
@@ -67,7 +67,7 @@ class _ScoreBuilder:
             axis: np.zeros((len(cut.seen), self.margins)) for axis, cut in enumerate(cuts)
         }
         self.pairs: dict[tuple[int, int], Floats] = {}
-        self.lines: list[Line | Curve] = []
+        self.lines: list[ScoreLine | Curve] = []
         self.size = float(np.abs(model.bias).sum())
         self.terms = 1
         self.known: dict[int, NDArray[Any]] = {}
@@ -228,10 +228,10 @@ class _ScoreBuilder:
         self._shift(offset)
         self._at_missing(axis, values[-1] * weight - offset)
         for at, line in enumerate(self.lines):
-            if isinstance(line, Line) and line.axis == axis:
-                self.lines[at] = Line(axis, line.slope + slope)
+            if isinstance(line, ScoreLine) and line.axis == axis:
+                self.lines[at] = ScoreLine(axis, line.slope + slope)
                 return
-        self.lines.append(Line(axis, slope))
+        self.lines.append(ScoreLine(axis, slope))
 
     def _at_missing(self, axis: int, value: Floats) -> None:
         """Say what a missing value adds in the place of a line or curve."""
