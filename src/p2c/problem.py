@@ -23,7 +23,7 @@ from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Plan
 from p2c.plan.restriction import read_restriction, restrict
 from p2c.plan.size import measure_space
-from p2c.report.voice import give_voice
+from p2c.report.plan_renderer import with_renderer
 from p2c.rules.bind import build_theory
 from p2c.rules.lint import lint
 from p2c.rules.proof import why
@@ -153,7 +153,7 @@ class Problem:
         policy = Policy(engine, time_limit, node_limit)
         problem = self.restricted(restrict or {}).with_keys(**overrides)
         plan = policy.explained_plan(problem.compiled, problem.read_row(row))
-        return give_voice(problem.theory, plan)
+        return with_renderer(problem.theory, plan)
 
     def nearest(
         self,
@@ -181,7 +181,7 @@ class Problem:
         state = problem.read_row(row)
         plans = policy.nearest(problem.compiled, state, index(k), Distinct(distinct))
         return [
-            give_voice(problem.theory, plan, cheapest=number == 0)
+            with_renderer(problem.theory, plan, cheapest=number == 0)
             for number, plan in enumerate(islice(plans, k))
         ]
 
@@ -236,7 +236,7 @@ class Problem:
         origin: Origin | None = None,
         **overrides: Any,
     ) -> bytes:
-        """Return a report on a person, or on a plan made before, as html, md, png or pdf, for applicant or expert.
+        """Return a report on a person, or on a plan made before, as html, md, txt, png or pdf, for applicant or expert.
 
         `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives,
         and the date, which is today's unless it is given. The time limit is one for the plan, and one for alternatives.

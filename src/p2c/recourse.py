@@ -24,7 +24,7 @@ from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
 from p2c.problem import Problem
-from p2c.report.voice import give_voice
+from p2c.report.plan_renderer import with_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -214,7 +214,7 @@ class Recourse:
             said = judge.said(plan.counterfactual or {})
             testimony = Testimony(said, judge.asked, self.extraction.exact, replayed)
         known = replace(plan, question=replace(plan.question, testimony=testimony))
-        return give_voice(self.problem.theory, known, cheapest=cheapest)
+        return with_renderer(self.problem.theory, known, cheapest=cheapest)
 
     def _guides(self, state: State, k: int) -> list[Plan]:
         """Return the plans of the rules: the one answer where there is no path or nothing to do."""

@@ -68,8 +68,8 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(office: Desk) -> Non
 @pytest.mark.parametrize(
     ("name", "more", "complaint"),
     [
-        ("a.docx", [], "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'png'"),
-        ("noending", [], "format: no report as ''; known: 'html', 'md', 'pdf', 'png'"),
+        ("a.docx", [], "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'png', 'txt'"),
+        ("noending", [], "format: no report as ''; known: 'html', 'md', 'pdf', 'png', 'txt'"),
         ("a.md", ["--language", "xx"], "language: no catalogue 'xx'; known: 'de', 'en'"),
         (
             "a.png",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.explain.narrate import narrate
+from p2c.explain.summary import summarize
 from p2c.plan.blockers import Explanation, Trial, find_blockers, liftings
 from p2c.plan.outcome import Blocker, Found, Infeasible
 from p2c.plan.planner import find_plan
@@ -170,7 +170,7 @@ def test_a_time_limit_holds_for_the_blockers_too() -> None:
     hasty = Infeasible(plan.question, *found)
     assert hasty.to_dict()["explained"] is False
     assert "explained" not in plan.to_dict()
-    assert narrate(problem.theory, hasty).opening == (
+    assert summarize(problem.theory, hasty).opening == (
         "There is no way from here; this is proved.",
         "There was no time to find out what stands in the way.",
     )
@@ -226,8 +226,8 @@ def test_an_effect_that_cannot_happen_is_a_blocker() -> None:
     plan = Problem.from_dict(LOAN).plan(JOHN | {"debt": 0})
     assert isinstance(plan, Infeasible)
     assert plan.blockers == (Blocker("credit_score", "effect"),)
-    story = narrate(Problem.from_dict(LOAN).theory, plan)
-    assert story.opening[-1] == (
+    summary = summarize(Problem.from_dict(LOAN).theory, plan)
+    assert summary.opening[-1] == (
         "A way would open if it were not for this: your credit score cannot be changed directly."
     )
 
@@ -240,7 +240,7 @@ def test_where_no_lifting_helps_the_rules_are_said_to_be_the_reason() -> None:
     assert isinstance(plan, Infeasible)
     assert plan.to_dict()["blockers"] == []
     assert plan.to_dict()["opened"] is None
-    assert narrate(problem.theory, plan).opening == (
+    assert summarize(problem.theory, plan).opening == (
         "There is no way from here; this is proved.",
         "None of your restrictions is the reason: the rules themselves leave no way.",
     )

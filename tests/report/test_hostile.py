@@ -17,7 +17,8 @@ from p2c import P2CError, Problem
 from p2c.explain.letter import write_letter
 from p2c.explain.sentences import explain_proof
 from p2c.markup import clean
-from p2c.report.fragment import letter_html
+from p2c.report.document import letter_document
+from p2c.report.html import notebook_html
 from p2c.report.terminal import show_plan
 from tests.hostile import HOSTILE
 
@@ -128,7 +129,8 @@ def test_a_hostile_word_is_only_text_in_pages_and_notebooks(text: str) -> None:
     assert_only_text(plan._repr_html_() or "", text)
     assert_only_text(problem._repr_html_(), text)
     assert_only_text(problem.why(row)._repr_html_(), "d is v")
-    assert_only_text(str(letter_html(write_letter(problem.theory, plan))), text)
+    letter = letter_document(write_letter(problem.theory, plan))
+    assert_only_text(notebook_html(letter, ""), text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
+import html
 import json
 import re
 import zlib
@@ -16,7 +17,13 @@ from p2c.report.expert_report import Origin, digest
 from p2c.report.formats import FORMATS
 from tests.embedded import embedded
 
-STARTS = {"html": b"<!doctype html>", "md": b"# ", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
+STARTS = {
+    "html": b"<!doctype html>",
+    "md": b"# ",
+    "txt": b"Your way to a yes\n",
+    "png": b"\x89PNG\r\n",
+    "pdf": b"%PDF-",
+}
 
 
 def text_of(problem: str, person: str, **keys: str) -> str:
@@ -35,7 +42,7 @@ def test_the_page_allows_nothing_but_its_own_style_sheet() -> None:
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.S)
     mark = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
-    assert policy.replace("&#39;", "'") == (
+    assert html.unescape(policy) == (
         f"default-src 'none'; style-src 'sha256-{mark}'; base-uri 'none'; form-action 'none'"
     )
     assert not re.search(
@@ -62,6 +69,18 @@ def test_the_applicants_page_has_no_rule_and_the_experts_has_each() -> None:
     for rule in embedded("loan").spec.rules.splitlines():  # type: ignore[union-attr]
         if rule and not rule.startswith("%"):
             assert f"`{rule}`" in expert
+
+
+def test_a_report_as_text_has_its_tables_in_columns() -> None:
+    text = text_of("loan", "john", format="txt", audience="expert")
+    assert (
+        "1. Lower your debt from 5,000 dollars to 0 dollars.\n   → Your credit score then goes"
+        in text
+    )
+    now = "bank balance  40,000 dollars  40,000 dollars  (2) 60,000 dollars"
+    assert now in text
+    assert "\n\nwhat                  value\ngoal                  not reject_loan(X)\n" in text
+    assert "<svg" not in text
 
 
 def test_the_experts_report_has_all_that_repeats_it() -> None:
@@ -216,7 +235,10 @@ def test_a_hash_depends_on_the_content_and_not_on_the_order() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"format": "docx"}, "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'png'"),
+        (
+            {"format": "docx"},
+            "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'png', 'txt'",
+        ),
         ({"audience": "boss"}, "audience: no report for 'boss'; known: 'applicant', 'expert'"),
         ({"language": "fr"}, "language: no catalogue 'fr'; known: 'de', 'en'"),
         (

@@ -65,7 +65,7 @@ def report(
     row: RowFile,
     *,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="The file: .html, .md, .png or .pdf.")
+        Path, typer.Option("-o", "--output", help="The file: .html, .md, .txt, .png or .pdf.")
     ],
     audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
     language: Language = "en",

@@ -205,6 +205,11 @@ def number_words(number: float, phrases: Phrases = ENGLISH) -> str:
     return whole.replace(",", phrases.thousands) + (f"{phrases.decimal}{rest}" if rest else "")
 
 
+def rounded(number: float, *, digits: int = 6) -> float:
+    """Return a number with as many digits as people want to read."""
+    return float(f"{number:.{digits}g}")
+
+
 def decision_words(decision: Decision, phrases: Phrases = ENGLISH) -> str:
     """Return a decision's name in running text; the exceptions that FOLD-SE invents get a number."""
     invented = FOLDSE_EXCEPTION.fullmatch(decision.predicate)

@@ -11,8 +11,7 @@ from p2c.domain.spec import Minimize
 from p2c.explain.caveats import proved_by, rules_words
 from p2c.explain.facts import circumstances, facts, more_words
 from p2c.explain.laws import loses_its_rule, only_where
-from p2c.explain.narrate import rounded
-from p2c.explain.sentences import filled, label_words, number_words, value_words
+from p2c.explain.sentences import filled, label_words, number_words, rounded, value_words
 from p2c.markup import clean
 from p2c.plan.check.rehearse import rehearse_without
 from p2c.plan.outcome import CausalAction, DirectAction
@@ -276,16 +275,12 @@ class Teller:
 
     def blockers(self, blockers: tuple[Blocker, ...]) -> tuple[Item, ...]:
         """Say what stands in the way."""
-        return tuple(
-            Item(
-                self.sentence(
-                    filled(
-                        self.phrases.restrictions[each.restriction], label=self.label(each.feature)
-                    )
-                )
-            )
-            for each in blockers
-        )
+        return tuple(Item(self.sentence(self.restriction(each))) for each in blockers)
+
+    def restriction(self, blocker: Blocker) -> str:
+        """Return what a restriction says, as a clause."""
+        frame = self.phrases.restrictions[blocker.restriction]
+        return filled(frame, label=self.label(blocker.feature))
 
     def stopped(self, *, found: bool) -> tuple[Item, ...]:
         """Say what a search that gave up leaves open."""

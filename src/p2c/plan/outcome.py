@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from p2c.plan.voice import Speaking
+from p2c.plan.rendered import Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
-    from p2c.plan.voice import Voice
+    from p2c.plan.rendered import Renderer
 
     Record = Mapping[str, Any]
 
@@ -100,8 +100,8 @@ class Question:
     norm: str
     initial: Record
     exceptions: tuple[Record, ...]
-    voice: Voice | None = field(default=None, compare=False, repr=False)
-    """Who tells the answer in words and pictures (`plan/voice.py`); no part of the question itself."""
+    renderer: Renderer | None = field(default=None, compare=False, repr=False)
+    """What tells the answer in words and pictures (`plan/rendered.py`); no part of the question itself."""
     testimony: Testimony | None = field(default=None, compare=False, repr=False)
     """What a model said of the answer, where one decides; no part of the question either."""
     unknown: tuple[str, ...] = field(default=(), compare=False)
@@ -122,7 +122,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Speaking):
+class Found(Rendered):
     """A path of least cost."""
 
     question: Question
@@ -154,7 +154,7 @@ class Found(Speaking):
 
 
 @dataclass(frozen=True, slots=True)
-class Already(Speaking):
+class Already(Rendered):
     """The goal holds at the start: there is nothing to do."""
 
     question: Question
@@ -192,7 +192,7 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True)
-class Infeasible(Speaking):
+class Infeasible(Rendered):
     """No path exists, which was proved; lifting the blockers, a smallest such set, would open one.
 
     Without blockers it is the rules themselves that leave none, or, unless `explained`, there was no time to find out.
@@ -222,7 +222,7 @@ class Infeasible(Speaking):
 
 
 @dataclass(frozen=True, slots=True)
-class GaveUp(Speaking):
+class GaveUp(Rendered):
     """The caller's limit was reached: no path is cheaper than `bound`; `best` is the best found so far."""
 
     question: Question

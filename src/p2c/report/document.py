@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from p2c.explain.letter import spoken, write_letter
@@ -89,25 +89,28 @@ class Document:
     blocks: tuple[Block, ...]
 
 
-def applicant_document(theory: Theory, plan: Plan, *, language: str = "en") -> Document:
-    """Return the page for the person: the verdict, the picture and the letter."""
-    letter = write_letter(theory, plan, language=language)
-    blocks = tuple(_letter_blocks(theory, plan, letter))
-    return Document(language, letter.title, blocks)
-
-
-def _letter_blocks(theory: Theory, plan: Plan, letter: Letter) -> Iterator[Block]:
-    yield Paragraph(letter.verdict, strong=True)
+def letter_document(letter: Letter, figure: Figure | None = None) -> Document:
+    """Return a letter as a document, with a picture after the steps where there is one."""
+    blocks: list[Block] = [Paragraph(letter.verdict, strong=True)]
     for section in letter.sections:
-        yield Heading(section.heading)
+        blocks.append(Heading(section.heading))
         if section.lead:
-            yield Paragraph(section.lead)
+            blocks.append(Paragraph(section.lead))
         if section.items:
-            yield Listing(section.items, section.ordered)
-        if section.kind == "steps" and plan.steps:
-            yield plan_figure(theory, plan, language=letter.language)
-    yield Heading(phrases_of(letter.language).headings["given"])
-    yield Listing(tuple(map(Item, _given(theory, plan, letter.language))), ordered=False)
+            blocks.append(Listing(section.items, section.ordered))
+        if section.kind == "steps" and figure:
+            blocks.append(figure)
+    return Document(letter.language, letter.title, tuple(blocks))
+
+
+def applicant_document(theory: Theory, plan: Plan, *, language: str = "en") -> Document:
+    """Return the page for the person: the verdict, the letter with its picture, and the values that were given."""
+    letter = write_letter(theory, plan, language=language)
+    figure = plan_figure(theory, plan, language=language) if plan.steps else None
+    given = Listing(tuple(map(Item, _given(theory, plan, language))))
+    document = letter_document(letter, figure)
+    heading = Heading(phrases_of(language).headings["given"])
+    return replace(document, blocks=(*document.blocks, heading, given))
 
 
 def _given(theory: Theory, plan: Plan, language: str) -> Iterator[str]:

@@ -6,10 +6,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from p2c.errors import P2CError, suggestion
+from p2c.report.html import html_page
 from p2c.report.markdown import markdown
-from p2c.report.page import html_page
 from p2c.report.pdf import pdf_report
-from p2c.report.poster import poster_png
+from p2c.report.png import png_report
+from p2c.report.text import text_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from p2c.report.document import Document
 
 FORMATS: Mapping[str, Callable[[Document], bytes]] = MappingProxyType(
-    {"html": html_page, "md": markdown, "png": poster_png, "pdf": pdf_report}
+    {"html": html_page, "md": markdown, "txt": text_report, "png": png_report, "pdf": pdf_report}
 )
 AUDIENCES = ("applicant", "expert")
 

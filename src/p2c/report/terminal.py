@@ -10,8 +10,8 @@ from rich.text import Text
 from p2c.errors import counted
 from p2c.explain.caveats import caveats, proved_by
 from p2c.explain.laws import breaches, read_law
-from p2c.explain.narrate import narrate, rounded
-from p2c.explain.sentences import number_words, value_words
+from p2c.explain.sentences import number_words, rounded, value_words
+from p2c.explain.summary import summarize
 from p2c.markup import clean
 from p2c.rules.meaning import abduce
 from p2c.rules.render import render_rule
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 def show_plan(console: Console, theory: Theory, plan: Plan) -> None:
     """Print a plan: numbered steps, what changes, the cost and what was proved."""
-    story = narrate(theory, plan)
-    for sentence in story.opening:
+    summary = summarize(theory, plan)
+    for sentence in summary.opening:
         console.print(Text(sentence, style="bold"))
     number = 0
-    for step in story.steps:
+    for step in summary.steps:
         for act in step:
             if act.direct:
                 number += 1
@@ -47,7 +47,7 @@ def show_plan(console: Console, theory: Theory, plan: Plan) -> None:
                 console.print(Text(f"     because {clean(rule)}", style="dim"))
     if plan.steps and plan.counterfactual is not None:
         console.print(_changes(theory, plan.question.initial, plan.counterfactual))
-    for sentence in story.closing:
+    for sentence in summary.closing:
         console.print(sentence, markup=False)
 
 
@@ -89,7 +89,7 @@ def show_plans(
         return
     table = _table("", "cost", "what to do")
     for number, plan in enumerate(plans, start=1):
-        acts = [act.text for step in narrate(theory, plan).steps for act in step if act.direct]
+        acts = [act.text for step in summarize(theory, plan).steps for act in step if act.direct]
         table.add_row(
             str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
         )

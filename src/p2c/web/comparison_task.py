@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.engines.policy import Policy
 from p2c.errors import Fault, P2CError
-from p2c.explain.narrate import rounded
-from p2c.explain.sentences import label_words, number_words, value_words
+from p2c.explain.sentences import label_words, number_words, rounded, value_words
 from p2c.plan.compiled.space import Space
 from p2c.plan.one_shot_plan import one_shot_document
 from p2c.plan.outcome import Found, Infeasible

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.engines.policy import Policy
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import GaveUp, Infeasible
-from p2c.report.voice import give_voice
+from p2c.report.plan_renderer import with_renderer
 from p2c.rules.proof import why
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Consultation:
             self.solves += 1
             policy = Policy(time_limit=seconds)
             plan = policy.explained_plan(self.problem.compiled, self.state)
-            self._plan, self._seconds = give_voice(self.problem.theory, plan), seconds
+            self._plan, self._seconds = with_renderer(self.problem.theory, plan), seconds
         return self._plan
 
     def nearest(self, k: int, distinct: str, seconds: float) -> list[Plan]:
@@ -75,7 +75,7 @@ class Consultation:
             self.problem.compiled, self.state, k, Distinct(distinct), first=self._plan
         )
         told = [
-            give_voice(self.problem.theory, plan, cheapest=number == 0)
+            with_renderer(self.problem.theory, plan, cheapest=number == 0)
             for number, plan in enumerate(islice(plans, k))
         ]
         if self._plan is None and told and not _is_unsettled(told[0]):

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from p2c.explain.letter import spoken, write_letter
-from p2c.explain.narrate import narrate, rounded
 from p2c.explain.phrases import phrases_of
-from p2c.explain.sentences import number_words
+from p2c.explain.sentences import number_words, rounded
+from p2c.explain.summary import summarize
 from p2c.explain.teller import Teller
 from p2c.plan.outcome import DirectAction, Infeasible
 from p2c.report.graph import graph_told
@@ -170,7 +170,7 @@ def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
     """Return the effects of a plan, each with the rules behind it."""
     return [
         {"text": act.text, "rules": list(act.because)}
-        for step in narrate(teller.theory, plan, phrases=teller.phrases).steps
+        for step in summarize(teller.theory, plan, phrases=teller.phrases).steps
         for act in step
         if act.because
     ]

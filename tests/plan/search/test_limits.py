@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from p2c.explain.narrate import narrate
+from p2c.explain.summary import summarize
 from p2c.plan.outcome import Found, GaveUp
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
@@ -115,7 +115,7 @@ def test_no_nodes_at_all_means_giving_up_at_once_with_nothing_found() -> None:
     assert document["steps"] == []
     assert document["optimal"] is False
     assert document["bound"] == 0
-    assert narrate(problem.theory, plan).opening == (
+    assert summarize(problem.theory, plan).opening == (
         "The search stopped at its limit; no way costs less than 0.",
         "No way was found until then.",
     )

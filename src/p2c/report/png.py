@@ -22,28 +22,28 @@ FIRST = re.compile(r"<svg ")
 ENDLESS = 10_000
 
 
-def poster_png(document: Document) -> bytes:
+def png_report(document: Document) -> bytes:
     """Return a report as PNG; only the person's page fits on a picture."""
-    return png(poster_svg(document), zoom=1.5)
+    return png(page_svg(document), zoom=1.5)
 
 
-def poster_svg(document: Document) -> str:
+def page_svg(document: Document) -> str:
     """Return a report as one drawing."""
-    poster = _Poster()
-    poster.write(document.title, size=28, weight=700, after=10)
+    page = _Page()
+    page.write(document.title, size=28, weight=700, after=10)
     for block in document.blocks:
-        poster.place(block)
+        page.place(block)
     told = " ".join(each.text for each in document.blocks if isinstance(each, Paragraph))
-    return poster.canvas.drawing(
-        (poster.width, poster.y + MARGIN),
-        poster.shapes,
+    return page.canvas.drawing(
+        (page.width, page.y + MARGIN),
+        page.shapes,
         title=document.title,
         told=told,
         language=document.language,
     )
 
 
-class _Poster:
+class _Page:
     """A drawing that grows downwards."""
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""The voice of an outcome: it knows the problem's words and hands the outcome to the renderer that was asked for.
+"""Outcomes that can be asked for words and pictures: each gets a renderer that knows the problem it is about.
 
-Renderers are imported when they are asked for, so that planning does not wait for them.
+The formats are imported when they are asked for, so that planning does not wait for them.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ from p2c.plan.outcome import GaveUp, Infeasible
 
 if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
+    from p2c.report.document import Document
     from p2c.rules.theory import Theory
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemVoice:
-    """The voice of one problem; `cheapest` is false where others of the k nearest come before."""
+class PlanRenderer:
+    """Tells and draws the plans of one problem; `cheapest` is false where others of the k nearest come before."""
 
     theory: Theory
     cheapest: bool = True
 
     def explain(self, plan: Plan, *, language: str) -> str:
         """Return the outcome in words for the person."""
-        from p2c.explain.letter import write_letter
-        from p2c.report.text import letter_text
+        from p2c.report.text import plain_text
 
-        letter = write_letter(self.theory, plan, language=language, cheapest=self.cheapest)
-        return letter_text(letter)
+        return plain_text(self._letter(plan, language))
 
     def svg(self, plan: Plan, *, theme: str, language: str) -> str:
         """Return the outcome as a picture."""
@@ -44,21 +43,27 @@ class ProblemVoice:
 
     def html(self, plan: Plan) -> str:
         """Return the outcome as a piece of a notebook: the picture and the words."""
+        from p2c.report.html import notebook_html
+
+        picture = self.svg(plan, theme="auto", language="en")
+        return notebook_html(self._letter(plan, "en"), picture)
+
+    def _letter(self, plan: Plan, language: str) -> Document:
         from p2c.explain.letter import write_letter
-        from p2c.report.fragment import plan_html
+        from p2c.report.document import letter_document
 
-        letter = write_letter(self.theory, plan, cheapest=self.cheapest)
-        return plan_html(letter, self.svg(plan, theme="auto", language="en"))
+        letter = write_letter(self.theory, plan, language=language, cheapest=self.cheapest)
+        return letter_document(letter)
 
 
-def give_voice(theory: Theory, plan: Plan, *, cheapest: bool = True) -> Plan:
+def with_renderer(theory: Theory, plan: Plan, *, cheapest: bool = True) -> Plan:
     """Return an outcome that can be asked for words and pictures, and those inside it too.
 
     It also says what it rests on: values that are not known, and what the rules were learned from.
     """
     question = replace(
         plan.question,
-        voice=ProblemVoice(theory, cheapest),
+        renderer=PlanRenderer(theory, cheapest),
         unknown=theory.missing(plan.question.initial),
         source=theory.source.to_dict() if theory.source else None,
     )

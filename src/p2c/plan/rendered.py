@@ -1,8 +1,7 @@
-"""How an outcome speaks. It is a plain value and knows no words; whoever made it may give it a voice.
+"""What an outcome can be asked for besides its values: words and pictures, which the layers above this one make.
 
-Words and pictures are made by layers above this one. So `Problem.plan` puts a voice, which knows the problem, into the
-question that an outcome answers, and `plan.explain()` and its kin hand the outcome to it. An outcome that came straight
-from an engine has none and says so.
+An outcome is a plain value and knows no words. `Problem.plan` puts a renderer, which knows the problem, into the question
+that it answers; an outcome that came straight from an engine has none and says so.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Question
 
 
-class Voice(Protocol):
-    """Something that can tell, draw and show an outcome."""
+class Renderer(Protocol):
+    """What tells and draws an outcome."""
 
     def explain(self, plan: Any, *, language: str) -> str:
         """Return the outcome in words for the person."""
@@ -36,32 +35,31 @@ class _Outcome(Protocol):
     def question(self) -> Question: ...
 
 
-class Speaking:
-    """What every outcome can be asked for once it has a voice."""
+class Rendered:
+    """What every outcome can be asked for once its question has a renderer."""
 
     __slots__ = ()
 
     def explain(self: _Outcome, language: str = "en") -> str:
         """Return the plan in plain words for the person: why, what to do, what follows, what it takes."""
-        return _voice(self).explain(self, language=language)
+        return _renderer(self).explain(self, language=language)
 
     def to_svg(self: _Outcome, *, theme: str = "auto", language: str = "en") -> str:
         """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen."""
-        return _voice(self).svg(self, theme=theme, language=language)
+        return _renderer(self).svg(self, theme=theme, language=language)
 
     def to_png(self: _Outcome, *, theme: str = "light", language: str = "en") -> bytes:
         """Return the plan as the bytes of a PNG file; needs the extra `report`."""
-        return _voice(self).png(self, theme=theme, language=language)
+        return _renderer(self).png(self, theme=theme, language=language)
 
     def _repr_html_(self: _Outcome) -> str | None:
-        voice = self.question.voice
-        return None if voice is None else voice.html(self)
+        renderer = self.question.renderer
+        return None if renderer is None else renderer.html(self)
 
 
-def _voice(outcome: _Outcome) -> Voice:
-    voice = outcome.question.voice
-    if voice is None:
+def _renderer(outcome: _Outcome) -> Renderer:
+    if outcome.question.renderer is None:
         raise P2CError(
             "this plan came from an engine and does not know its problem's words: plan with Problem.plan"
         )
-    return voice
+    return outcome.question.renderer
