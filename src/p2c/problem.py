@@ -17,7 +17,6 @@ from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, suggestion
-from p2c.plan.check.validate import check_plan, prove_claims
 from p2c.plan.compiled.space import Space
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Plan
@@ -272,6 +271,8 @@ class Problem:
         A replay cannot tell that nothing is cheaper, or that no path exists; the verdict names what it left
         `unchecked`. With `prove`, the engine plans again within the time limit, and a false claim is a fault.
         """
+        from p2c.plan.check.validate import check_plan, prove_claims
+
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         verdict = check_plan(self.theory, document)
         if not prove or not verdict.unchecked:
@@ -279,6 +280,12 @@ class Problem:
         norm = {"norm": document["norm"]} if document.get("norm") else {}
         answer = self.plan(document["initial"], engine=engine, time_limit=time_limit, **norm)
         return prove_claims(self.theory, document, verdict, answer)
+
+    def read_plan(self, document: Mapping[str, Any]) -> Plan:
+        """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right."""
+        from p2c.plan.plan_json import read_plan
+
+        return with_renderer(self.theory, read_plan(document, self.theory.feature))
 
     def lint(self) -> tuple[Finding, ...]:
         """Return what looks wrong with the problem although it can be read, and is not accepted by it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainValidator, StrictStr
+from pydantic import BeforeValidator, PlainValidator, StrictStr, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 
@@ -83,8 +83,9 @@ SpecNumber = Annotated[int | float, PlainValidator(_number)]
 SpecValue = Annotated[str | int | float, PlainValidator(_value)]
 Positive = Annotated[int | float, PlainValidator(_positive)]
 Weight = Annotated[int | float, PlainValidator(_weight)]
-Share = Annotated[float, PlainValidator(_share)]
-Count = Annotated[int, PlainValidator(_count)]
+SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+Share = Annotated[float, PlainValidator(_share), WithJsonSchema(SHARE)]
+Count = Annotated[int, PlainValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1})]
 Scale = Annotated[str | int | float, PlainValidator(_scale)]
 Reason = Annotated[str, PlainValidator(_reason)]
 MoveStart = Annotated[StrictStr, BeforeValidator(_move_start)]

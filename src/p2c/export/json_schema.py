@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Kind
-from p2c.domain.spec import Norm, ProblemSpec, Teacher
+from p2c.domain.spec import ProblemSpec
 from p2c.export.scasp_text import file_name
-from p2c.plan.document import Status
+from p2c.plan.plan_json import PlanRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,68 +46,24 @@ def problem_schema() -> Schema:
 
 def plan_schema(features: tuple[Feature, ...]) -> Schema:
     """Return the schema of a plan for a problem with these features (contract §3)."""
-    state = _object({each.name: _value(each) for each in features})
-    names = {"enum": [each.name for each in features]}
-    anything = {"type": ["string", "number", "null"]}
-    change = {"feature": names, "from": anything, "to": anything}
-    texts = {"type": "array", "items": {"type": "string"}}
-    direct = {"kind": {"const": "direct"}, **change, "cost": {"type": "number", "minimum": 0}}
-    causal = {
-        "kind": {"const": "causal"},
-        **change,
-        "cost": {"const": 0},
-        "because": texts,
-        "assumed": {"type": "boolean"},
-    }
-    actions = {
-        "type": "array",
-        "items": {"anyOf": [_object(direct), _object(causal)]},
-        "minItems": 1,
-    }
-    step = _object({"actions": actions, "state": {"$ref": "#/$defs/state"}})
-    exception = [
-        _object({"feature": names, "rules": texts}),
-        _object({"constraint": texts["items"]}),
-    ]
-    end = {"anyOf": [{"$ref": "#/$defs/state"}, {"type": "null"}]}
-    keys: Schema = {
-        "status": {"enum": [each.value for each in Status]},
-        "problem": {"type": "string"},
-        "norm": {"enum": [each.value for each in Norm]},
-        "cost": {"type": ["number", "null"], "minimum": 0},
-        "initial": {"$ref": "#/$defs/state"},
-        "counterfactual": end,
-        "exceptions": {"type": "array", "items": {"anyOf": exception}},
-        "steps": {"type": "array", "items": step},
-    }
-    more: Schema = {
-        "optimal": {"type": "boolean"},
-        "bound": {"type": "number"},
-        "blockers": {
-            "type": "array",
-            "items": _object({"feature": names, "restriction": texts["items"]}),
-        },
-        "explained": {"type": "boolean"},
-        "unknown": {"type": "array", "items": names},
-        "source": _source(),
-        "opened": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
-    }
-    return {
-        **_object(keys, title="a plan"),
-        "properties": keys | more,
-        "$defs": {"state": state},
-    }
+    names: Schema = {"enum": [each.name for each in features]}
+    parts = {"feature": names, "state": {"$ref": "#/$defs/state"}}
+    schema: Schema = _closed(PlanRecord.model_json_schema(), parts)
+    # No limits: a path that lifting them would open goes past them.
+    schema["$defs"]["state"] = _object({each.name: _type(each) for each in features})
+    return schema
 
 
-def _source() -> Schema:
-    """Return what a plan says of the rules that it was made with, where they were learned."""
-    keys: Schema = {
-        "from": {"enum": [each.value for each in Teacher]},
-        "fidelity": {"type": "number", "minimum": 0, "maximum": 1},
-        "rows": {"type": "integer", "minimum": 1},
-        "name": {"type": "string"},
-    }
-    return _object(keys) | {"required": ["from"]}
+def _closed(node: Any, parts: Mapping[str, Schema]) -> Any:
+    """Return a schema whose objects have no other keys, with features and states in their places."""
+    if isinstance(node, list):
+        return [_closed(each, parts) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("format") in parts:
+        return parts[node["format"]]
+    found = {key: _closed(each, parts) for key, each in node.items()}
+    return {**found, "additionalProperties": False} if "properties" in node else found
 
 
 def _object(keys: Schema, **more: str) -> Schema:
@@ -122,8 +78,13 @@ def _object(keys: Schema, **more: str) -> Schema:
 
 def _value(feature: Feature) -> Schema:
     """Return what a row may hold for a feature: a value, or nothing."""
+    if not feature.kind.is_number:
+        return _type(feature)
+    return {**_type(feature), "minimum": feature.minimum, "maximum": feature.maximum}
+
+
+def _type(feature: Feature) -> Schema:
     if feature.kind.is_number:
-        kind = "integer" if feature.kind is Kind.INT else "number"
-        return {"type": [kind, "null"], "minimum": feature.minimum, "maximum": feature.maximum}
+        return {"type": ["integer" if feature.kind is Kind.INT else "number", "null"]}
     values = [feature.domain.value(place) for place in range(feature.domain.size)]
     return {"enum": [*values, None]}

@@ -6,6 +6,7 @@ that it answers; an outcome that came straight from an engine has none and says 
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from p2c.errors import P2CError
@@ -34,11 +35,17 @@ class _Outcome(Protocol):
     @property
     def question(self) -> Question: ...
 
+    def to_dict(self) -> dict[str, Any]: ...
+
 
 class Rendered:
-    """What every outcome can be asked for once its question has a renderer."""
+    """What every outcome can be asked for: its JSON and, once its question has a renderer, words and pictures."""
 
     __slots__ = ()
+
+    def to_json(self: _Outcome, *, indent: int | None = None) -> str:
+        """Return the plan as the text of the contract's JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
 
     def explain(self: _Outcome, language: str = "en") -> str:
         """Return the plan in plain words for the person: why, what to do, what follows, what it takes."""

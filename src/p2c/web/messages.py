@@ -6,7 +6,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
+from p2c.domain.feature import Action, Law  # noqa: TC001 - pydantic needs them at run time
 from p2c.domain.limits import LONGEST
+from p2c.domain.spec import (  # noqa: TC001
+    Effects,
+    Exceptions,
+    Minimize,
+    Norm,
+    SourceSpec,
+)
+from p2c.plan.plan_json import PlanRecord  # noqa: TC001
 
 Value = StrictStr | StrictInt | StrictFloat | None
 Number = StrictInt | StrictFloat
@@ -23,7 +32,7 @@ class Message(BaseModel):
 class Restriction(Message):
     """What a person adds to a feature: who may change it, own limits, how hard it is, or a restriction lifted."""
 
-    action: Literal["free", "up", "down", "fixed", "effect"] | None = None
+    action: Action | None = None
     min: Number | None = None
     max: Number | None = None
     only: list[StrictStr | StrictInt | StrictFloat] | None = None
@@ -41,11 +50,11 @@ class WhyRequest(Message):
 class PlanRequest(WhyRequest):
     """A person, and what is asked otherwise than the problem says."""
 
-    norm: Literal["l0", "l1", "l2"] | None = None
-    effects: Literal["triggered", "supported"] | None = None
-    minimize: Literal["cost", "actions"] | None = None
-    exceptions: Literal["abduce", "strict"] | None = None
-    causal: Literal["iff", "if", "only_if"] | None = None
+    norm: Norm | None = None
+    effects: Effects | None = None
+    minimize: Minimize | None = None
+    exceptions: Exceptions | None = None
+    causal: Law | None = None
     restrictions: dict[str, Restriction] = Field(default_factory=dict)
     time_limit: Number | None = Field(
         None,
@@ -75,72 +84,10 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class ActionAnswer(Answer):
-    """Something that the person does, or that then happens by itself."""
-
-    kind: Literal["direct", "causal"]
-    feature: str
-    start: Value = Field(alias="from")
-    end: Value = Field(alias="to")
-    cost: float
-    because: list[str] = Field(default_factory=list)
-    assumed: bool = False
-
-
-class StepAnswer(Answer):
-    """Actions up to the next consistent state, and that state."""
-
-    actions: list[ActionAnswer]
-    state: Row
-
-
-class BlockerAnswer(Answer):
-    """A restriction that stands in the way."""
-
-    feature: str
-    restriction: Literal["fixed", "up", "down", "effect", "moves", "limits"]
-
-
-class SourceAnswer(Answer):
-    """What the rules were learned from, and on which share of how many rows they agree with it."""
-
-    origin: Literal["model", "labels"] = Field(alias="from")
-    fidelity: float | None = None
-    rows: int | None = None
-    name: str = ""
-
-
-class FoundAnswer(Answer):
-    """A path."""
-
-    status: Literal["found", "already", "infeasible", "gave_up"]
-    problem: str
-    norm: Literal["l0", "l1", "l2"]
-    initial: Row
-    exceptions: list[dict[str, Any]]
-    cost: float | None
-    optimal: bool = False
-    counterfactual: Row | None
-    steps: list[StepAnswer]
-    unknown: list[str] = Field(
-        default_factory=list, description="Values that the rules read and that are not known."
-    )
-    source: SourceAnswer | None = Field(None, description="Given where the rules were learned.")
-
-
-class PlanAnswer(FoundAnswer):
-    """A plan, or what stands in its way: `blockers`, and the path that is `opened` without them."""
-
-    bound: float | None = None
-    blockers: list[BlockerAnswer] = Field(default_factory=list)
-    opened: FoundAnswer | None = None
-    explained: bool = Field(True, description="False where time ended before the blockers.")
-
-
 class NearestAnswer(Answer):
     """Plans to distinct end states, cheapest first; none where no way exists."""
 
-    plans: list[PlanAnswer]
+    plans: list[PlanRecord]
 
 
 class SentenceAnswer(Answer):
@@ -157,7 +104,7 @@ class WhyAnswer(Answer):
     sentences: list[SentenceAnswer]
     proof: dict[str, Any]
     unknown: list[str] = Field(default_factory=list)
-    source: SourceAnswer | None = None
+    source: SourceSpec | None = None
 
 
 class FaultAnswer(Answer):
@@ -182,7 +129,7 @@ class ProblemAnswer(Answer):
     id: str
     name: str
     goal: str
-    norm: Literal["l0", "l1", "l2"]
+    norm: Norm
     features: list[str]
     digest: str
     loaded: str

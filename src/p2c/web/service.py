@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from p2c.errors import Fault, RowError
+from p2c.plan.plan_json import PlanRecord
 from p2c.web import messages
 from p2c.web.error_answers import error_answer
 from p2c.web.metrics import CONTENT_TYPE
@@ -79,7 +80,7 @@ def context_of(request: Request) -> Context:
     return context
 
 
-@light.post("/plan", response_model=messages.PlanAnswer)
+@light.post("/plan", response_model=PlanRecord)
 async def plan(request: Request, asked: messages.PlanRequest) -> Response:
     """Find the cheapest plan for one person, or prove that there is none."""
     return await _solved(request, "plan", asked)
@@ -140,7 +141,7 @@ async def metrics(request: Request) -> Response:
 
 async def _solved(request: Request, task: str, asked: messages.Message) -> Response:
     context = context_of(request)
-    arguments = asked.model_dump(exclude_none=True, exclude_defaults=True)
+    arguments = asked.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     entry = context.store.find(arguments.pop("problem", None))
     limit = context.settings.limits.seconds
     seconds = float(min(limit, arguments.get("time_limit") or limit))

@@ -11,19 +11,19 @@ from p2c.domain.feature import exact
 from p2c.domain.spec import Minimize
 from p2c.errors import Fault
 from p2c.plan.check.replay import same_number
-from p2c.plan.document import Status
 from p2c.plan.outcome import Found, GaveUp, Infeasible
+from p2c.plan.plan_json import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.domain.feature import Number
-    from p2c.plan.document import Document
     from p2c.plan.outcome import Plan
+    from p2c.plan.plan_json import PlanRecord
     from p2c.rules.theory import Theory
 
 
-def claim(theory: Theory, plan: Document) -> str:
+def claim(theory: Theory, plan: PlanRecord) -> str:
     """Return what an answer claims beyond what a replay can tell; nothing where it claims no more."""
     match plan.status:
         case Status.FOUND if plan.optimal:
@@ -37,7 +37,7 @@ def claim(theory: Theory, plan: Document) -> str:
             return ""
 
 
-def settled(plan: Document, answer: Plan) -> bool:
+def settled(plan: PlanRecord, answer: Plan) -> bool:
     """Tell whether a second answer is enough to judge the first by."""
     match answer:
         case GaveUp(bound=bound):
@@ -49,7 +49,7 @@ def settled(plan: Document, answer: Plan) -> bool:
             return True
 
 
-def refute(theory: Theory, plan: Document, answer: Plan) -> Iterator[Fault]:
+def refute(theory: Theory, plan: PlanRecord, answer: Plan) -> Iterator[Fault]:
     """Yield the claims of an answer that a second answer to the same question shows to be false."""
     match answer:
         case Found() | GaveUp(best=Found()):
@@ -62,7 +62,7 @@ def refute(theory: Theory, plan: Document, answer: Plan) -> Iterator[Fault]:
             yield from _wrong_blockers(plan, answer)
 
 
-def _undercut(theory: Theory, plan: Document, path: Found) -> Iterator[Fault]:
+def _undercut(theory: Theory, plan: PlanRecord, path: Found) -> Iterator[Fault]:
     """Yield what a path shows to be false."""
     cost = f"{path.cost:.10g}"
     match plan.status:
@@ -74,17 +74,19 @@ def _undercut(theory: Theory, plan: Document, path: Found) -> Iterator[Fault]:
             yield Fault("bound", f"a path costs {cost}, which is less than {plan.bound:.10g}")
 
 
-def _wrong_blockers(plan: Document, answer: Infeasible) -> Iterator[Fault]:
+def _wrong_blockers(plan: PlanRecord, answer: Infeasible) -> Iterator[Fault]:
     if plan.blockers is None or not answer.explained:
         return
-    due = [f"{each.feature} ({each.restriction})" for each in answer.blockers]
-    found = [f"{feature} ({restriction})" for feature, restriction in plan.blockers]
+    due, found = (
+        [f"{each.feature} ({each.restriction})" for each in blockers]
+        for blockers in (answer.blockers, plan.blockers)
+    )
     if sorted(due) != sorted(found):
         right, wrong = ", ".join(due) or "none", ", ".join(found) or "none"
         yield Fault("blockers", f"expected {right}, found {wrong}")
 
 
-def _better(theory: Theory, path: Found, plan: Document) -> bool:
+def _better(theory: Theory, path: Found, plan: PlanRecord) -> bool:
     """Tell whether a path is cheaper than a plan or, where that comes first, shorter."""
     if theory.minimize is Minimize.ACTIONS:
         actions = sum(each.direct for step in plan.steps for each in step.actions)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from p2c.domain.feature import Feature, Value
-    from p2c.plan.document import ActionRecord, Record, StepRecord
+    from p2c.plan.plan_json import ActionRecord, Record, StepRecord
     from p2c.rules.meaning import AbducedException
     from p2c.rules.syntax import Rule
     from p2c.rules.theory import Clause, Theory

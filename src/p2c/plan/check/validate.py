@@ -15,7 +15,7 @@ from p2c.domain.spec import Exceptions, Norm
 from p2c.errors import Fault, PlanError, RowError, RuleError
 from p2c.plan.check.claims import above, claim, refute, settled
 from p2c.plan.check.replay import TOLERANCE, Replay, decimal, rules_differ, same_number
-from p2c.plan.document import Status, read_document
+from p2c.plan.plan_json import Status, read_record
 from p2c.rules.evaluate import in_head
 from p2c.rules.meaning import ConstraintException, FeatureException, abduce
 from p2c.rules.parse import parse
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from p2c.plan.check.replay import Goal
-    from p2c.plan.document import Document, ExceptionRecord
     from p2c.plan.outcome import Plan
+    from p2c.plan.plan_json import ExceptionRecord, PlanRecord
     from p2c.rules.meaning import AbducedException
     from p2c.rules.syntax import Rule
     from p2c.rules.theory import Theory
@@ -68,7 +68,7 @@ def check_plan(theory: Theory, document: Mapping[str, Any], *, goal: Goal | None
 
     `goal` stands in the place of the theory's own.
     """
-    plan = read_document(document, theory.feature)
+    plan = read_record(document, theory.feature)
     try:
         initial = read_row(theory.features, plan.initial)
     except RowError as error:
@@ -99,7 +99,7 @@ def check_plan(theory: Theory, document: Mapping[str, Any], *, goal: Goal | None
     return Verdict(tuple(faults), _checked(plan), claim(theory, plan))
 
 
-def _checked(plan: Document) -> str:
+def _checked(plan: PlanRecord) -> str:
     """Say what the replay of a plan without faults tells."""
     if plan.steps:
         return "the path is valid: every step, the cost and the end"
@@ -112,14 +112,14 @@ def prove_claims(
     theory: Theory, document: Mapping[str, Any], verdict: Verdict, answer: Plan
 ) -> Verdict:
     """Return a verdict that also says what a second answer to the same question makes of the plan's claims."""
-    plan = read_document(document, theory.feature)
+    plan = read_record(document, theory.feature)
     faults = (*verdict.faults, *refute(theory, plan, answer))
     if faults or not verdict.unchecked or not settled(plan, answer):
         return replace(verdict, faults=faults)
     return replace(verdict, unchecked="", proved=verdict.unchecked)
 
 
-def _question_faults(theory: Theory, plan: Document) -> Iterator[Fault]:
+def _question_faults(theory: Theory, plan: PlanRecord) -> Iterator[Fault]:
     if plan.problem is not None and plan.problem != theory.name:
         yield Fault("problem", f"expected '{theory.name}', found '{plan.problem}'")
     if plan.optimal and plan.status is Status.GAVE_UP:
@@ -131,7 +131,7 @@ def _question_faults(theory: Theory, plan: Document) -> Iterator[Fault]:
         yield Fault("bound", f"expected at most its own cost of {plan.cost}, found {plan.bound}")
 
 
-def _status_faults(plan: Document, *, met: bool) -> Iterator[Fault]:
+def _status_faults(plan: PlanRecord, *, met: bool) -> Iterator[Fault]:
     status = plan.status
     if met and status is not Status.ALREADY:
         yield Fault(
@@ -153,7 +153,7 @@ def _status_faults(plan: Document, *, met: bool) -> Iterator[Fault]:
             yield Fault(key, f"expected null, for '{status.value}' comes without a path here")
 
 
-def _cost_faults(plan: Document, replay: Replay) -> Iterator[Fault]:
+def _cost_faults(plan: PlanRecord, replay: Replay) -> Iterator[Fault]:
     """Compare the total cost, the squares of it for l2, where no root is rounded then."""
     if plan.cost is None or not (plan.steps or plan.status is Status.ALREADY):
         return
@@ -195,7 +195,7 @@ def _strict_faults(broken: tuple[AbducedException, ...]) -> Iterator[Fault]:
 
 
 def _exception_faults(
-    theory: Theory, broken: tuple[AbducedException, ...], plan: Document
+    theory: Theory, broken: tuple[AbducedException, ...], plan: PlanRecord
 ) -> Iterator[Fault]:
     if plan.exceptions is None:
         return
