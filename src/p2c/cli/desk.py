@@ -12,7 +12,7 @@ import typer
 
 from p2c.cli.terminal import complain, out
 from p2c.domain.files import read_rows
-from p2c.domain.spec import Effects, Minimize, Norm, unreadable
+from p2c.domain.spec import Effects, Minimize, Norm, read_text
 from p2c.errors import P2CError, misread
 from p2c.markup import visible
 
@@ -123,10 +123,7 @@ ELSEWHERE = "choose another name or folder"
 
 def read_document(path: Path) -> dict[str, Any]:
     """Return a plan read from a JSON file."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
+    text = read_text(path)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import State, read_row, read_text_row
 from p2c.domain.sheet import open_sheet, refuse_repeats, split_lines
-from p2c.domain.spec import unreadable
+from p2c.domain.spec import read_exactly
 from p2c.errors import Fault, P2CError, RowError, misread
 
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ def read_rows(features: Iterable[Feature], path: str | Path) -> list[State]:
     if read is None:
         known = ", ".join(READERS)
         raise P2CError(f"{path}: expected a file of rows whose name ends in one of {known}")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
+    text = read_exactly(path)
     with _placed(str(path)):
         return list(read(tuple(features), text))
 

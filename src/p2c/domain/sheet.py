@@ -15,7 +15,7 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.domain.spec import unreadable
+from p2c.domain.spec import read_exactly
 from p2c.errors import Fault, P2CError, RowError, counted
 
 if TYPE_CHECKING:
@@ -75,10 +75,7 @@ def open_sheet(lines: Iterable[str]) -> Sheet:
 
 def read_sheet(path: Path) -> Sheet:
     """Return the table that a file holds, its rows all read."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
+    text = read_exactly(path)
     try:
         sheet = open_sheet(split_lines(text))
         return Sheet(sheet.names, iter(list(sheet.rows)))

@@ -191,10 +191,7 @@ def read_spec(
 
 def load_spec(path: Path) -> ProblemSpec:
     """Read a problem from a TOML or JSON file."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
+    text = read_text(path)
     try:
         data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -204,6 +201,19 @@ def load_spec(path: Path) -> ProblemSpec:
     if path.suffix != ".json":
         spec._file = text
     return spec
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, every line ending alike."""
+    return read_exactly(path).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_exactly(path: Path) -> str:
+    """Return the text of a file with its own line ends, or say in one line why it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
 
 
 def refuse_special(path: Path) -> None:
