@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.domain.feature import Action, Law, Value
 from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
-from p2c.rules.theory import Call, Clause, Condition, Decision, Test, Theory
+from p2c.rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Test, Theory
 from tests.oracle_document import infeasible_document, path_document
 from tests.oracle_values import compares, distance, domain_values, goes, number, same
 
@@ -206,6 +206,8 @@ class World:
         return self._decided(condition.decision, state) != condition.negated
 
     def _decided(self, decision: Decision, state: Places) -> bool:
+        if decision == ACCEPTED and self.theory.judge is not None:
+            return self.theory.judge.accepts(self.named(state))
         return any(self.all_hold(clause.body, state) for clause in self.decisions[decision])
 
     def all_hold(self, body: Iterable[Condition], state: Places) -> bool:

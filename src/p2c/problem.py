@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
 from itertools import islice
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from p2c.report.expert_report import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
-    from p2c.rules.theory import Theory
+    from p2c.rules.theory import Judge, Theory
 
 OVERRIDES = ("goal", "causal", "exceptions", "effects", "norm", "minimize")
 
@@ -53,6 +53,8 @@ class Problem:
     source: str = ""
     restrictions: tuple[tuple[str, Restriction], ...] = ()
     """What one person adds, by feature."""
+    judge: Judge | None = field(default=None, compare=False, repr=False)
+    """The model behind `accepted(X)`, where there is one."""
 
     @classmethod
     def load(cls, path: str | Path) -> Problem:
@@ -66,9 +68,9 @@ class Problem:
         return problem
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Problem:
-        """Read a dict of the same shape."""
-        problem = cls(read_spec(data))
+    def from_dict(cls, data: Mapping[str, Any], *, judge: Judge | None = None) -> Problem:
+        """Read a dict of the same shape; `judge` is the model that decides `accepted(X)`."""
+        problem = cls(read_spec(data), judge=judge)
         problem.theory  # noqa: B018
         return problem
 
@@ -85,7 +87,7 @@ class Problem:
     @cached_property
     def theory(self) -> Theory:
         """Return the rules bound to the features."""
-        theory = build_theory(self.spec, source=self.source)
+        theory = build_theory(self.spec, source=self.source, judge=self.judge)
         return restrict(theory, dict(self.restrictions)) if self.restrictions else theory
 
     @cached_property
@@ -112,7 +114,7 @@ class Problem:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
-            fresh = Problem.from_dict({**self.to_dict(), **overrides})
+            fresh = Problem.from_dict({**self.to_dict(), **overrides}, judge=self.judge)
             known = self._variants[marks] = fresh.restricted(dict(self.restrictions))
         return known
 
@@ -133,7 +135,7 @@ class Problem:
 
     def read_row(self, row: Mapping[str, Any]) -> State:
         """Return a person's state from a mapping or a pandas Series."""
-        return read_row(self.theory.features, row)
+        return read_row(self.theory.features, row, bounded=self.judge is None)
 
     def plan(
         self,

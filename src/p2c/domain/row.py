@@ -27,8 +27,13 @@ SEVERAL = 3
 SEVERAL_ABSENT = "these features are missing from the row; null stands for unknown"
 
 
-def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
-    """Return the person's state; keys that are no feature are left aside."""
+def read_row(
+    features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bool = True
+) -> State:
+    """Return the person's state; keys that are no feature are left aside.
+
+    In a problem made from data, whose range is only what was seen, numbers are not `bounded` by it.
+    """
     features = tuple(features)
     if not hasattr(row, "keys"):
         found = type(row).__name__
@@ -45,7 +50,7 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
                 faults.append(Fault(feature.name, _missing(feature.name, spare)))
             continue
         try:
-            state[feature.name] = read_value(feature, row[feature.name])
+            state[feature.name] = read_value(feature, row[feature.name], bounded=bounded)
         except ValueError as error:
             faults.append(Fault(feature.name, str(error)))
     if faults:
@@ -62,7 +67,7 @@ def read_text_row(features: Iterable[Feature], row: Mapping[str, str]) -> State:
     return read_row(by_name.values(), typed)
 
 
-def read_value(feature: Feature, raw: Any) -> Value:
+def read_value(feature: Feature, raw: Any, *, bounded: bool = True) -> Value:
     """Return one value as the feature's type; a ValueError says what would be right."""
     if type(raw) is str and feature.is_listed and raw in feature.places:
         return raw
@@ -72,7 +77,7 @@ def read_value(feature: Feature, raw: Any) -> Value:
     if value is None:
         return None
     if feature.kind.is_number:
-        return _number(feature, value)
+        return _number(feature, value, bounded=bounded)
     usable = isinstance(value, str | int | float) and not isinstance(value, bool)
     if not usable or value not in feature.places:
         known = [str(each) for each in feature.places]
@@ -87,7 +92,7 @@ def _missing(name: str, spare: set[str]) -> str:
     return f"this feature is missing from the row; {hint}"
 
 
-def _number(feature: Feature, value: object) -> int | float:
+def _number(feature: Feature, value: object, *, bounded: bool) -> int | float:
     expected = "expected a whole number" if feature.kind is Kind.INT else "expected a number"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{expected}, found {_shown(value)}")
@@ -95,7 +100,7 @@ def _number(feature: Feature, value: object) -> int | float:
         raise ValueError(f"{expected}, found {value}")
     if feature.kind is Kind.INT and value != int(value):
         raise ValueError(f"{expected}, found {float(value)}")
-    if not exact(feature.minimum) <= exact(value) <= exact(feature.maximum):
+    if bounded and not exact(feature.minimum) <= exact(value) <= exact(feature.maximum):
         shown = _shown(int(value) if feature.kind is Kind.INT else value)
         raise ValueError(f"{shown} is outside its range, {feature.minimum} to {feature.maximum}")
     return int(value) if feature.kind is Kind.INT else float(value)

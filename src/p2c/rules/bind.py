@@ -10,29 +10,36 @@ from p2c.domain.build import build_feature
 from p2c.errors import Fault, ProblemError, RuleError
 from p2c.rules.binder import Binder, decision_of, render_decision
 from p2c.rules.parse import parse, parse_query
-from p2c.rules.syntax import Atom, Not, Program
-from p2c.rules.theory import Call, Clause, Condition, Decision, Theory
+from p2c.rules.syntax import Atom, Not, Program, Rule, Variable
+from p2c.rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Theory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
     from p2c.domain.feature import Feature
     from p2c.domain.spec import ProblemSpec
-    from p2c.rules.syntax import Literal, Rule
+    from p2c.rules.syntax import Literal
+    from p2c.rules.theory import Judge
 
 
-def build_theory(spec: ProblemSpec, *, source: str = "") -> Theory:
-    """Return the theory of a problem, or raise all that is wrong with it at once."""
+def build_theory(spec: ProblemSpec, *, source: str = "", judge: Judge | None = None) -> Theory:
+    """Return the theory of a problem, or raise all that is wrong with it at once.
+
+    With a model as the judge, `accepted(X)` is a decision that no rule defines.
+    """
     faults: list[Fault] = []
     text, place = spec.placed("rules"), spec.rules_file or "rules"
     program = _parsed(text, place, faults)
     features = _features(spec, program, faults)
     faulty = spec.features.keys() - features.keys()
-    binder = Binder(features, program or Program(()), text, names=spec.features)
+    given = {ACCEPTED} if judge is not None else set()
+    binder = Binder(features, program or Program(()), text, names=spec.features, given=given)
     clauses = [
         binder.clause(rule) for rule in binder.program.rules if not _rule_names(rule, faulty)
     ]
     decisions, causes, constraints = _sorted(clauses, binder)
+    if judge is not None:
+        decisions = ((ACCEPTED, (Clause(Rule(Atom(ACCEPTED.predicate, (Variable("X"),)), ()), ()),)), *decisions)
     faults += [Fault(place, str(error)) for error in binder.errors]
     asked = spec.placed("goal")
     query = _query(asked, faults)
@@ -55,6 +62,7 @@ def build_theory(spec: ProblemSpec, *, source: str = "") -> Theory:
         norm=spec.norm,
         minimize=spec.minimize,
         source=spec.source,
+        judge=judge,
     )
     _refuse_self_causes(theory, text, place, source)
     return theory
@@ -103,7 +111,7 @@ def _query(text: str, faults: list[Fault]) -> tuple[Literal, ...]:
 def _goal(
     query: tuple[Literal, ...], rules: Binder, text: str, faults: list[Fault]
 ) -> tuple[Condition, ...]:
-    binder = Binder(rules.features, rules.program, text)
+    binder = Binder(rules.features, rules.program, text, given=rules.given)
     conditions = binder.body(query, head=None)
     faults += [Fault("goal", str(error)) for error in binder.errors]
     return conditions

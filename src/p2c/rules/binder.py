@@ -53,6 +53,7 @@ class Binder:
         text: str,
         *,
         names: Iterable[str] = (),
+        given: Iterable[Decision] = (),
     ) -> None:
         self.features = features
         # The features that may have been meant, also those in which something else is wrong.
@@ -60,8 +61,14 @@ class Binder:
         self.program = program
         self.text = text
         self.errors: list[RuleError] = []
+        self.given = frozenset(given)
         heads = [rule.head for rule in program.rules if rule.head]
         self.known = {decision_of(head) for head in heads if head.predicate not in features}
+        for rule in program.rules:
+            if rule.head and decision_of(rule.head) in self.given:
+                shown = render_decision(decision_of(rule.head))
+                self.fail(f"{shown} is the model's own decision and has no rules", rule)
+        self.known |= self.given
         self.predicates = {each.predicate for each in self.known}
 
     def fail(self, problem: str, node: Rule | Literal) -> None:

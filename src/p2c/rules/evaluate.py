@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c.rules.syntax import Comparator
-from p2c.rules.theory import Test
+from p2c.rules.theory import ACCEPTED, Test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,6 +65,9 @@ def _settling(
     theory: Theory, decision: Decision, state: Mapping[str, Value], known: Known
 ) -> Iterator[Decision]:
     """Yield each decision that has to be known first, and then make this one known."""
+    if decision == ACCEPTED and theory.judge is not None:
+        known[decision] = theory.judge.accepts(state)
+        return
     for clause in theory.rules_for[decision]:
         for condition in clause.body:
             if not isinstance(condition, Test) and condition.decision not in known:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Feature, Value
     from p2c.domain.spec import SourceSpec
@@ -53,6 +53,40 @@ class Call:
 
 Condition = Test | Call
 
+ACCEPTED = Decision("accepted")
+"""The built-in decision of a problem with a model: `accepted(X)` holds where the model gives the desired class."""
+
+
+class Judge(Protocol):
+    """A model in the place of decision rules (contract §5): it cuts features into cells and decides by them alone."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the features that the model reads, in an order of its own."""
+
+    def accepts(self, state: Mapping[str, Value]) -> bool:
+        """Tell whether the model gives the desired class to a state."""
+
+    def cell(self, name: str, value: Value) -> int:
+        """Return the cell of a value, -1 for one that has none."""
+
+    def cuts(self, feature: Feature) -> tuple[float, ...]:
+        """Return the numbers after which the model cuts a number."""
+
+    def marks(self, feature: Feature) -> tuple[int, ...]:
+        """Return for each listed value of a feature what the model takes it for."""
+
+    def accepts_cells(
+        self, cells: tuple[int, ...], state: Callable[[], Mapping[str, Value]]
+    ) -> bool:
+        """Tell whether the model accepts a state, from its cells and, where they do not decide, the state itself."""
+
+    def surely_refuses(self, boxes: Sequence[int]) -> bool:
+        """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
+
+    def gaps(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> list[float]:
+        """Return how near acceptance a box comes when one feature has other cells; below 0 it is surely refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -81,6 +115,8 @@ class Theory:
     minimize: Minimize = Minimize.COST
     source: SourceSpec | None = None
     """What the rules were learned from, where they were."""
+    judge: Judge | None = field(default=None, compare=False, repr=False)
+    """The model behind `accepted(X)`, where there is one."""
 
     @cached_property
     def feature(self) -> dict[str, Feature]:
@@ -177,6 +213,8 @@ class Theory:
                             names.add(name)
                         case Call(decision=called):
                             names |= found[called]
+            if decision == ACCEPTED and self.judge is not None:
+                names |= set(self.judge.reads) & self.feature.keys()
             found[decision] = frozenset(names)
         return found
 

@@ -37,6 +37,8 @@ class Axis:
     feature: Feature
     tests: tuple[Test, ...]
     heads: tuple[Test, ...]
+    marks: tuple[int, ...] = ()
+    """What a model takes each listed value for; it cuts numbers by tests of its own."""
 
     @cached_property
     def size(self) -> int:
@@ -51,7 +53,9 @@ class Axis:
     @cached_property
     def cuts(self) -> tuple[int, ...]:
         """Return the first place of every cell but the first, on an ordered axis."""
-        return _cuts(self, self.tests)
+        found = set(_cuts(self, self.tests))
+        found |= {place for place in range(1, len(self.marks)) if self.marks[place] != self.marks[place - 1]}
+        return tuple(sorted(found))
 
     @cached_property
     def cells(self) -> tuple[tuple[int, ...] | range, ...]:
@@ -59,6 +63,11 @@ class Axis:
         if self.ordered:
             return _ranges(self.cuts, self.size)
         return _groups(self)
+
+    @property
+    def is_seen(self) -> bool:
+        """Tell whether some rule or model looks at the feature."""
+        return bool(self.tests or self.marks)
 
     @cached_property
     def _cell_of_category(self) -> tuple[int, ...]:
@@ -166,10 +175,11 @@ def _ranges(cuts: Sequence[int], size: int) -> tuple[range, ...]:
 
 def _groups(axis: Axis) -> tuple[tuple[int, ...], ...]:
     """Return the categories that no rule tells apart, in the order of their first member."""
-    groups: dict[tuple[bool, ...], list[int]] = {}
+    groups: dict[tuple[int, tuple[bool, ...]], list[int]] = {}
     for place in range(axis.size):
         seen = tuple(axis.passes(test, place) for test in axis.tests)
-        groups.setdefault(seen, []).append(place)
+        mark = axis.marks[place] if axis.marks else 0
+        groups.setdefault((mark, seen), []).append(place)
     return tuple(tuple(group) for group in groups.values())
 
 

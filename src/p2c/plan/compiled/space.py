@@ -17,8 +17,8 @@ from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import Axis
 from p2c.plan.compiled.bitsets import Remembered
 from p2c.rules.render import render_rule
-from p2c.rules.syntax import Rule
-from p2c.rules.theory import Call, Clause, Test
+from p2c.rules.syntax import Comparator, Rule
+from p2c.rules.theory import ACCEPTED, Call, Clause, Test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -114,7 +114,14 @@ class Space:
         name = feature.name
         heads = [test for _, tests in self._head_tests.get(name, ()) for test in tests]
         tests = [test for _, tests in self._body_tests[name] for test in tests]
-        axis = Axis(feature, tuple(dict.fromkeys(tests + heads)), tuple(dict.fromkeys(heads)))
+        judge = self.theory.judge
+        marks: tuple[int, ...] = ()
+        if judge is not None and feature.kind.is_number:
+            tests += [Test(name, Comparator.LE, upper) for upper in judge.cuts(feature)]
+        elif judge is not None:
+            marks = judge.marks(feature)
+        seen = tuple(dict.fromkeys(tests + heads))
+        axis = Axis(feature, seen, tuple(dict.fromkeys(heads)), marks)
         firsts = [_at(axis, cell[0]) for cell in axis.cells]
         return Cut(
             axis,
@@ -298,6 +305,46 @@ class Space:
         """Return the calling rules of causes, constraints and the goal."""
         decisions = sum(rules for rules, _ in self.settling)
         return tuple(layer for layer in self._layers if not layer[0] & decisions)
+
+    @cached_property
+    def judged(self) -> int:
+        """Return the bit of what the model decides; 0 where there is none."""
+        rules = self.bits_for.get(ACCEPTED, ()) if self.theory.judge is not None else ()
+        return sum(bit for bit, _ in rules)
+
+    @cached_property
+    def wants_accepted(self) -> bool:
+        """Tell whether the goal itself asks for the model's yes."""
+        return bool(self.judged) and any(
+            isinstance(each, Call) and each.decision == ACCEPTED and not each.negated
+            for each in self.theory.goal
+        )
+
+    @cached_property
+    def judged_axes(self) -> tuple[int, ...]:
+        """Return the features that the model reads, in the model's order."""
+        judge = self.theory.judge
+        return () if judge is None else tuple(self.index[name] for name in judge.reads)
+
+    @cached_property
+    def judged_places(self) -> dict[int, int]:
+        """Return the place of each of them in the model's order."""
+        return {index: place for place, index in enumerate(self.judged_axes)}
+
+    @cached_property
+    def _judged_cells(self) -> dict[tuple[int, int], int]:
+        return {}
+
+    def judged_cell(self, index: int, place: int) -> int:
+        """Return the model's cell of a place on the grid."""
+        region = self.axes[index].region(place)
+        known = self._judged_cells.get((index, region))
+        if known is None:
+            feature, judge = self.axes[index].feature, self.theory.judge
+            assert judge is not None
+            known = judge.cell(feature.name, feature.domain.value(place))
+            self._judged_cells[index, region] = known
+        return known
 
     @cached_property
     def _truths(self) -> dict[int, Truth]:

@@ -81,8 +81,32 @@ class Transitions:
         return self._tables[0]
 
     def base(self, places: Places) -> int:
-        """Return the rules whose tests on features all pass."""
-        return reduce(and_, map(getitem, self.bodies, places))
+        """Return the rules whose tests on features all pass, and what the model decides."""
+        base = reduce(and_, map(getitem, self.bodies, places))
+        judged = self.person.space.judged
+        return base if not judged or self._accepts(places) else base & ~judged
+
+    def _accepts(self, places: Places) -> bool:
+        person, judge = self.person, self.person.space.theory.judge
+        assert judge is not None
+        cells = tuple([self.judged_cell(index, places[index]) for index in person.space.judged_axes])
+        return judge.accepts_cells(cells, lambda: person.state(places))
+
+    def judged_cell(self, index: int, place: int) -> int:
+        """Return the model's cell of a place, be it the person's own that is not on the grid."""
+        if place != OFF:
+            return self.person.space.judged_cell(index, place)
+        return self._own_cells[index]
+
+    @cached_property
+    def _own_cells(self) -> dict[int, int]:
+        space, judge = self.person.space, self.person.space.theory.judge
+        assert judge is not None
+        values = self.person.values
+        return {
+            index: judge.cell(space.axes[index].feature.name, values[index])
+            for index in space.judged_axes
+        }
 
     def body(self, index: int, place: int) -> int:
         """Return the rules whose tests on a feature pass at a place."""

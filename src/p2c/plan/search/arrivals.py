@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c.plan.search.best_first import best_first
+from p2c.plan.search.box_search import BoxSearch
 from p2c.plan.search.options import Options
 from p2c.plan.search.propagation import Propagation, some_state
 from p2c.plan.search.relaxed_reach import RelaxedReach
@@ -39,7 +40,8 @@ def arrivals(
     settable = space.settable if every else space.relevant
     search: SetSearch | StateSearch
     if space.selects:
-        search = SetSearch(Options(transitions, settable), land, every, first_only)
+        kind = BoxSearch if space.wants_accepted else SetSearch
+        search = kind(Options(transitions, settable), land, every, first_only)
     else:
         if not may_arrive(transitions, limits):
             return iter(())
@@ -53,4 +55,7 @@ def may_arrive(transitions: Transitions, limits: Limits) -> bool:
     reach = RelaxedReach(transitions, options.listed, options.by_axis)
     left = (1 << len(options.listed)) - 1
     end = Propagation(reach, first_only=False).of((), left)
-    return end is not None and some_state(end, limits)
+    if end is None or transitions.person.space.judged:
+        # Whether some state is accepted at all is what a search finds out.
+        return end is not None
+    return some_state(end, limits)

@@ -33,6 +33,9 @@ def better_options(reach: RelaxedReach) -> BetterOptions:
     for axis, options in reach.on_axis.items():
         if axis in reach.transitions.own_matters or axis in reach.moves_of:
             continue
+        if axis in reach.transitions.person.space.judged_axes:
+            # A model tells apart what rules do not.
+            continue
         own, listed = reach.own[axis], []
         alike = {own & ~blamed: [own]}
         for bit, body in reach.ways[axis]:

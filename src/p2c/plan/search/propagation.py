@@ -53,6 +53,14 @@ class Propagation:
         return self.space.denied | self.space.constraints & ~excused
 
     @cached_property
+    def has_rules(self) -> bool:
+        """Tell whether rules have a say in where a plan may end, besides the model."""
+        space = self.space
+        return bool(
+            self.forbidden or space.governed or len(space.theory.goal) != space.wants_accepted
+        )
+
+    @cached_property
     def plain(self) -> int:
         """Return the rules that must not fire at the end and call no decision."""
         return self.forbidden & ~self.reach.calling
@@ -132,7 +140,17 @@ def some_state(end: End, limits: Limits) -> bool:
 class End:
     """The values that every feature may still end with, and what follows from there being no more of them."""
 
-    __slots__ = ("left", "may_of", "moved", "must_of", "propagation", "regions", "taken")
+    __slots__ = (
+        "cells_left",
+        "changed",
+        "propagation",
+        "left",
+        "may_of",
+        "moved",
+        "must_of",
+        "regions",
+        "taken",
+    )
 
     def __init__(self, propagation: Propagation) -> None:
         reach = propagation.reach
@@ -140,6 +158,8 @@ class End:
         self.left = (1 << len(reach.options)) - 1
         self.taken: dict[int, int] = {}
         self.moved: frozenset[int] = frozenset()
+        self.cells_left: list[int | None] = [None] * len(propagation.space.judged_axes)
+        self.changed = set(range(len(self.cells_left)))
         self.may_of, self.must_of = list(reach.own), list(reach.own)
         regions = list(reach.start)
         for axis, options in reach.on_axis.items():
@@ -158,6 +178,38 @@ class End:
         """Return the features that every plan must still act on, as options."""
         on_axis = self.propagation.reach.on_axis
         return [on_axis[axis] & self.left for axis in sorted(self.moved - self.taken.keys())]
+
+    @property
+    def is_refused(self) -> bool:
+        """Tell whether the model surely refuses every state that is left."""
+        judge = self.propagation.space.theory.judge
+        boxes = self.boxes
+        return judge is not None and boxes is not None and judge.surely_refuses(boxes)
+
+    @property
+    def boxes(self) -> list[int] | None:
+        """Return the model's cells that are left to each feature that it reads; None where a value has none."""
+        found = self.cells_left
+        for place in self.changed:
+            found[place] = self.cells(self.propagation.space.judged_axes[place])
+        self.changed.clear()
+        return None if None in found else found  # type: ignore[return-value]
+
+    def note(self, axis: int) -> None:
+        """Note that what is left to a feature has changed."""
+        place = self.propagation.space.judged_places.get(axis)
+        if place is not None:
+            self.changed.add(place)
+
+    def cells(self, index: int) -> int | None:
+        """Return the model's cells that are left to a feature, as bits; None where a value has none."""
+        reach = self.propagation.reach
+        position = reach.position.get(index)
+        if position is not None:
+            return reach.judged_regions(position, self.regions[position])
+        options = self.taken.get(index) or reach.on_axis.get(index, 0) & self.left
+        own = index not in self.taken and index not in self.moved
+        return reach.judged_options(index, options, own=own)
 
     def within(self, regions: list[int]) -> None:
         """Leave governed features only some regions."""
@@ -205,16 +257,24 @@ class End:
         reach = self.propagation.reach
         end = copy(self)
         end.may_of, end.must_of, end.regions = self.may_of[:], self.must_of[:], self.regions[:]
+        end.cells_left, end.changed = self.cells_left[:], set(self.changed)
         for number in chosen:
             axis = reach.options[number].axis
             if axis not in self.taken:
                 if not self.left >> number & 1:
                     raise DeadEnd
                 end.taken = {**end.taken, axis: 1 << number}
+                end.note(axis)
                 if axis not in reach.moves_of:
                     end.may_of[axis] = end.must_of[axis] = reach.ends[number]
         end._leave(self.left & ~left)
         return end
+
+    def leave_own(self, axis: int) -> None:
+        """Take from a feature to stay as it is."""
+        if axis not in self.propagation.reach.moves_of:
+            self.moved |= {axis}
+            self._measure(axis)
 
     def _leave(self, options: int) -> None:
         """Take options away."""
@@ -226,6 +286,7 @@ class End:
 
     def _measure(self, axis: int) -> None:
         """Note what a feature that may be set lets fire, from the values that are left to it."""
+        self.note(axis)
         options = self.propagation.reach.on_axis.get(axis, 0) & self.left
         bodies = self.propagation.bodies(axis, options, own=axis not in self.moved)
         self.may_of[axis], self.must_of[axis] = bodies
@@ -233,7 +294,10 @@ class End:
     def settle(self) -> None:
         """Take values away until nothing follows any more."""
         while True:
-            self._propagate()
+            if self.propagation.has_rules:
+                self._propagate()
+            if self.propagation.space.wants_accepted and self.is_refused:
+                raise DeadEnd
             taken = sum(self.taken.values())
             gone = dominated(self.propagation.better, self.left | taken, self.may_of)
             if gone & taken:
@@ -284,6 +348,7 @@ class End:
         if not rest.regions:
             raise DeadEnd
         self.regions[position] = rest.regions
+        self.note(axis)
         self.may_of[axis], self.must_of[axis] = rest.some, rest.every
 
     def _silence(self, rules: int) -> None:

@@ -46,6 +46,8 @@ class Prospect:
 def settle(space: Space, may: int, must: int) -> tuple[int, int]:
     """Return which rules may and which must fire once calls of decisions count, from what their tests allow."""
     may_hold = must_hold = 0
+    # What a model decides is seen in a state only.
+    must &= ~space.judged
     for position, (rules, calling) in enumerate(space.settling):
         if calling:
             may, must = _call(calling, may, must, may_hold, must_hold)
@@ -320,6 +322,38 @@ class RelaxedReach:
             and moves.index not in self.on_axis
             and self.transitions.excused.get(moves.index) == fired
         )
+
+    def judged_regions(self, position: int, regions: int) -> int | None:
+        """Return the model's cells of some regions of a governed feature, as bits; None where one has none."""
+        key = ~position, regions
+        if key not in self._judged:
+            index = self.governed[position][1]
+            places = self.transitions.person.space.axes[index].regions
+            self._judged[key] = self._cells(
+                index,
+                [
+                    places[number][0] if number < len(places) else OFF
+                    for number in numbers(regions)
+                ],
+            )
+        return self._judged[key]
+
+    def judged_options(self, index: int, options: int, *, own: bool) -> int | None:
+        """Return the model's cells that options on a feature lead to, and perhaps that of its own value."""
+        key = index, options << 1 | own
+        if key not in self._judged:
+            places = [self.options[number].end for number in numbers(options)]
+            start = [self.transitions.person.places[index]] if own else []
+            self._judged[key] = self._cells(index, [*start, *places])
+        return self._judged[key]
+
+    def _cells(self, index: int, places: list[int]) -> int | None:
+        cells = {self.transitions.judged_cell(index, place) for place in places}
+        return None if -1 in cells else sum(1 << cell for cell in cells)
+
+    @cached_property
+    def _judged(self) -> dict[tuple[int, int], int | None]:
+        return {}
 
     @cached_property
     def _passing(self) -> dict[tuple[int, int], tuple[int, int]]:

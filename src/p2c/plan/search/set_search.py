@@ -131,7 +131,7 @@ class SetSearch:
             choice, limits
         ):
             return
-        paths = self._ordered(choice, rests, limits, halts=_contains_one(choice, self.arrived))
+        paths = self._ordered(choice, rests, limits, halts=contains_one(_mask(choice), self.arrived))
         for count, arrival in enumerate(paths, start=1):
             if self._passes_the_goal(arrival):
                 yield from self._ordered(choice, rests, limits, halts=True)
@@ -196,7 +196,7 @@ class ChoiceLead(NamedTuple):
         if self.reasons is not None:
             return self._branches(self.reasons, self.past)
         search, choice = self.search, self.choice
-        if _contains_one(choice, search.closed):
+        if contains_one(_mask(choice), search.closed):
             return ()
         end = search.end(choice, self.past)
         if end is None:
@@ -253,21 +253,26 @@ class ChoiceLead(NamedTuple):
             effort = choice.effort + listed[number].effort
             rest = sum(share for mask, share in held if not mask >> number & 1)
             chosen = tuple(sorted((*choice.chosen, number)))
-            key = _key(search.options, chosen, effort, max(effort + rest, self.key.effort))
+            key = choice_key(search.options, chosen, effort, max(effort + rest, self.key.effort))
             yield ChoiceLead(search, key, Choice(effort, chosen, barred), end, None)
             barred |= 1 << number
 
 
+def mask_of(bits: Iterable[int]) -> int:
+    """Return options, each a bit, as one set."""
+    return sum(bits)
+
+
 def _mask(choice: Choice) -> int:
-    return sum(1 << number for number in choice.chosen)
+    return mask_of(1 << number for number in choice.chosen)
 
 
-def _contains_one(choice: Choice, sets: list[int]) -> bool:
-    mask = _mask(choice)
+def contains_one(mask: int, sets: list[int]) -> bool:
+    """Tell whether a set of options contains one of some sets."""
     return any(each & mask == each for each in sets)
 
 
-def _key(options: Options, chosen: tuple[int, ...], effort: int, bound: int) -> Key:
+def choice_key(options: Options, chosen: tuple[int, ...], effort: int, bound: int) -> Key:
     """Return what no plan with a choice can beat: at best nothing more happens, in the order of the features."""
     listed = [options.listed[number] for number in chosen]
     way = sum(each.way for each in listed)

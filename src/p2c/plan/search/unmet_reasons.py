@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from p2c.plan.compiled.bitsets import numbers
-from p2c.rules.theory import Test
+from p2c.rules.theory import ACCEPTED, Test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,10 @@ class UnmetReasons:
                 yield self._mending(condition, landmarks)
             return
         rules = self.options.space.bits_for[condition.decision]
-        if condition.negated:
+        if condition.decision == ACCEPTED:
+            if any(fired & bit for bit, _ in rules) is condition.negated:
+                yield self.upstream.reading(self._reads((condition,)))
+        elif condition.negated:
             for bit, clause in rules:
                 if fired & bit:
                     yield self._silencing(bit, clause, landmarks)

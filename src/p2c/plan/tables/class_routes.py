@@ -96,7 +96,7 @@ class ClassRoutes:
         return tuple(
             index
             for index, axis in enumerate(self.space.axes)
-            if axis.tests or axis.feature.moves_from is not None
+            if axis.is_seen or axis.feature.moves_from is not None
         )
 
     def regions(self, person: Person) -> Places:

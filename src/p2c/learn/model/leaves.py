@@ -1,0 +1,130 @@
+"""The parts of a read model as leaves, so that a box of cells is bounded in a few strokes.
+
+A tree is a group of leaves of which every row reaches one; so is a table, with a leaf for each of its entries. Within a box
+each group gives at most the greatest of the leaves that some row of the box reaches, and the groups add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.learn.model.additive import AdditiveScore, Table
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+KEPT = 50_000
+"""How many sets of cells are remembered with the leaves that they reach."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """The leaves of a model: `values[leaf, margin]`, in groups that begin at `starts`, and which cells reach each of them."""
+
+    bias: Floats
+    values: Floats
+    starts: NDArray[np.int64]
+    reached: tuple[Mask, ...]
+    """For each axis, by cell and leaf."""
+    _known: list[dict[int, Mask]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, score: AdditiveScore) -> Leaves:
+        """Return the leaves of a model without lines or curves."""
+        trees = score.trees
+        values, starts = [trees.leaf_values], [trees.starts[:-1]]
+        reached = [[_unpacked(score, place)] for place in range(len(score.axes))]
+        count = len(trees.leaf_values)
+        for table in score.tables:
+            flat = table.values.reshape(-1, table.values.shape[-1])
+            values.append(flat)
+            starts.append(np.array([count]))
+            count += len(flat)
+            for place, rows in enumerate(reached):
+                rows.append(_entries(table, place, score.axes[place].size))
+        joined = np.concatenate([each for each in values if len(each)] or [np.zeros((0, score.margins))])
+        return cls(
+            score.bias,
+            joined,
+            np.concatenate(starts).astype(np.int64),
+            tuple(np.concatenate(rows, axis=1) for rows in reached),
+            [{} for _ in score.axes],
+        )
+
+    def open(self, place: int, cells: int) -> Mask:
+        """Return the leaves that some of the cells of an axis reach; the cells are bits."""
+        known = self._known[place]
+        found = known.get(cells)
+        if found is None:
+            if len(known) > KEPT:
+                known.clear()
+            rows = [cell for cell in range(self.reached[place].shape[0]) if cells >> cell & 1]
+            found = known[cells] = self.reached[place][rows].any(axis=0)
+        return found
+
+    def most(self, boxes: Sequence[int]) -> Floats:
+        """Return the greatest that each margin can be within a box, given as the open cells of each axis."""
+        if not len(self.values):
+            return self.bias
+        return self._most(self._open(boxes))
+
+    def _open(self, boxes: Sequence[int]) -> Mask:
+        found = self.open(0, boxes[0])
+        for place in range(1, len(boxes)):
+            found = found & self.open(place, boxes[place])
+        return found
+
+    def _most(self, open_leaves: Mask) -> Floats:
+        kept = np.where(open_leaves[:, None], self.values, -np.inf)
+        total: Floats = np.maximum.reduceat(kept, self.starts, axis=0).sum(axis=0)
+        return self.bias + total
+
+    def most_with(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> Floats:
+        """Return the same for several boxes that each differ from one in a single axis, given with its cells."""
+        rest = _others([self.open(place, cells) for place, cells in enumerate(boxes)])
+        kept = np.stack([rest[place] & self.open(place, cells) for place, cells in narrowed])
+        values = np.where(kept[:, :, None], self.values[None], -np.inf)
+        total: Floats = np.maximum.reduceat(values, self.starts, axis=1).sum(axis=1)
+        return self.bias + total
+
+    def score(self, cells: Sequence[int]) -> Floats:
+        """Return the margins of one row of cells."""
+        if not len(self.values):
+            return self.bias
+        return self._most(self._open([1 << cell for cell in cells]))
+
+
+def _others(masks: list[Mask]) -> list[Mask]:
+    """Return for each of some masks the and of all others."""
+    before, after = [np.ones_like(masks[0])], [np.ones_like(masks[0])]
+    for mask in masks[:-1]:
+        before.append(before[-1] & mask)
+    for mask in masks[:0:-1]:
+        after.append(after[-1] & mask)
+    return [one & other for one, other in zip(before, after[::-1], strict=True)]
+
+
+def _unpacked(score: AdditiveScore, place: int) -> Mask:
+    """Return which cells of an axis reach which leaves of the trees, by cell and leaf."""
+    size, trees = score.axes[place].size, score.trees
+    if not trees.count:
+        return np.zeros((size, 0), dtype=bool)
+    words = trees.masks[place][trees.leaf_masks[:, place]]
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    return np.ascontiguousarray(bits[:, :size].T.astype(bool))
+
+
+def _entries(table: Table, place: int, size: int) -> Mask:
+    """Return which cells of an axis reach which entries of a table."""
+    shape = table.values.shape[:-1]
+    if place not in table.axes:
+        return np.ones((size, int(np.prod(shape))), dtype=bool)
+    numbers = np.indices(shape)[table.axes.index(place)].reshape(-1)
+    return np.asarray(np.arange(size)[:, None] == numbers[None, :])

@@ -1,0 +1,59 @@
+"""Random problems in which a model decides: a sum of tables over the features of a random problem of rules."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.learn.model.additive import AdditiveScore, Axis, Table
+from p2c.learn.model.judge import ReadModel
+from p2c.problem import Problem
+from tests.strategies import seeded_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from p2c.domain.feature import Feature
+
+Document = dict[str, Any]
+
+
+def judged_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
+    """Yield problems whose goal is the model's yes, in some with the goal of the rules besides, and a person each."""
+    for number, (document, row) in enumerate(seeded_problems(seed, count)):
+        rng = random.Random(f"{seed} {number} judged")
+        features = Problem.from_dict(document).theory.features
+        goal = "accepted(X)" if rng.random() < 0.7 else f"{document['goal']}, accepted(X)"
+        judge = ReadModel(_score(rng, features), _never)
+        yield Problem.from_dict({**document, "goal": goal}, judge=judge), row
+
+
+def _never(state: Mapping[str, Any]) -> bool:
+    raise AssertionError(f"a sum without rounding leaves nothing to ask, and yet {state}")
+
+
+def _score(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveScore:
+    read = [each for each in features if rng.random() < 0.85] or [features[0]]
+    axes = tuple(_axis(rng, each) for each in read)
+    margins = rng.choice((1, 1, 1, 2))
+    tables = []
+    for _ in range(rng.randint(1, 4)):
+        chosen = tuple(sorted(rng.sample(range(len(axes)), min(len(axes), rng.randint(1, 2)))))
+        shape = (*(axes[place].size for place in chosen), margins)
+        drawn = [float(rng.randint(-4, 4)) for _ in range(int(np.prod(shape)))]
+        tables.append(Table(chosen, np.array(drawn).reshape(shape)))
+    cut = np.full(margins, float(rng.randint(0, 4)))
+    return AdditiveScore(axes, np.zeros(margins), cut, cut, tuple(tables))
+
+
+def _axis(rng: random.Random, feature: Feature) -> Axis:
+    size = feature.domain.size
+    values = [feature.domain.value(place) for place in range(size)]
+    if feature.kind.is_number:
+        cuts = sorted({float(v) - rng.choice((0, 0.5, 0.01)) for v in values if rng.random() < 0.5})
+        return Axis(feature.name, len(cuts) + 2, np.array(cuts), missing=len(cuts) + 1)
+    kinds = rng.randint(1, size)
+    places = {str(value): rng.randrange(kinds) for value in values}
+    return Axis(feature.name, kinds + 1, None, places, missing=kinds)
