@@ -81,7 +81,12 @@ def test_every_verified_plan_flips_the_model_and_replays() -> None:
     actions = {"age": "fixed", "income": "up", "debt": "down"}
     recourse = Recourse.fit(model, table, y=y, actions=actions, desired=1, scale="std")
     refused = table[model.predict(table) == 0].head(8)
-    for (_, row), confirmed in zip(refused.iterrows(), recourse.plan_many(refused), strict=True):
+    table_of_plans = recourse.plan_many(refused)
+    assert table_of_plans["verified"].all()
+    assert table_of_plans["optimal"].all()
+    for (place, row), cost in zip(refused.iterrows(), table_of_plans["cost"], strict=True):
+        confirmed = recourse.plan(row)
+        assert (confirmed.cost, place) == (cost, row.name)
         assert confirmed.verified
         end = end_of(confirmed)
         assert model.predict(pd.DataFrame([end]))[0] == 1
@@ -363,9 +368,7 @@ def test_a_model_trained_on_a_frame_takes_an_array() -> None:
     model = LogisticRegression(max_iter=2_000).fit(table, table["income"] > 50)
     recourse = Recourse.fit(model, table.to_numpy())
     assert recourse.plan([20, 10]).verified
-    assert [each.verified for each in recourse.plan_many(np.array([[20, 10], [30, 5]]))] == [
-        True
-    ] * 2
+    assert recourse.plan_many(np.array([[20, 10], [30, 5]]))["verified"].tolist() == [True] * 2
 
 
 ODD: Any = [{}] * 300

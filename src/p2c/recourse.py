@@ -7,27 +7,34 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
+from p2c.confirm.forcing import forcing_set
 from p2c.confirm.judge import Judge
 from p2c.confirm.proxy import fit_proxy
 from p2c.confirm.result import VerifiedPlan, find_borders
 from p2c.confirm.search import ConfirmedSearch
+from p2c.confirm.table import plan_table
 from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
 from p2c.confirm.walk import Walk, Walker
+from p2c.engines.policy import Policy
 from p2c.errors import Fault, P2CError
 from p2c.learn.causal.adopt import with_causal_rules
 from p2c.learn.causal.review import Review
 from p2c.learn.extract.logic import extract
 from p2c.learn.extract.outline import outline_problem
 from p2c.learn.extract.source import read_source
+from p2c.learn.model import NotRead, Read, read
+from p2c.learn.model.judge import ReadModel
 from p2c.learn.tables.view import as_frame
-from p2c.plan.check.validate import check_plan
-from p2c.plan.nearest import Distinct, nearest_plans
+from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
+from p2c.plan.search.best_first import Limits
+from p2c.plan.check.validate import check_plan
 from p2c.problem import Problem
 from p2c.report.plan_renderer import with_renderer
+from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -53,8 +60,9 @@ class Recourse:
 
     Promised of every plan: it is a path by the contract in `problem`, with the model in the place of the goal: every
     state consistent, every action permitted, every effect one that follows. Where `verified` is True, the model was
-    asked about the end state and accepted it. Not promised, unless the model is made of rules (`extraction.exact`):
-    that no cheaper path exists, or that there is none where none was found.
+    asked about the end state and accepted it. Where `optimal` is True, which it is where the model was read (`reading`
+    says so, or why not) or is made of rules, no cheaper path exists, or none at all where none was found: that is proved
+    against the model itself. A model that is only asked promises neither.
 
     >>> import pandas as pd
     >>> loans = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
@@ -69,6 +77,10 @@ class Recourse:
     source: Source
     proxy: Proxy | None = None
     budget: int = 2_000
+    reading: Read | NotRead | None = None
+    """What was read of the model, or why it is only asked."""
+    judged: Problem | None = None
+    """The problem in which the model itself decides, where it was read."""
 
     @classmethod
     def fit(
@@ -116,26 +128,47 @@ class Recourse:
         spec: dict[str, Any] = {**outline, **keys}
         if causal is not None and not isinstance(causal, str):
             spec = with_causal_rules(spec, causal)
+        reading = judged = None
+        if source.model is not None:
+            reading = read(model, X, desired=desired, threshold=threshold, seed=seed)
+            judged = _judged(reading, source, spec, causal if isinstance(causal, str) else None)
         silent = source.model is not None and not source.model.scored and not extraction.exact
-        proxy = fit_proxy(source.table, source.accepted, seed=seed) if silent else None
-        return cls(Problem.from_dict(spec), extraction, source, proxy, budget)
+        proxy = None
+        if silent and judged is None:
+            proxy = fit_proxy(source.table, source.accepted, seed=seed)
+        problem = Problem.from_dict(spec)
+        return cls(problem, extraction, source, proxy, budget, reading, judged)
 
-    def plan(self, row: Any) -> VerifiedPlan:
+    def plan(
+        self, row: Any, *, time_limit: float | None = None, node_limit: int | None = None
+    ) -> VerifiedPlan:
         """Return the cheapest plan that was found and that the model confirms.
 
         The row is a mapping, a Series, a table of one row, or values in the order of the columns.
         Where the model accepts nothing that was found within the budget, the plan has given up. Recorded decisions
         cannot be asked: the plan is then that of the rules, not verified.
         """
-        return self.nearest(row, 1)[0]
+        return self.nearest(row, 1, time_limit=time_limit, node_limit=node_limit)[0]
 
-    def nearest(self, row: Any, k: int = 1) -> list[VerifiedPlan]:
+    def nearest(
+        self,
+        row: Any,
+        k: int = 1,
+        *,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+    ) -> list[VerifiedPlan]:
         """Return up to k confirmed plans to distinct end states, cheapest first; one that is not, where there is none."""
+        policy = Policy("native", time_limit, node_limit)
         if not isinstance(k, int) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         row = self.source.view.named(row)
+        if self.judged is not None:
+            answers = self._proved(self.judged, row, k, policy)
+            if answers is not None:
+                return answers
         state = self.problem.read_row(self.source.view.row(row))
-        guides = self._guides(state, k)
+        guides = self._guides(state, k, policy)
         if self.source.model is None:
             told = [self._told(guide, cheapest=n == 0) for n, guide in enumerate(guides[:k])]
             return [VerifiedPlan(guide, False, 0, 0, guide, None) for guide in told]
@@ -143,6 +176,7 @@ class Recourse:
         judge = Judge(self._ask(row), self.budget)
         seeds = [path for guide in guides for path in _walked(walker, guide)]
         plans = self._confirmed(guides[:k], judge) if self.extraction.exact else None
+        proved = plans is not None
         if plans is None:
             search = ConfirmedSearch(walker, judge, self.trial_values, self.fine_values, wanted=k)
             plans = [self._plan(walker, walk) for walk in search.run(seeds)]
@@ -157,13 +191,68 @@ class Recourse:
                 guide,
                 judge.said(guide.counterfactual or {}),
                 find_borders(judge, plan),
+                proved=proved and not isinstance(plan, GaveUp),
             )
             for number, (plan, replayed) in enumerate(plans or [(GaveUp(walker.question, 0.0), "")])
         ]
 
-    def plan_many(self, frame: Any) -> list[VerifiedPlan]:
-        """Return a confirmed plan for every row of a table, a frame or an array."""
-        return [self.plan(row) for _, row in as_frame(frame).iterrows()]
+    def _proved(
+        self, judged: Problem, row: Mapping[str, Any] | pd.Series, k: int, policy: Policy
+    ) -> list[VerifiedPlan] | None:
+        """Return plans proved against the model; None where the model, asked about an end, says otherwise."""
+        state = judged.read_row(self.source.view.row(row))
+        plans = list(islice(policy.nearest(judged.compiled, state, k, Distinct.POINTS), k))
+        plans = plans or [policy.explained_plan(judged.compiled, state)]
+        judge = Judge(self._ask(row), max(self.budget, k))
+        ends = [Walk(each.counterfactual) for each in plans if isinstance(each, Found | Already)]
+        if not all(answer.accepted for _, answer in judge.answers(ends)):
+            return None
+        return [
+            VerifiedPlan(
+                told := self._told(plan, judge, exact=True, cheapest=number == 0),
+                isinstance(plan, Found | Already),
+                judge.asked,
+                judge.calls,
+                told,
+                judge.said(plan.counterfactual or {}),
+                proved=not isinstance(plan, GaveUp),
+                scores=tuple(self._scores(judged, plan)),
+            )
+            for number, plan in enumerate(plans)
+        ]
+
+    def _scores(self, judged: Problem, plan: Plan) -> Iterator[tuple[float, float]]:
+        """Yield the model's score at the start and after each step, each with what it must reach."""
+        assert isinstance(judged.judge, ReadModel)
+        for state in (plan.question.initial, *(step.state for step in plan.steps)):
+            score = judged.judge.score_of(state)
+            if score is not None:
+                yield score
+
+    def why(self, row: Any, *, time_limit: float | None = None) -> tuple[str, ...] | None:
+        """Return the features whose values together force the model's refusal, whatever the others are; the fewest.
+
+        None where the model accepts, where it is only asked, or where the time ends.
+        """
+        if self.judged is None:
+            return None
+        state = self.judged.read_row(self.source.view.row(self.source.view.named(row)))
+        return forcing_set(self.judged.theory, state, Limits.within(time_limit))
+
+    def plan_many(
+        self, frame: Any, *, time_limit: float | None = None, progress: bool | None = None
+    ) -> pd.DataFrame:
+        """Return a table with the confirmed plan of each row of a frame or an array, in row order.
+
+        Its columns are those of `Problem.plan_many`, and `verified` and `optimal`; the limit is for one person.
+        """
+        rows = as_frame(frame)
+        return plan_table(
+            self.problem.theory.features,
+            lambda row: self.plan(row, time_limit=time_limit),
+            rows,
+            progress=progress,
+        )
 
     def check(self, confirmed: VerifiedPlan) -> Verdict:
         """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.
@@ -171,10 +260,11 @@ class Recourse:
         For a plan that the model has confirmed, its end stands in the place of the goal.
         """
         plan = confirmed.plan
+        problem = self.judged if self.judged is not None and confirmed.proved else self.problem
         if not confirmed.verified or not isinstance(plan, Found | Already):
-            return self.problem.check(plan)
+            return problem.check(plan)
         proved = isinstance(plan, Found) and plan.optimal
-        verdict = self.problem.check(plan) if proved else self._replayed(plan)
+        verdict = problem.check(plan) if proved else self._replayed(plan)
         accepted, _ = self._ask(plan.question.initial)([plan.counterfactual])[0]
         if accepted:
             return verdict
@@ -190,9 +280,8 @@ class Recourse:
         language: str = "en",
     ) -> bytes:
         """Return a report on a plan, as `Problem.report` does, with what the model said of it."""
-        return self.problem.report(
-            confirmed.plan, format=format, audience=audience, language=language
-        )
+        problem = self.judged if self.judged is not None and confirmed.proved else self.problem
+        return problem.report(confirmed.plan, format=format, audience=audience, language=language)
 
     @cached_property
     def trial_values(self) -> TrialValues:
@@ -206,25 +295,32 @@ class Recourse:
         return choose_values(self.problem.theory, samples, whole=WHOLE)
 
     def _told(
-        self, plan: Plan, judge: Judge | None = None, *, replayed: str = "", cheapest: bool = True
+        self,
+        plan: Plan,
+        judge: Judge | None = None,
+        *,
+        replayed: str = "",
+        cheapest: bool = True,
+        exact: bool = False,
     ) -> Plan:
         """Return a plan that can tell itself, and what the model said of it."""
         testimony = Testimony(None, 0)
         if judge is not None:
             said = judge.said(plan.counterfactual or {})
-            testimony = Testimony(said, judge.asked, self.extraction.exact, replayed)
+            testimony = Testimony(said, judge.asked, exact or self.extraction.exact, replayed)
         known = replace(plan, question=replace(plan.question, testimony=testimony))
-        return with_renderer(self.problem.theory, known, cheapest=cheapest)
+        theory = self.judged.theory if exact and self.judged else self.problem.theory
+        return with_renderer(theory, known, cheapest=cheapest)
 
-    def _guides(self, state: State, k: int) -> list[Plan]:
+    def _guides(self, state: State, k: int, policy: Policy) -> list[Plan]:
         """Return the plans of the rules: the one answer where there is no path or nothing to do."""
         distinct = Distinct.POINTS if self.extraction.exact else Distinct.CELLS
         count = k if self.extraction.exact else max(k, GUIDES)
-        plans = nearest_plans(self.problem.compiled, state, distinct=distinct)
+        plans = policy.nearest(self.problem.compiled, state, count, distinct)
         found = list(islice(plans, count))
         if found or not self.extraction.exact:
             return found or [Infeasible(Walker(self.problem.theory, state).question)]
-        return [self.problem.plan(state)]
+        return [policy.explained_plan(self.problem.compiled, state)]
 
     def _confirmed(self, guides: list[Plan], judge: Judge) -> list[tuple[Plan, str]] | None:
         """Return the plans of a model's own rules where the model confirms them; None where it does not."""
@@ -264,6 +360,32 @@ class Recourse:
         """Replay a plan with its end in the place of the goal."""
         end = plan.counterfactual
         return check_plan(self.problem.theory, plan.to_dict(), goal=lambda state: state == end)
+
+
+def _judged(
+    reading: Read | NotRead, source: Source, spec: Mapping[str, Any], causal: str | None
+) -> Problem | None:
+    """Return the problem in which a model that was read decides; None where it cannot be searched with."""
+    if not isinstance(reading, Read) or reading.score.lines:
+        return None
+    model, view = source.model, source.view
+    assert model is not None
+
+    def ask(state: Mapping[str, Value]) -> bool:
+        return bool(model.answer(view.ask(state, [state])).accepted[0])
+
+    keys = {key: value for key, value in spec.items() if key != "source"}
+    rules = causal if causal is not None else _causal_part(spec)
+    judge = ReadModel(reading.score, ask)
+    return Problem.from_dict({**keys, "goal": "accepted(X)", "rules": rules}, judge=judge)
+
+
+def _causal_part(spec: Mapping[str, Any]) -> str:
+    """Return those of a problem's rules that are no decisions of the model."""
+    theory = Problem.from_dict(spec).theory
+    kept = [clause.rule for _, clauses in theory.causes for clause in clauses]
+    kept += [clause.rule for clause in theory.constraints]
+    return "\n".join(render_rule(rule) for rule in kept)
 
 
 def _walked(walker: Walker, guide: Plan) -> list[Walk]:

@@ -31,14 +31,14 @@ def compare(document: Document, row: Document) -> str:
         return _refused(problem, row)
     plan = problem.plan(row)
     found = plan.to_dict()
-    differences = _plan_differences(expected, found)
+    differences = plan_differences(expected, found)
     alone = find_plan(problem.compiled, state, Limits(100_000))
-    differences += [f"alone: {each}" for each in _plan_differences(expected, alone.to_dict())]
+    differences += [f"alone: {each}" for each in plan_differences(expected, alone.to_dict())]
     if found["status"] != "infeasible":
         differences += [f"check: {fault}" for fault in problem.check(plan).faults]
     if not differences and found["status"] != "infeasible":
         ends = all_end_states(problem.theory, state, limit=5)
-        differences += _nearest_differences(
+        differences += nearest_differences(
             ends, [each.to_dict() for each in problem.nearest(row, k=5)]
         )
     return "\n".join(differences)
@@ -52,7 +52,7 @@ def _refused(problem: Problem, row: Document) -> str:
     return f"expected the row to be refused, found {plan.status}"
 
 
-def _plan_differences(expected: OraclePlan, found: Document) -> list[str]:
+def plan_differences(expected: OraclePlan, found: Document) -> list[str]:
     if expected.status != found["status"]:
         return [f"status: expected {expected.status} {expected.acts}, found {found['status']}"]
     differences = []
@@ -67,7 +67,7 @@ def _plan_differences(expected: OraclePlan, found: Document) -> list[str]:
     return differences
 
 
-def _nearest_differences(ends: list[EndState], found: list[Document]) -> list[str]:
+def nearest_differences(ends: list[EndState], found: list[Document]) -> list[str]:
     costs, others = [end.cost for end in ends], [each["cost"] for each in found]
     if len(costs) != len(others) or not all(map(_equal, costs, others)):
         return [f"nearest: expected {costs}, found {others}"]

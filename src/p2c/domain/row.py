@@ -27,9 +27,7 @@ SEVERAL = 3
 SEVERAL_ABSENT = "these features are missing from the row; null stands for unknown"
 
 
-def read_row(
-    features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bool = True
-) -> State:
+def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bool = True) -> State:
     """Return the person's state; keys that are no feature are left aside.
 
     In a problem made from data, whose range is only what was seen, numbers are not `bounded` by it.

@@ -39,7 +39,10 @@ def build_theory(spec: ProblemSpec, *, source: str = "", judge: Judge | None = N
     ]
     decisions, causes, constraints = _sorted(clauses, binder)
     if judge is not None:
-        decisions = ((ACCEPTED, (Clause(Rule(Atom(ACCEPTED.predicate, (Variable("X"),)), ()), ()),)), *decisions)
+        decisions = (
+            (ACCEPTED, (Clause(Rule(Atom(ACCEPTED.predicate, (Variable("X"),)), ()), ()),)),
+            *decisions,
+        )
     faults += [Fault(place, str(error)) for error in binder.errors]
     asked = spec.placed("goal")
     query = _query(asked, faults)

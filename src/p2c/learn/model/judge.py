@@ -71,7 +71,9 @@ class ReadModel:
         """Return the numbers after which the model cuts a number."""
         place = self.score.places.get(feature.name)
         uppers = None if place is None else self.score.axes[place].uppers
-        return () if uppers is None else tuple(float(each) for each in uppers if math.isfinite(each))
+        return (
+            () if uppers is None else tuple(float(each) for each in uppers if math.isfinite(each))
+        )
 
     def marks(self, feature: Feature) -> tuple[int, ...]:
         """Return for each listed value of a feature what the model takes it for."""

@@ -49,7 +49,9 @@ class Leaves:
             count += len(flat)
             for place, rows in enumerate(reached):
                 rows.append(_entries(table, place, score.axes[place].size))
-        joined = np.concatenate([each for each in values if len(each)] or [np.zeros((0, score.margins))])
+        joined = np.concatenate(
+            [each for each in values if len(each)] or [np.zeros((0, score.margins))]
+        )
         return cls(
             score.bias,
             joined,
@@ -66,7 +68,7 @@ class Leaves:
             if len(known) > KEPT:
                 known.clear()
             rows = [cell for cell in range(self.reached[place].shape[0]) if cells >> cell & 1]
-            found = known[cells] = self.reached[place][rows].any(axis=0)
+            found = known[cells] = np.asarray(self.reached[place][rows].any(axis=0), dtype=bool)
         return found
 
     def most(self, boxes: Sequence[int]) -> Floats:

@@ -54,7 +54,11 @@ class Axis:
     def cuts(self) -> tuple[int, ...]:
         """Return the first place of every cell but the first, on an ordered axis."""
         found = set(_cuts(self, self.tests))
-        found |= {place for place in range(1, len(self.marks)) if self.marks[place] != self.marks[place - 1]}
+        found |= {
+            place
+            for place in range(1, len(self.marks))
+            if self.marks[place] != self.marks[place - 1]
+        }
         return tuple(sorted(found))
 
     @cached_property

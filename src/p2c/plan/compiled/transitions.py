@@ -89,7 +89,9 @@ class Transitions:
     def _accepts(self, places: Places) -> bool:
         person, judge = self.person, self.person.space.theory.judge
         assert judge is not None
-        cells = tuple([self.judged_cell(index, places[index]) for index in person.space.judged_axes])
+        cells = tuple(
+            [self.judged_cell(index, places[index]) for index in person.space.judged_axes]
+        )
         return judge.accepts_cells(cells, lambda: person.state(places))
 
     def judged_cell(self, index: int, place: int) -> int:

@@ -13,23 +13,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.search.propagation import DeadEnd
-from p2c.plan.compiled.bitsets import numbers
 from p2c.plan.search.options import Choice
-from p2c.plan.search.best_first import Key
 from p2c.plan.search.set_search import OrderLead, SetSearch, choice_key, contains_one, mask_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from p2c.plan.search.propagation import End
-    from p2c.plan.search.best_first import Arrival, Lead, Limits
+    from p2c.plan.search.best_first import Arrival, Key, Lead, Limits
 
 
 @dataclass(frozen=True)
 class BoxSearch(SetSearch):
     """What is searched by boxes of one person's options."""
 
-    def leads(self) -> Iterator[BoxLead]:
+    def leads(self) -> Iterator[Lead]:
         """Yield the box of everything."""
         everything = (1 << len(self.options.listed)) - 1
         end = self._propagation.of((), everything)
@@ -117,11 +115,9 @@ class BoxLead(NamedTuple):
 
     def follow(self, limits: Limits) -> Iterable[Lead | Arrival]:
         """Yield the orders of the cheapest choice, and the two parts of the box."""
-        search, choice = self.search, self.choice
+        search = self.search
         if not self.tried:
-            arrival = yield from self._ordered(limits)
-            if arrival and not search.every:
-                search.closed.append(mask_of(1 << number for number in choice.chosen))
+            yield from self._ordered(limits)
         hopes = search.hopes(self.end, self.forced)
         hopeless = [axis for gap, axis in hopes if gap < 0]
         if hopeless:
@@ -134,11 +130,12 @@ class BoxLead(NamedTuple):
         search, choice = self.search, self.choice
         paths = search.orders(choice, list(self.end.regions), limits)
         arrival = next(paths, None)
-        if arrival is None:
-            return False
-        search.arrived.append(mask_of(1 << number for number in choice.chosen))
-        yield OrderLead(search, arrival.key, arrival, paths)
-        return arrival.effort == choice.effort
+        if arrival is not None:
+            mask = mask_of(1 << number for number in choice.chosen)
+            search.arrived.append(mask)
+            if arrival.effort == choice.effort and not search.every:
+                search.closed.append(mask)
+            yield OrderLead(search, arrival.key, arrival, paths)
 
     def _parts(self, axis: int) -> Iterator[Lead]:
         """Yield the box in which a feature takes its cheapest action, and the one in which it takes another."""

@@ -331,10 +331,7 @@ class RelaxedReach:
             places = self.transitions.person.space.axes[index].regions
             self._judged[key] = self._cells(
                 index,
-                [
-                    places[number][0] if number < len(places) else OFF
-                    for number in numbers(regions)
-                ],
+                [places[number][0] if number < len(places) else OFF for number in numbers(regions)],
             )
         return self._judged[key]
 

@@ -60,7 +60,7 @@ class SetSearch:
     closed: list[int] = field(default_factory=list)
     """Those of them to which nothing is worth adding."""
 
-    def leads(self) -> Iterator[ChoiceLead]:
+    def leads(self) -> Iterator[Lead]:
         """Yield where the search begins."""
         yield ChoiceLead(self, START, Choice(0, (), 0), None, None)
 
@@ -131,7 +131,9 @@ class SetSearch:
             choice, limits
         ):
             return
-        paths = self._ordered(choice, rests, limits, halts=contains_one(_mask(choice), self.arrived))
+        paths = self._ordered(
+            choice, rests, limits, halts=contains_one(_mask(choice), self.arrived)
+        )
         for count, arrival in enumerate(paths, start=1):
             if self._passes_the_goal(arrival):
                 yield from self._ordered(choice, rests, limits, halts=True)

@@ -93,14 +93,19 @@ def _table(frame: Any) -> nw.DataFrame[Any]:
 def _chunks(
     table: nw.DataFrame[Any], names: list[str], *, progress: bool | None
 ) -> Iterator[dict[str, Column | Coded]]:
-    shown = sys.stderr.isatty() and len(table) >= LONG if progress is None else progress
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
-        task = bar.add_task("planning", total=len(table))
+    with bar(shown=len(table) >= LONG, wanted=progress) as watch:
+        task = watch.add_task("planning", total=len(table))
         for begin in range(0, max(len(table), 1), CHUNK):
             part = table[begin : begin + CHUNK]
             yield {name: _column(part[name]) for name in names}
-            bar.advance(task, len(part))
+            watch.advance(task, len(part))
+
+
+def bar(*, shown: bool, wanted: bool | None) -> Progress:
+    """Return a progress bar: as it is wanted, else where it is worth showing and somebody looks."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    visible = (sys.stderr.isatty() and shown) if wanted is None else wanted
+    return Progress(*columns, console=Console(stderr=True), disable=not visible)
 
 
 def _column(series: nw.Series[Any]) -> Column | Coded:

@@ -1,0 +1,46 @@
+"""A model as the goal of the search, against the slow planner: causes, constraints, laws, norms, moves and exceptions included."""
+
+from __future__ import annotations
+
+import pytest
+
+from p2c.errors import P2CError
+from tests.oracle import all_end_states, best_plan
+from tests.plan.judged import judged_problems
+from tests.plan.test_agreement import nearest_differences, plan_differences
+
+
+def compare(seed: int, count: int) -> dict[str, int]:
+    """Compare plans, nearest ends and proofs of impossibility; return how many of each status there were."""
+    counts: dict[str, int] = {}
+    for problem, row in judged_problems(seed, count):
+        state = problem.read_row(row)
+        expected = best_plan(problem.theory, state)
+        if expected is None:
+            with pytest.raises(P2CError):
+                problem.plan(row)
+            continue
+        shown = f"{problem.to_dict()!r}\n{row!r}"
+        plan = problem.plan(row)
+        assert not plan_differences(expected, plan.to_dict()), shown
+        counts[plan.status] = counts.get(plan.status, 0) + 1
+        if plan.status == "infeasible":
+            continue
+        assert problem.check(plan), shown
+        ends = all_end_states(problem.theory, state, limit=4)
+        nearest = [each.to_dict() for each in problem.nearest(row, k=4)]
+        assert not nearest_differences(ends, nearest), shown
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_plans_against_a_model_are_those_of_brute_force(seed: int) -> None:
+    counts = compare(seed + 100, 40)
+    assert counts["found"] >= 4
+    assert counts["infeasible"] >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_plans_against_a_model_are_those_of_brute_force_on_many_more(seed: int) -> None:
+    compare(seed + 5_000, 50)

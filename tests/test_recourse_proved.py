@@ -1,0 +1,134 @@
+"""Models that are read: plans proved against the model itself, and why it refuses."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import Any
+
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from p2c.learn.model import NotRead, Read
+from p2c.recourse import Recourse
+
+MODELS: dict[str, Any] = {
+    "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
+    "forest": RandomForestClassifier(15, max_depth=4, random_state=0),
+    "extra": ExtraTreesClassifier(15, max_depth=4, random_state=0),
+    "boosted": GradientBoostingClassifier(n_estimators=15, max_depth=2, random_state=0),
+    "histogram": HistGradientBoostingClassifier(max_iter=15, max_depth=3, random_state=0),
+}
+CAUSAL = "score(X,N) :- debt(X,D), D=<2, N>=6. score(X,N) :- debt(X,D), D>2, N<6."
+
+
+def people() -> pd.DataFrame:
+    """Return every combination of a few small numbers."""
+    values = product(range(4), range(5), range(9), range(3))
+    return pd.DataFrame(list(values), columns=["age", "debt", "score", "saved"])
+
+
+def answers(table: pd.DataFrame) -> Any:
+    return ((table["score"] + 2 * table["saved"] - table["debt"] + table["age"]) >= 7).astype(int)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def fitted(request: pytest.FixtureRequest) -> tuple[Any, Recourse]:
+    table = people()
+    model = MODELS[request.param].fit(table, answers(table))
+    return model, Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+
+
+def cheapest(model: Any, row: dict[str, int]) -> float | None:
+    """Return the least L1 cost of a state that the model accepts, all states tried."""
+    table = people()
+    ends = table[(model.predict(table) == 1) & (table["age"] == row["age"])]
+    if ends.empty:
+        return None
+    spans = {"debt": 4, "score": 8, "saved": 2}
+    return float(min(sum((ends[name] - row[name]).abs() / span for name, span in spans.items())))
+
+
+def test_the_least_cost_is_that_of_brute_force_and_proved(fitted: tuple[Any, Recourse]) -> None:
+    model, recourse = fitted
+    assert isinstance(recourse.reading, Read)
+    refused = people()[model.predict(people()) == 0].sample(12, random_state=3)
+    for row in refused.to_dict("records"):
+        answer = recourse.plan(row)
+        assert answer.optimal
+        expected = cheapest(model, row)
+        assert answer.status == ("found" if expected is not None else "infeasible")
+        assert answer.cost == (None if expected is None else pytest.approx(expected))
+        assert answer.verified is (expected is not None)
+        assert recourse.check(answer) or answer.status == "infeasible"
+        assert answer.to_dict()["model"]["proved"] is True
+
+
+def test_what_forces_a_refusal_is_a_smallest_set(fitted: tuple[Any, Recourse]) -> None:
+    model, recourse = fitted
+    table = people()
+    said = model.predict(table)
+    for row in table[said == 0].sample(6, random_state=5).to_dict("records"):
+        forcing = recourse.why(row)
+        assert forcing is not None
+
+        def forces(names: tuple[str, ...], row: dict[Any, int] = row) -> bool:
+            held = (table[list(names)] == [row[name] for name in names]).all(axis=1)
+            return not said[held].any()
+
+        assert forces(forcing)
+        for size in range(len(forcing)):
+            assert not any(forces(names) for names in combinations(table.columns, size))
+
+
+def test_effects_lead_where_the_model_says_yes() -> None:
+    table = people()
+    model = MODELS["boosted"].fit(table, answers(table))
+    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"}, causal=CAUSAL)
+    answer = recourse.plan({"age": 0, "debt": 4, "score": 3, "saved": 1})
+    assert answer.optimal
+    assert answer.verified
+    kinds = [type(each).__name__ for step in answer.plan.steps for each in step.actions]
+    assert "CausalAction" in kinds
+    assert recourse.check(answer)
+    scores = [score for score, _ in answer.scores]
+    assert scores[0] < answer.scores[-1][1] <= scores[-1]
+
+
+def test_somebody_beyond_the_range_of_the_data_is_planned_for() -> None:
+    table = people()
+    model = MODELS["forest"].fit(table, answers(table))
+    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+    answer = recourse.plan({"age": 1, "debt": 9, "score": 0, "saved": 0})
+    assert answer.status == "found"
+    assert answer.verified
+    end = answer.plan.counterfactual
+    assert end is not None
+    assert 0 <= end["debt"] <= 9
+
+
+def test_a_model_that_is_no_sum_is_asked_and_nothing_is_proved() -> None:
+    table = people()
+    model = KNeighborsClassifier(3).fit(table, answers(table))
+    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+    assert isinstance(recourse.reading, NotRead)
+    assert "KNeighborsClassifier" in str(recourse.reading)
+    answer = recourse.plan({"age": 0, "debt": 4, "score": 3, "saved": 1})
+    assert answer.verified
+    assert not answer.optimal
+    assert recourse.why({"age": 0, "debt": 4, "score": 3, "saved": 1}) is None
+
+
+def test_a_limit_ends_the_search_and_says_so() -> None:
+    table = people()
+    model = MODELS["boosted"].fit(table, answers(table))
+    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+    answer = recourse.plan({"age": 0, "debt": 4, "score": 0, "saved": 0}, time_limit=0)
+    assert (answer.status, answer.verified, answer.optimal) == ("gave_up", False, False)
