@@ -25,10 +25,10 @@ from p2c.learn.extract.source import read_source
 from p2c.learn.model import NotRead, Read, read
 from p2c.learn.model.judge import ReadModel
 from p2c.learn.tables.view import as_frame
+from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
 from p2c.plan.search.best_first import Limits
-from p2c.plan.check.validate import check_plan
 from p2c.problem import Problem
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.render import render_rule

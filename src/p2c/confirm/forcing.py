@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action
 from p2c.domain.spec import Minimize, Norm
+from p2c.plan.compiled.person import place_person
+from p2c.plan.compiled.space import Space
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Already, Found, GaveUp
-from p2c.plan.compiled.person import place_person
 from p2c.plan.planner import search_plan
 from p2c.plan.search.best_first import LimitReached, Limits
-from p2c.plan.compiled.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from p2c.errors import RowError
-from p2c.plan.tables.frames import bar
 from p2c.plan.outcome import DirectAction
+from p2c.plan.tables.frames import bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -12,15 +12,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.plan.search.propagation import DeadEnd
 from p2c.plan.search.options import Choice
+from p2c.plan.search.propagation import DeadEnd
 from p2c.plan.search.set_search import OrderLead, SetSearch, choice_key, contains_one, mask_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from p2c.plan.search.propagation import End
     from p2c.plan.search.best_first import Arrival, Key, Lead, Limits
+    from p2c.plan.search.propagation import End
 
 
 @dataclass(frozen=True)

@@ -143,11 +143,11 @@ class End:
     __slots__ = (
         "cells_left",
         "changed",
-        "propagation",
         "left",
         "may_of",
         "moved",
         "must_of",
+        "propagation",
         "regions",
         "taken",
     )

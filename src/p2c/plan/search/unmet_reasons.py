@@ -70,7 +70,7 @@ class UnmetReasons:
         rules = self.options.space.bits_for[condition.decision]
         if condition.decision == ACCEPTED:
             if any(fired & bit for bit, _ in rules) is condition.negated:
-                yield self.upstream.reading(self._reads((condition,)))
+                yield self.influencing.reading(self._reads((condition,)))
         elif condition.negated:
             for bit, clause in rules:
                 if fired & bit:
