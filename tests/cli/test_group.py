@@ -71,7 +71,7 @@ def test_a_command_does_not_wait_for_what_others_need() -> None:
     )
     names = set(done.stderr.split())
     assert "p2c.cli.planning" in names
-    assert not names & {"p2c.cli.batching", "p2c.engines.clingo_engine", "numpy", "pandas"}
+    assert not names & {"p2c.cli.batching", "p2c.engines.clingo.engine", "numpy", "pandas"}
 
 
 @pytest.mark.parametrize("name", [name for names in HOMES.values() for name in names])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-import tomllib
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.datasets import names, problem_text, rows
+from p2c.datasets import names, rows
 from p2c.engines import ENGINES
-from p2c.engines.grounding import Grounding
 from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError, MissingExtra, P2CError
 from p2c.problem import Problem
@@ -151,22 +149,6 @@ def test_without_clingo_the_engine_says_how_to_get_it(monkeypatch: pytest.Monkey
     assert raised.value.extra in ENGINES["clingo"].install
 
 
-def test_a_problem_is_ground_once_for_many_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    make = Grounding.__init__
-
-    def count(self: Grounding, *arguments: Any) -> None:
-        made.append(self)
-        make(self, *arguments)
-
-    monkeypatch.setattr(Grounding, "__init__", count)
-    problem = Problem.from_dict(tomllib.loads(problem_text("loan")))
-    john = rows("loan")["john"]
-    for balance in range(0, 60_000, 6_000):
-        ask("clingo", problem, {**john, "bank_balance": balance})
-    assert len(made) == 2, "one program that leaves the way open, one with moments"
-
-
 def test_rounding_does_not_hide_the_cheapest_way() -> None:
     document: Document = {
         "goal": "not reject(X)",
@@ -180,20 +162,3 @@ def test_rounding_does_not_hide_the_cheapest_way() -> None:
     plan = ask("clingo", problem, dict.fromkeys("abcd", "n"))
     assert plan.cost == pytest.approx(3e-3)
     assert plan.counterfactual == {"a": "n", "b": "n", "c": "y", "d": "n"}
-
-
-def test_effects_that_feed_one_another_in_too_many_ways_are_refused() -> None:
-    ring = "abcdef"
-    rules = [
-        f"{one}(X,v1) :- {other}(X,v2)." for one, other in zip(ring, ring[1:] + "a", strict=True)
-    ]
-    document: Document = {
-        "goal": "not reject(X)",
-        "rules": "\n".join([*rules, "reject(X) :- not a(X,v3)."]),
-        "features": {
-            name: {"type": "category", "values": [f"v{each}" for each in range(9)], "moves": {}}
-            for name in ring
-        },
-    }
-    with pytest.raises(EngineError, match="a, b, c, d, e, f feed one another"):
-        ask("clingo", Problem.from_dict(document), dict.fromkeys(ring, "v0"))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 HOMES = {
     "auto": ("p2c.engines.auto", "AutoEngine"),
     "native": ("p2c.engines.native", "NativeEngine"),
-    "clingo": ("p2c.engines.clingo_engine", "ClingoEngine"),
+    "clingo": ("p2c.engines.clingo.engine", "ClingoEngine"),
     "scasp": ("p2c.engines.scasp.engine", "ScaspEngine"),
 }
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from p2c.domain.spec import Minimize, Norm
+from p2c.domain.spec import Effects, Minimize, Norm
 from p2c.engines.scasp.places import Reach, most_actions
 from p2c.plan.answer import refuse_if_strict
 from p2c.plan.compiled.person import place_person
@@ -61,6 +61,16 @@ class Case:
     def governed(self) -> list[str]:
         """Return the governed features among them."""
         return [name for name, _ in self.theory.causes if name in self.features]
+
+    @cached_property
+    def heard(self) -> frozenset[str]:
+        """Return the features of which effects hear: the governed ones, and what says whether one of them acts."""
+        theory = self.theory
+        bodies = (
+            [each.body for each in self.constraints] if theory.effects is Effects.SUPPORTED else []
+        )
+        parents = [theory.parents[name] for name in self.governed]
+        return frozenset(self.governed).union(*parents, *map(theory.reads, bodies))
 
     @cached_property
     def constraints(self) -> list[Clause]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.engines.walk import arrive, straightened
+from p2c.domain.spec import Norm
 from p2c.errors import EngineError
 from p2c.plan.answer import ask, found
 from p2c.plan.check.validate import check_plan
 from p2c.plan.outcome import Found
-from p2c.plan.search.best_first import Move
+from p2c.plan.search.best_first import Arrival, Move, chain_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from p2c.plan.compiled.person import Places
+    from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.transitions import Transitions
-    from p2c.plan.search.best_first import Arrival
 
 Named = tuple[bool, int, int]
 """An action: whether it is direct, the feature, and the place that it comes to."""
@@ -29,8 +28,8 @@ def read_path(dynamics: Transitions, actions: Iterable[Named], *, engine: str) -
     for action in actions:
         move = _move(dynamics, places, action, engine)
         moves.append(move)
-        places = (*places[: move.axis], move.end, *places[move.axis + 1 :])
-    arrival = arrive(dynamics, straightened(dynamics, moves))
+        places = _after(places, move)
+    arrival = _arrive(dynamics, _straightened(dynamics, moves))
     if not dynamics.judge(arrival.places).goal:
         raise EngineError(f"{engine}: its answer is a path that does not lead to the goal")
     return arrival
@@ -56,3 +55,51 @@ def replayed(
     if not verdict:
         raise EngineError(f"{engine}: its answer does not replay: {verdict}")
     return Found(plan.question, plan.cost, plan.steps, optimal)
+
+
+def _after(places: Places, move: Move) -> Places:
+    return (*places[: move.axis], move.end, *places[move.axis + 1 :])
+
+
+def _straightened(dynamics: Transitions, moves: list[Move]) -> list[Move]:
+    """Return the moves without loops back to a consistent state, up to the first goal state.
+
+    What is left is a path of no higher cost: fewer direct actions bar fewer later ones.
+    """
+    places = dynamics.person.places
+    kept: list[Move] = []
+    passed = {places: 0}
+    for move in moves:
+        kept.append(move)
+        places = _after(places, move)
+        verdict = dynamics.judge(places)
+        if places in passed:
+            del kept[passed[places] :]
+            passed = {each: count for each, count in passed.items() if count <= len(kept)}
+        elif verdict.consistent:
+            passed[places] = len(kept)
+        if verdict.goal:
+            break
+    return kept
+
+
+def _arrive(dynamics: Transitions, moves: list[Move]) -> Arrival:
+    """Return a path with its effort."""
+    person = dynamics.person
+    effort = way = 0
+    gone: dict[int, int] = {}
+    places = person.places
+    for move in moves:
+        if move.direct:
+            effort += _effort(person, move, gone)
+            way += person.way(move.axis, move.start, move.end)
+        places = _after(places, move)
+    return Arrival(effort, way, places, chain_of(moves))
+
+
+def _effort(person: Person, move: Move, gone: dict[int, int]) -> int:
+    before = gone.get(move.axis, 0)
+    moves = person.space.axes[move.axis].feature.moves_from is not None
+    if moves and person.space.theory.norm is Norm.L2:
+        gone[move.axis] = before + person.length(move.axis, move.start, move.end)
+    return person.effort(move.axis, move.start, move.end, gone=before)

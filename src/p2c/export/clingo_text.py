@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c.engines.case import Case, first_actions
-from p2c.engines.steps import Steps, algorithms
+from p2c.engines.clingo.encoding import Encoding, contract
 from p2c.export.scasp_text import file_name
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.space import Space
 
 MOST_STEPS = 24
-"""Actions of a path that are looked for at most, unless the reader asks for more."""
+"""Steps of a path that are looked for at most, unless the reader asks for more."""
 
 HEADER = """\
 % {name}: the cheapest path to the goal for one person, as clingo finds it.
@@ -23,28 +23,29 @@ HEADER = """\
 %   clingo --opt-strategy=bb,lin {name}.lp
 %
 % The cost of the path is {words}, where cost is the {place} number after `Optimization:`.
-% Paths have up to `horizon` actions, effects included; {proof}.
+% Paths have up to `horizon` steps, one action each, effects included; {proof}.
 %
-% do(F,V,W,T): at time T the person sets the feature F from V to W. then(F,W,T): F takes the value W by itself.
+% do(F,V,W,T): at step T the person sets the feature F from V to W, where T is `end` for features of which no effect hears:
+% they are set last, in any order. then(F,W,T): F takes the value W by itself.
 
 #const horizon = {horizon}.
 """
+ALL = "no path has more"
+LONG = "{} would surely be enough, -c horizon=... asks for more"
+ASTRAY = "effects may go on without end, -c horizon=... asks for more"
 
 
 def clingo_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
     """Return the program of a person."""
     case = Case.of(space, state)
-    text = Steps(case)
-    enough = text.enough
-    horizon = min(enough, MOST_STEPS)
+    encoding = Encoding(case)
+    enough = encoding.enough
     name = file_name(space.theory.name)
     header = HEADER.format(
         name=name,
-        words=text.tariff.words,
+        words=encoding.tariff.words,
         place="second" if first_actions(case) else "first",
-        horizon=horizon,
-        proof="that is enough but for supported effects and cycles of causal rules"
-        if horizon == enough
-        else f"{enough} would be enough but for supported effects and cycles, -c horizon=... asks for more",
+        horizon=MOST_STEPS if encoding.astray else min(enough, MOST_STEPS),
+        proof=ASTRAY if encoding.astray else LONG.format(enough) if enough > MOST_STEPS else ALL,
     )
-    return {f"{name}.lp": "\n".join([header, *text.lines(), "", algorithms()])}
+    return {f"{name}.lp": "\n".join([header, *encoding.lines(), "", contract()])}

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action
-from p2c.engines.lengths import move_ends
+from p2c.engines.routes import move_ends
 from p2c.plan.compiled.axis import OFF
 
 if TYPE_CHECKING:

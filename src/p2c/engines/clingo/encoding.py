@@ -1,19 +1,22 @@
-"""A person's question for clingo, one action after the other: facts and rules generated, the contract in `path.lp`.
+"""A person's question for clingo: facts and rules generated, the contract in `path.lp`.
 
-This is not the encoding that plans, which is ground once for everybody: this one speaks of one person and of values, so
-that it can be read, and every state of a path is there, so that ends can be told apart.
+It speaks of one person and of values, so that it can be read. The engine, the k nearest ends and the export share it.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import exact
 from p2c.domain.spec import Effects
 from p2c.engines.case import Case, first_actions, price_changes
+from p2c.engines.routes import routes
+from p2c.engines.scasp.places import most_actions
 from p2c.engines.scasp.terms import Names
 from p2c.rules.evaluate import in_head
 from p2c.rules.render import render_rule
@@ -26,33 +29,20 @@ if TYPE_CHECKING:
     from p2c.engines.case import Tariff
     from p2c.rules.theory import Condition, Decision
 
-OURS = (
-    "time",
-    "at",
-    "holds",
-    "goal",
-    "fires",
-    "breaks",
-    "do",
-    "then",
-    "start",
-    "value",
-    "may",
-    "near",
-    "head",
-)
-
 
 @dataclass(frozen=True)
-class Steps:
+class Encoding:
     """The facts and rules of one person."""
 
     case: Case
+    by_steps: bool = False
+    """Whether every direct action has a time step of its own, so that no end is passed over unseen."""
 
     @cached_property
     def names(self) -> dict[Decision, str]:
         """Return a predicate for each decision."""
-        names = Names(OURS)
+        # A decision may be called as one of the contract's own predicates is.
+        names = Names(re.findall(r"[a-z_]+(?=\()", contract()))
         return {
             decision: names.name("_".join(map(str, (decision.predicate, *decision.arguments))))
             for decision, _ in self.case.theory.decisions
@@ -69,12 +59,28 @@ class Steps:
                 yield from ((name, start, end) for end, _ in reach.direct(start))
 
     @cached_property
+    def late(self) -> frozenset[str]:
+        """Return the features of which no effect hears: when they are set does not matter, so they are set at the end."""
+        return frozenset() if self.by_steps else frozenset(self.case.features) - self.case.heard
+
+    @cached_property
     def enough(self) -> int:
-        """Return how many actions no path passes, unless causal rules form a cycle or effects are supported.
+        """Return how many time steps no path passes, unless effects may go `astray`.
 
         Between two direct actions each governed feature then acts once at most.
         """
-        return self.case.most_actions * (1 + len(self.case.governed))
+        timed = [reach for name, reach in self.case.reaches.items() if name not in self.late]
+        return most_actions(timed) * (1 + len(self.case.governed))
+
+    @cached_property
+    def astray(self) -> bool:
+        """Tell whether effects may go on without end, or take back what moves did."""
+        theory = self.case.theory
+        return theory.effects is Effects.SUPPORTED or any(
+            name in theory.upstream[name]
+            or (theory.feature[name].moves is not None and self.case.reaches[name].settable)
+            for name in self.case.governed
+        )
 
     def lines(self) -> Iterator[str]:
         """Yield all that is generated."""
@@ -110,6 +116,8 @@ class Steps:
         moves = self.case.theory.feature[name].moves is not None
         if moves and reach.settable:
             yield f"moves({shown})."
+        if name in self.late:
+            yield f"late({shown})."
         together = moves and not self.case.adds_up
         for start in reach.places:
             for end, _ in reach.direct(start):
@@ -120,8 +128,23 @@ class Steps:
             for rank, group in enumerate(reach.near(start), start=1):
                 for end in group:
                     yield f"near({shown},{self._value(name, start)},{self._value(name, end)},{rank})."
+        if moves and reach.settable:
+            yield from self._routes(name, together=together)
         if together and reach.settable:
             yield from self._squares(name)
+
+    def _routes(self, name: str, *, together: bool) -> Iterator[str]:
+        """Yield the ways of more than one move: what they cost, and how many moves they take."""
+        reach, space = self.case.reaches[name], self.case.dynamics.person.space
+        for start in reach.places:
+            for end, way in routes(space, reach.index, start).items():
+                if way.actions > 1:
+                    pairs = list(pairwise(way.places))
+                    price = sum(self.tariff.prices[name, *pair] for pair in pairs)
+                    ends = f"{token(name)},{self._value(name, start)},{self._value(name, end)}"
+                    yield f"route({ends},{0 if together else price},{way.actions})."
+                    if together:
+                        yield f"length({ends},{sum(self._length(name, *pair) for pair in pairs)})."
 
     def _length(self, name: str, start: int, end: int) -> int:
         return self.case.dynamics.person.length(self.case.reaches[name].index, start, end)
@@ -177,7 +200,7 @@ class Steps:
                     yield f"passes({test_token(test)},{self._value(test.feature, place)})."
 
 
-def algorithms() -> str:
+def contract() -> str:
     """Return the part of the program that is the same for every problem."""
     return resources.files(__package__).joinpath("path.lp").read_text(encoding="utf-8")
 

@@ -79,21 +79,30 @@ def test_an_own_value_between_those_of_a_cell_is_an_end_of_its_own() -> None:
     assert difference(document, {"home": "a", "rank": 0.0}, k=6, distinct="cells") == ""
 
 
-def test_what_clingo_cannot_prove_is_refused_by_name() -> None:
-    problem = Problem.from_dict({**LOAN, "effects": "supported"})
-    with pytest.raises(EngineError, match="clingo: the nearest ends with supported effects"):
-        problem.nearest(JOHN, 2, engine="clingo")
-    ring = Problem.from_dict(
-        {
-            "goal": "a(X,'y')",
-            "rules": "a(X,'y') :- b(X,'y'). b(X,'y') :- a(X,'y').",
-            "features": {
-                n: {"type": "category", "values": ["y", "n"], "action": "free"} for n in "ab"
-            },
-        }
-    )
-    with pytest.raises(EngineError, match="causal rules of a, b form a cycle"):
-        ring.nearest({"a": "n", "b": "n"}, 2, engine="clingo")
+RING: Document = {
+    "goal": "a(X,'y')",
+    "rules": "a(X,'y') :- b(X,'y'). b(X,'y') :- a(X,'y').",
+    "features": {n: {"type": "category", "values": ["y", "n"], "action": "free"} for n in "ab"},
+}
+
+
+@pytest.mark.parametrize(
+    ("document", "row"),
+    [({**LOAN, "effects": "supported"}, JOHN), (RING, {"a": "n", "b": "n"})],
+    ids=["supported", "cycle"],
+)
+def test_paths_of_any_length_have_nearest_ends_too(document: Document, row: Document) -> None:
+    assert difference(document, row, k=6, distinct="points") == ""
+
+
+def test_costs_that_do_not_fit_are_refused_by_name() -> None:
+    weights = {"a": 1e9, "b": 3.1e-3}
+    features = {
+        n: {"type": "category", "values": ["y", "n"], "weight": w} for n, w in weights.items()
+    }
+    problem = Problem.from_dict({"goal": "a(X,'y')", "rules": "", "features": features})
+    with pytest.raises(EngineError, match="clingo: these costs do not fit into 32 bits"):
+        problem.nearest({"a": "n", "b": "n"}, 2, engine="clingo")
 
 
 def test_an_engine_that_has_no_nearest_ends_says_who_has() -> None:

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.engines import ENGINES, grounding
-from p2c.engines.grounding import Grounding
+from p2c.engines import ENGINES
 from p2c.problem import Problem
-from tests.engines.test_contract import difference
-from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
@@ -42,21 +39,6 @@ STRICT = {**LENIENT, "strict": "yes"}
 
 def ask(row: dict[str, Any], **options: Any) -> Plan:
     return ENGINES["clingo"].plan(CROWDED.compiled, CROWDED.read_row(row), **options)
-
-
-def test_what_cannot_be_answered_at_once_is_answered_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    waited = []
-    wait = Grounding._wait
-
-    def note(self: Grounding, *given: Any) -> None:
-        waited.append(self)
-        wait(self, *given)
-
-    monkeypatch.setattr(grounding, "AT_ONCE", 1)
-    monkeypatch.setattr(Grounding, "_wait", note)
-    for document, row in seeded_problems(2000, 15)[10:]:
-        assert not difference("clingo", document, row), f"{document!r}\n{row!r}"
-    assert waited
 
 
 def test_time_that_is_up_in_the_middle_of_a_search_ends_it() -> None:

@@ -32,12 +32,6 @@ def move_length(space: Space, index: int, *, start: int, end: int) -> int:
     return max(axis.size - 1, 1) if start == OFF else abs(end - start)
 
 
-def longest_move(space: Space, index: int) -> int:
-    """Return the length that no move passes."""
-    _, prices = grid_measures(space)
-    return 1 if prices.flat[index] else max(space.axes[index].size - 1, 1)
-
-
 def move_ends(axis: Axis, start: int) -> list[int]:
     """Return the places that a feature may move to; from a missing value, any."""
     feature = axis.feature
@@ -54,8 +48,9 @@ def move_ends(axis: Axis, start: int) -> list[int]:
             return sorted(ends - {start})
 
 
-def routes(space: Space, index: int, start: int, *, fewest: bool) -> dict[int, Route]:
-    """Return the best route to every place that moves lead to: the fewest actions first, or the least length."""
+def routes(space: Space, index: int, start: int) -> dict[int, Route]:
+    """Return the best route to every place that moves lead to: the least length, or where they come first, actions."""
+    fewest = space.theory.minimize is Minimize.ACTIONS
     found: dict[int, Route] = {}
     queue: list[tuple[tuple[int, int], tuple[int, ...]]] = [((0, 0), (start,))]
     while queue:
@@ -70,8 +65,3 @@ def routes(space: Space, index: int, start: int, *, fewest: bool) -> dict[int, R
             following = (actions + 1, further) if fewest else (further, actions + 1)
             heapq.heappush(queue, (following, (*places, end)))
     return found
-
-
-def minimizes_actions(space: Space) -> bool:
-    """Tell whether the number of direct actions comes before the cost."""
-    return space.theory.minimize is Minimize.ACTIONS
