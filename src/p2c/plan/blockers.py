@@ -20,6 +20,7 @@ from p2c.plan.outcome import Blocker, CausalAction, DirectAction, Found, GaveUp,
 from p2c.plan.planner import search_plan
 from p2c.plan.search.arrivals import may_arrive
 from p2c.plan.search.best_first import LimitReached, Limits
+from p2c.plan.search.devices import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Space
+    from p2c.plan.search.devices import Devices
 
 
 ENOUGH = 200
@@ -49,14 +51,18 @@ class Lifting(NamedTuple):
 
 
 def find_blockers(
-    space: Space, state: Mapping[str, Value], limits: Limits | None = None
+    space: Space,
+    state: Mapping[str, Value],
+    limits: Limits | None = None,
+    *,
+    devices: Devices = ALL,
 ) -> Explanation:
     """Return a smallest set of restrictions that bar every path, and the path that lifting them opens.
 
     The set is empty where lifting opens none: then the rules themselves rule it out. A path that only breaks an exception
     for its own sake is no advice and is not told.
     """
-    trial = Trial(space, state, liftings(space), limits or Limits())
+    trial = Trial(space, state, liftings(space), limits or Limits(), devices)
     try:
         chosen = trial.smallest()
         if chosen is None:
@@ -78,6 +84,7 @@ class Trial:
     state: Mapping[str, Value]
     liftings: tuple[Lifting, ...]
     limits: Limits
+    devices: Devices = ALL
     reasons: list[frozenset[int]] = field(default_factory=list)
     """Of each of these sets, every set of restrictions whose lifting helps holds one."""
     hopeless: set[frozenset[int]] = field(default_factory=set)
@@ -102,7 +109,7 @@ class Trial:
         limits = Limits(self.limits.nodes, self.limits.deadline, self.limits.expanded)
         limits.nodes = limits.expanded + ENOUGH
         space = self.lifted_space(kept | self.adding)
-        plan = search_plan(Transitions(place_person(space, self.state)), limits)
+        plan = search_plan(Transitions(place_person(space, self.state)), limits, self.devices)
         if isinstance(plan, Infeasible):
             self.hopeless.add(kept)
 
@@ -185,7 +192,7 @@ class Trial:
     def _plan(self, chosen: Lifts, *, lasting: bool = False) -> Found | None:
         space = self.lifted_space(frozenset(chosen))
         transitions = Transitions(place_person(space, self.state), lasting=lasting)
-        plan = search_plan(transitions, self.limits)
+        plan = search_plan(transitions, self.limits, self.devices)
         if isinstance(plan, GaveUp):
             raise LimitReached(0, None)
         return plan if isinstance(plan, Found) else None

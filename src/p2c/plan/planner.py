@@ -12,6 +12,7 @@ from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Already, GaveUp, Infeasible
 from p2c.plan.search.arrivals import arrivals
 from p2c.plan.search.best_first import LimitReached, Limits
+from p2c.plan.search.devices import ALL, Device
 from p2c.plan.tables.class_routes import LABELS, QUICK, best_route, class_routes
 
 if TYPE_CHECKING:
@@ -21,18 +22,26 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.person import Person
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan, Question
+    from p2c.plan.search.devices import Devices
     from p2c.plan.tables.class_routes import Entry
 
 
-def find_plan(space: Space, state: Mapping[str, Value], limits: Limits | None = None) -> Plan:
+def find_plan(
+    space: Space,
+    state: Mapping[str, Value],
+    limits: Limits | None = None,
+    *,
+    devices: Devices = ALL,
+) -> Plan:
     """Return the path of least cost from a state to the goal, or what was proved instead."""
     person = place_person(space, state)
     limits = limits or Limits()
-    if limits.nodes is None and limits.left != 0.0 and space.is_small:
+    by_class = space.is_small and Device.CLASS_ROUTES in devices
+    if by_class and limits.nodes is None and limits.left != 0.0:
         entry = class_routes(space).entry(person, QUICK if space.selects else LABELS)
         if entry is not None and entry.routes is not None:
             return _by_class(person, entry)
-    return search_plan(Transitions(person), limits)
+    return search_plan(Transitions(person), limits, devices)
 
 
 def _by_class(person: Person, entry: Entry) -> Plan:
@@ -46,14 +55,14 @@ def _by_class(person: Person, entry: Entry) -> Plan:
     return tell(person, question, route.moves, breaks=route.breaks, effort=effort)
 
 
-def search_plan(transitions: Transitions, limits: Limits) -> Plan:
+def search_plan(transitions: Transitions, limits: Limits, devices: Devices = ALL) -> Plan:
     """Return the plan of one person alone."""
     refuse_if_strict(transitions)
     question = ask(transitions)
     if transitions.judge(transitions.person.places).goal:
         return Already(question)
     try:
-        arrival = next(arrivals(transitions, limits), None)
+        arrival = next(arrivals(transitions, limits, devices=devices), None)
     except LimitReached as reached:
         return gave_up(transitions, question, reached)
     return Infeasible(question) if arrival is None else found(transitions, question, arrival)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from p2c.plan.search.best_first import best_first
 from p2c.plan.search.box_search import BoxSearch
+from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.options import Options
 from p2c.plan.search.propagation import Propagation, some_state
 from p2c.plan.search.relaxed_reach import RelaxedReach
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.search.best_first import Arrival, Lead, Limits
+    from p2c.plan.search.devices import Devices
 
 
 def _landed(arrival: Arrival) -> Arrival:
@@ -30,20 +32,21 @@ def arrivals(
     first_only: bool = True,
     every: bool = False,
     land: Callable[[Arrival], Lead | Arrival] = _landed,
+    devices: Devices = ALL,
 ) -> Iterator[Arrival]:
     """Yield the paths from a person's state to the goal in the contract's order, lazily.
 
     Where more than the best is wanted, `every` says that all end states are, not only those that differ in kind.
-    `land` turns a path to a region into what is searched on among its places.
+    `land` turns a path to a region into what is searched on among its places. `devices` are what keeps the search short.
     """
     space = transitions.person.space
     settable = space.settable if every else space.relevant
     search: SetSearch | StateSearch
     if space.selects:
         kind = BoxSearch if space.wants_accepted else SetSearch
-        search = kind(Options(transitions, settable), land, every, first_only)
+        search = kind(Options(transitions, settable), land, every, first_only, devices)
     else:
-        if not may_arrive(transitions, limits):
+        if Device.RELAXED_REACH in devices and not may_arrive(transitions, limits):
             return iter(())
         search = StateSearch(transitions, settable, land)
     return best_first(search.leads(), limits)

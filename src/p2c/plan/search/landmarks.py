@@ -58,12 +58,11 @@ class Landmarks:
 
     def obstacles(self) -> list[int]:
         """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
-        found = list(self._obstacles(self.end))
-        if not found:
-            mask = self._by_cases(self.end, DEPTH)
-            if mask is not None:
-                found.append(mask)
-        return found
+        return list(self._obstacles(self.end))
+
+    def by_cases(self) -> int | None:
+        """Return what breaks the claim that the goal fails in every case of some features; None where it may not fail."""
+        return self._by_cases(self.end, DEPTH)
 
     def _obstacles(self, end: Prospect) -> Iterator[int]:
         reach = self.reach

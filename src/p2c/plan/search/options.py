@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.compiled.bitsets import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,29 +146,6 @@ class Options:
         for number in choice.chosen:
             mask &= ~self.by_axis[self.listed[number].axis]
         return mask
-
-    def least(self, mask: int) -> int:
-        """Return the effort of the cheapest option of a set."""
-        return self.listed[(mask & -mask).bit_length() - 1].effort
-
-    def shares(self, reasons: list[int]) -> list[int]:
-        """Return a share of effort for each reason, such that they add up to no more than any way to remedy all.
-
-        Each takes what is left of its cheapest option from all its options: the dual of hitting every set.
-        """
-        left: dict[int, int] = {}
-        found = [0] * len(reasons)
-        for place in sorted(
-            range(len(reasons)),
-            key=lambda place: (-self.least(reasons[place]), reasons[place].bit_count()),
-        ):
-            members = list(numbers(reasons[place]))
-            share = min(left.get(number, self.listed[number].effort) for number in members)
-            found[place] = share
-            if share:
-                for number in members:
-                    left[number] = left.get(number, self.listed[number].effort) - share
-        return found
 
 
 def placed(places: Places, options: list[Option]) -> Places:

@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import numbers
 from p2c.plan.search.best_first import START, Arrival, Key, Move, chain_of
+from p2c.plan.search.bounds import Standing, known_reasons
+from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.ends import Ends
 from p2c.plan.search.influencing_options import InfluencingOptions
-from p2c.plan.search.landmarks import Landmarks
 from p2c.plan.search.options import Choice, placed
 from p2c.plan.search.order import Ordering, orders
-from p2c.plan.search.propagation import DeadEnd, Propagation, some_state
+from p2c.plan.search.propagation import Propagation
 from p2c.plan.search.relaxed_reach import RelaxedReach
+from p2c.plan.search.shares import shares
 from p2c.plan.search.unmet_reasons import UnmetReasons
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.compiled.person import Places
     from p2c.plan.search.best_first import Lead, Limits
+    from p2c.plan.search.devices import Devices
     from p2c.plan.search.options import Option, Options
     from p2c.plan.search.propagation import End
 
@@ -55,6 +58,7 @@ class SetSearch:
     land: Callable[[Arrival], Lead | Arrival]
     every: bool = False
     first_only: bool = True
+    devices: Devices = ALL
     arrived: list[int] = field(default_factory=list)
     """The sets that have arrived so far, as masks."""
     closed: list[int] = field(default_factory=list)
@@ -78,48 +82,30 @@ class SetSearch:
 
     @cached_property
     def _propagation(self) -> Propagation:
-        return Propagation(self._reach, self.first_only)
+        dominance = self.first_only and Device.DOMINATED_OPTIONS in self.devices
+        return Propagation(self._reach, dominance)
 
     def end(self, choice: Choice, past: End | None) -> End | None:
         """Return what a choice may end with, or None where it leads nowhere."""
-        return self._propagation.of(choice.chosen, self.options.open(choice), past)
+        left = self.options.open(choice)
+        if Device.PROPAGATION in self.devices:
+            return self._propagation.of(choice.chosen, left, past)
+        return self._propagation.widest.narrowed(choice.chosen, left)
 
-    def landmarks(self, choice: Choice, end: End) -> Landmarks:
-        """Return what every plan that contains a choice must still take."""
-        way = self._reach.on_the_way(self.options.stirring_of(choice.chosen))
-        return Landmarks(self._reach, self._influencing, choice.chosen, way, end.left)
+    def shares(self, reasons: list[int]) -> list[int]:
+        """Return what each reason adds to the effort of a choice at least."""
+        if Device.SHARES not in self.devices:
+            return [0] * len(reasons)
+        return shares(self.options.listed, reasons)
 
-    def conflict(self, choice: Choice, end: End, limits: Limits) -> int | None:
-        """Return options of which a choice needs one, as without them it ends in no state at the goal; None if it may."""
+    def standing(self, choice: Choice, end: End) -> Standing:
+        """Return where a choice stands that may end with this."""
+        return Standing(self.options, self._influencing, choice, end)
 
-        def ends_nowhere(open_options: int) -> bool:
-            more = (*choice.chosen, *numbers(open_options))
-            way = self._reach.on_the_way(self.options.stirring_of(tuple(sorted(more))))
-            try:
-                case = end.narrowed(choice.chosen, open_options)
-                case.within(way.regions)
-                case.settle()
-            except DeadEnd:
-                return True
-            return not some_state(case, limits)
-
-        if not ends_nowhere(0):
-            return None
-        useless, waiting = 0, [tuple(numbers(end.left))]
-        while waiting:
-            part = waiting.pop()
-            mask = sum(1 << number for number in part)
-            if ends_nowhere(useless | mask):
-                useless |= mask
-            elif len(part) > 1:
-                middle = len(part) // 2
-                waiting += [part[middle:], part[:middle]]
-        return end.left & ~useless
-
-    def unmet_reasons(self, choice: Choice, landmarks: Landmarks, limits: Limits) -> list[int]:
+    def unmet_reasons(self, standing: Standing, limits: Limits) -> list[int]:
         """Return why no order of a choice reaches the goal."""
-        ends = self._ends.of(choice.chosen, limits)
-        return UnmetReasons(self.options, self._influencing).reasons(ends, landmarks)
+        ends = self._ends.of(standing.choice.chosen, limits)
+        return UnmetReasons(self.options, self._influencing).reasons(ends, standing.landmarks)
 
     def orders(self, choice: Choice, rests: list[int], limits: Limits) -> Iterator[Arrival]:
         """Yield the best paths that take just this choice, best first; governed features end in the given regions.
@@ -127,9 +113,8 @@ class SetSearch:
         What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first;
         but where some of the choice reaches the goal without the rest, it matters when.
         """
-        if len(self.options.stirring_of(choice.chosen)) <= FEW and not self._most_ends(
-            choice, limits
-        ):
+        few = len(self.options.stirring_of(choice.chosen)) <= FEW
+        if few and Device.ENDS in self.devices and not self._most_ends(choice, limits):
             return
         paths = self._ordered(
             choice, rests, limits, halts=contains_one(_mask(choice), self.arrived)
@@ -203,27 +188,21 @@ class ChoiceLead(NamedTuple):
         end = search.end(choice, self.past)
         if end is None:
             return ()
-        if any(mask.bit_count() <= 1 for mask in end.forced):
-            return self._because(end.forced, end)
-        landmarks = search.landmarks(choice, end)
-        sure = end.forced + landmarks.obstacles()
+        standing = search.standing(choice, end)
+        sure = known_reasons(standing, search.devices, limits)
         if sure:
             return self._because(sure, end)
-        conflict = search.conflict(choice, end, limits)
-        if conflict is not None:
-            return self._because([conflict], end)
         if self.key.effort > choice.effort:
-            return self._because(search.unmet_reasons(choice, landmarks, limits), end)
-        rests = [a & b for a, b in zip(end.regions, landmarks.end.regions, strict=True)]
-        return self._ordered(end, landmarks, search.orders(choice, rests, limits), limits)
+            return self._because(search.unmet_reasons(standing, limits), end)
+        return self._ordered(standing, limits)
 
-    def _ordered(
-        self, end: End, landmarks: Landmarks, paths: Iterator[Arrival], limits: Limits
-    ) -> Iterable[Lead | Arrival]:
-        search, choice = self.search, self.choice
+    def _ordered(self, standing: Standing, limits: Limits) -> Iterable[Lead | Arrival]:
+        search, choice, end = self.search, self.choice, standing.end
+        rests = [a & b for a, b in zip(end.regions, standing.landmarks.end.regions, strict=True)]
+        paths = search.orders(choice, rests, limits)
         arrival = next(paths, None)
         if arrival is None:
-            yield from self._because(search.unmet_reasons(choice, landmarks, limits), end)
+            yield from self._because(search.unmet_reasons(standing, limits), end)
             return
         search.arrived.append(_mask(choice))
         yield OrderLead(search, arrival.key, arrival, paths)
@@ -236,7 +215,7 @@ class ChoiceLead(NamedTuple):
         """Return the lead again with the reasons why it falls short; nothing, where one cannot be remedied."""
         if not reasons or not all(reasons):
             return ()
-        shares = self.search.options.shares(reasons)
+        shares = self.search.shares(reasons)
         need = self.choice.effort + sum(shares)
         if need <= self.key.effort:
             return self._branches(reasons, end, shares)

@@ -1,0 +1,88 @@
+"""Why a set of options surely falls short: the bounds of the search, each a function and a line in `BOUNDS`.
+
+A bound returns reasons: masks of open options, of each of which every plan that contains the set takes one more. An empty
+mask proves that there is no such plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.plan.search.conflicts import conflict
+from p2c.plan.search.devices import Device
+from p2c.plan.search.landmarks import Landmarks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from p2c.plan.search.best_first import Limits
+    from p2c.plan.search.devices import Devices
+    from p2c.plan.search.influencing_options import InfluencingOptions
+    from p2c.plan.search.options import Choice, Options
+    from p2c.plan.search.propagation import End
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a choice stands: what it may end with, and what every plan that contains it must still take."""
+
+    options: Options
+    influencing: InfluencingOptions
+    choice: Choice
+    end: End
+
+    @cached_property
+    def landmarks(self) -> Landmarks:
+        """Return the landmarks of the choice."""
+        reach, chosen = self.end.propagation.reach, self.choice.chosen
+        way = reach.on_the_way(self.options.stirring_of(chosen))
+        return Landmarks(reach, self.influencing, chosen, way, self.end.left)
+
+
+class Bound(NamedTuple):
+    """A way to find reasons; a costly one is tried only where no reason is known yet."""
+
+    reasons: Callable[[Standing, Limits], list[int]]
+    costly: bool = False
+
+
+def _forced(standing: Standing, _: Limits) -> list[int]:
+    return standing.end.forced
+
+
+def _obstacles(standing: Standing, _: Limits) -> list[int]:
+    return standing.landmarks.obstacles()
+
+
+def _by_cases(standing: Standing, _: Limits) -> list[int]:
+    mask = standing.landmarks.by_cases()
+    return [] if mask is None else [mask]
+
+
+def _conflict(standing: Standing, limits: Limits) -> list[int]:
+    mask = conflict(standing.options, standing.choice, standing.end, limits)
+    return [] if mask is None else [mask]
+
+
+BOUNDS: dict[Device, Bound] = {
+    Device.PROPAGATION: Bound(_forced),
+    Device.LANDMARKS: Bound(_obstacles),
+    Device.CASES: Bound(_by_cases, costly=True),
+    Device.CONFLICTS: Bound(_conflict, costly=True),
+}
+
+
+def known_reasons(standing: Standing, devices: Devices, limits: Limits) -> list[int]:
+    """Return why a choice surely falls short; none where the bounds do not tell.
+
+    A reason that leaves one option at most says enough.
+    """
+    found: list[int] = []
+    for device, bound in BOUNDS.items():
+        if found and (bound.costly or any(mask.bit_count() <= 1 for mask in found)):
+            break
+        if device in devices:
+            found += bound.reasons(standing, limits)
+    return found

@@ -1,0 +1,37 @@
+"""What keeps the search short: every bound and every pruning by name, so that each can be left out.
+
+None of them decides what the answer is: without one, the same plans are found in the same order, after a longer search. How
+much longer is what `benchmarks/ablation.py` measures.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Device(Enum):
+    """A bound or a pruning, by the module that has it."""
+
+    CLASS_ROUTES = "class routes"
+    """Routes are found once for everyone whom the rules see alike (`tables/class_routes.py`)."""
+    RELAXED_REACH = "relaxed reach"
+    """Where not even a relaxed look ahead sees the goal, states are not searched (`arrivals.py`)."""
+    PROPAGATION = "propagation"
+    """Values that no plan can end with go, and so do sets that leave a feature none (`propagation.py`)."""
+    DOMINATED_OPTIONS = "dominated options"
+    """An option goes where a better one can stand in for it (`dominated_options.py`)."""
+    LANDMARKS = "landmarks"
+    """Sets of options of which every plan takes one more, along the causal rules (`landmarks.py`)."""
+    CASES = "landmarks by cases"
+    """Landmarks wherever some one feature comes to rest (`landmarks.py`)."""
+    CONFLICTS = "conflicts"
+    """Options without which a set ends in no state at the goal (`conflicts.py`)."""
+    SHARES = "shares"
+    """What remedying all reasons takes at least bounds what a set costs (`shares.py`)."""
+    ENDS = "ends before order"
+    """A small set that can end in no goal state is not put in order (`ends.py`)."""
+
+
+Devices = frozenset[Device]
+
+ALL: Devices = frozenset(Device)
