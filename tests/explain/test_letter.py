@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import chain
 from typing import Any
 
@@ -17,6 +17,7 @@ from p2c.errors import ProblemError
 from p2c.explain.letter import Letter, write_letter
 from p2c.explain.phrases import ENGLISH, LANGUAGES, Phrases
 from p2c.explain.sentences import filled
+from p2c.plan.outcome import Found, GaveUp
 from tests.embedded import embedded, people
 from tests.loan import JOHN, LOAN, category, whole
 from tests.readability import reading_ease, sentences, syllables
@@ -130,8 +131,35 @@ def test_a_search_that_gave_up_says_how_far_it_came() -> None:
     problem = Problem.from_dict(LOAN)
     letter = write_letter(problem.theory, problem.plan(JOHN, node_limit=0))
     (search,) = (s for s in letter.sections if s.kind == "search")
-    assert search.lead == "The search came to its limit. No way takes less effort than 0."
+    assert search.lead == "The search came to its limit."
     assert [item.text for item in search.items] == [ENGLISH.stopped_without]
+
+
+@pytest.mark.parametrize(
+    ("share", "language", "lead"),
+    [
+        (0.0, "en", "The search came to its limit."),
+        (
+            0.6299,
+            "en",
+            "The search came to its limit. No way takes less than 62% of the effort of the way above.",
+        ),
+        (
+            1.0,
+            "de",
+            "Die Suche hat ihre Grenze erreicht. Kein Weg kostet weniger als 100 % des Aufwands des Weges oben.",
+        ),
+    ],
+)
+def test_how_far_a_search_came_is_told_beside_the_best_way_and_never_as_a_bare_number(
+    share: float, language: str, lead: str
+) -> None:
+    problem = Problem.from_dict(LOAN)
+    best = problem.plan(JOHN)
+    assert isinstance(best, Found)
+    plan = GaveUp(best.question, share * best.cost, replace(best, optimal=False))
+    letter = write_letter(problem.theory, plan, language=language)
+    assert [each.lead for each in letter.sections if each.kind == "search"] == [lead]
 
 
 def test_a_missing_value_is_said_to_be_unknown_and_set_rather_than_changed() -> None:

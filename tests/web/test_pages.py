@@ -6,14 +6,19 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
+import pytest
+
 from p2c import datasets
+from p2c.explain.phrases import ENGLISH, GERMAN
 from p2c.web.pages.address import case_of_row, read_case
 from p2c.web.pages.frame import FOLDER
+from tests.embedded import embedded
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
 JOHN = case_of_row(datasets.rows("loan")["john"])
+GERMAN_JOHN = JOHN.in_language("de", embedded("loan").theory.features)
 STUCK = case_of_row(datasets.rows("loan")["no_way"])
 
 
@@ -160,6 +165,47 @@ def test_a_long_answer_to_compare_is_shown_without_going_into_the_address(
     page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": given})
     assert "given=" not in str(page.url)
     assert "The other answer" in page.text
+
+
+COMPARED = urlencode({"given": '{"debt": 0, "bank_balance": 60000, "credit_score": 620}'})
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/p/loan/problem?language=de", "Wie groß die Suche ist"),
+        ("/p/loan/problem?language=de", "300 Punkte bis 850 Punkte"),
+        ("/p/loan/graph.svg?language=de", "die Entscheidung"),
+        ("/p/loan/compare?language=de", "Unser Plan und eine andere Antwort"),
+        (f"/p/loan/compare?{GERMAN_JOHN.query()}&{COMPARED}", "Kein zulässiger Plan"),
+        (f"/p/loan/compare?{GERMAN_JOHN.query()}&{COMPARED}", "Senken Sie"),
+        ("/p/nothing/plan?language=de", "Das hat nicht geklappt"),
+        ("/login?language=de", "Das Token bitte"),
+        ("/review?language=de", "Prüfung kausaler Regeln"),
+    ],
+)
+def test_a_page_in_german_has_no_english_phrase(
+    client: TestClient, address: str, words: str
+) -> None:
+    page = client.get(address).text
+    assert words in page
+    for key, phrase in ENGLISH.pages.items():
+        if len(phrase) > 9 and "{" not in phrase and phrase != GERMAN.pages[key]:
+            assert f">{phrase}<" not in page, key
+
+
+def test_a_page_turns_from_one_language_to_the_other_and_back(client: TestClient) -> None:
+    for page in ("problem", "compare"):
+        english = client.get(f"/p/loan/{page}?{JOHN.query()}&to=de")
+        assert '<html lang="de">' in english.text
+        back = client.get(f"{english.url.copy_merge_params({'to': 'en'})}")
+        assert '<html lang="en">' in back.text
+
+
+def test_the_token_is_asked_for_in_the_language_of_the_browser(client: TestClient) -> None:
+    asked = client.get("/login", headers={"Accept-Language": "de-AT,de;q=0.9,en;q=0.8"}).text
+    assert "Das Token bitte" in asked
+    assert "The token, please" in client.get("/login", headers={"Accept-Language": "fr"}).text
 
 
 def test_the_pages_own_files_are_small() -> None:

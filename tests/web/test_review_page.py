@@ -87,6 +87,14 @@ def test_each_law_has_a_sentence_an_example_and_its_exceptions(reviewer: TestCli
 def test_the_rules_are_read_in_german(reviewer: TestClient) -> None:
     page = reviewer.get("/review?rule=score-1&language=de").text
     assert "Wenn gilt: „debt“ ist höchstens 0, dann gilt: „score“ ist mindestens 620." in page
+    for words in (
+        "40 von 100 Zeilen",
+        "97,5 %",
+        "Zeilen, die dagegen sprechen (1)",
+        "Ihre Antwort",
+    ):
+        assert words in page
+    assert '<html lang="de">' in page
     assert reviewer.get("/review?language=xx").status_code == 422
 
 

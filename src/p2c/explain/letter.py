@@ -47,11 +47,16 @@ def write_letter(
     theory: Theory, plan: Plan, *, language: str = "en", cheapest: bool = True
 ) -> Letter:
     """Tell a plan to the person it is for; `cheapest` is false for a plan that others come before."""
-    phrases = phrases_of(language)
-    teller = Teller(spoken(theory, language), phrases)
+    teller = teller_in(theory, language)
+    phrases = teller.phrases
     verdict = phrases.verdict_yes if plan.status == "already" else phrases.verdict_no
     sections = _Writer(teller, plan, cheapest=cheapest).sections()
     return Letter(language, plan.status, phrases.title, verdict, tuple(sections))
+
+
+def teller_in(theory: Theory, language: str) -> Teller:
+    """Return what tells about a problem in a language."""
+    return Teller(spoken(theory, language), phrases_of(language))
 
 
 def spoken(theory: Theory, language: str) -> Theory:
@@ -148,4 +153,4 @@ class _Writer:
         told = plan.question.testimony
         if told is not None:
             items += (self.teller.asked(told.asked),)
-        yield self._section("search", self.teller.bound(plan.bound), items)
+        yield self._section("search", self.teller.bound(plan), items)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Feature, Value
     from p2c.explain.catalogue import Phrases
-    from p2c.plan.outcome import Blocker, Found, Question
+    from p2c.plan.outcome import Blocker, Found, GaveUp, Question
     from p2c.rules.proof import ProofNode
     from p2c.rules.theory import Clause, Theory
 
@@ -234,9 +234,13 @@ class Teller:
         """Return the number of the first thing to do: the second where something has to happen by itself before it."""
         return 1 if isinstance(plan.steps[0].actions[0], DirectAction) else 2
 
-    def bound(self, bound: float) -> str:
-        """Say how far a search went."""
-        return filled(self.phrases.stopped, bound=self.number(bound))
+    def bound(self, plan: GaveUp) -> str:
+        """Say how far a search went: what share of the effort of its best way any way takes at least, where that is known."""
+        share = math.floor(100 * plan.bound / plan.best.cost) if plan.best and plan.best.cost else 0
+        if share < 1:
+            return self.phrases.stopped
+        written = filled(self.phrases.percent, share=str(min(share, 100)))
+        return f"{self.phrases.stopped} {filled(self.phrases.stopped_share, share=written)}"
 
     def number(self, number: float, *, digits: int = 6) -> str:
         """Write a number for people."""

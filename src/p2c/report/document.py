@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from p2c.explain.letter import spoken, write_letter
+from p2c.explain.letter import teller_in, write_letter
 from p2c.explain.phrases import phrases_of
-from p2c.explain.teller import Item, Teller
+from p2c.explain.teller import Item
 from p2c.markup import clean
 from p2c.report.picture import plan_svg
 from p2c.report.plan_layout import Sort, lay_out
@@ -115,7 +115,7 @@ def applicant_document(theory: Theory, plan: Plan, *, language: str = "en") -> D
 
 def _given(theory: Theory, plan: Plan, language: str) -> Iterator[str]:
     """Yield each value of the person, so that whoever holds the page can tell what it is about."""
-    teller = Teller(spoken(theory, language), phrases_of(language))
+    teller = teller_in(theory, language)
     for name, value in plan.question.initial.items():
         yield clean(f"{teller.label(name)}: {teller.value(name, value)}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.engines.policy import Policy
 from p2c.errors import Fault, P2CError
-from p2c.explain.sentences import label_words, number_words, rounded, value_words
+from p2c.explain.letter import teller_in
 from p2c.plan.compiled.space import Space
 from p2c.plan.one_shot_plan import one_shot_document
 from p2c.plan.outcome import Found, Infeasible
@@ -17,8 +17,8 @@ from p2c.web.page_tasks import told
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.domain.feature import Feature
     from p2c.domain.row import State
+    from p2c.explain.teller import Teller
     from p2c.problem import Problem
     from p2c.web.consultation import Consultation
 
@@ -29,39 +29,40 @@ def comparison(consulted: Consultation, arguments: Mapping[str, Any]) -> dict[st
     """Return our plan, the other answers with their faults, and the person beside every end, in the features' words."""
     limit = arguments["time_limit"] / (1 + len(arguments["answers"]))
     asked, row, ours = consulted.problem, consulted.state, consulted.plan(limit)
-    answers = [_judged(asked, row, each, limit) for each in arguments["answers"]]
+    teller = teller_in(asked.theory, arguments.get("language") or "en")
+    answers = [_judged(asked, teller, row, each, limit) for each in arguments["answers"]]
     end = ours.counterfactual if isinstance(ours, Found) else row
     ends = [end, *(each.pop("end") for each in answers)]
     return {
-        "ours": told(asked.theory, ours),
+        "ours": told(asked.theory, ours, teller.phrases.language),
         "answers": answers,
-        "person": _person(asked, row, ends),
+        "person": _person(teller, row, ends),
     }
 
 
 def _judged(
-    problem: Problem, row: State, answer: Mapping[str, Any], limit: float
+    problem: Problem, teller: Teller, row: State, answer: Mapping[str, Any], limit: float
 ) -> dict[str, Any]:
     """Return another answer: its steps with their faults and, for a mere end state, whether any path leads there."""
     document, reach = answer.get("document"), None
     if document is None:
         end = problem.read_row(answer["end"])
         document = one_shot_document(problem.theory, row, end)
-        reach = _reach(problem, row, end, limit)
+        reach = _reach(problem, row, end, limit, teller.phrases.language)
     verdict = problem.check(document)
     faults = [each for each in verdict.faults if not STEP.match(each.place)]
     faults += _of_somebody_else(row, document)
     return {
-        "steps": _steps(problem, document, verdict.faults),
+        "steps": _steps(teller, document, verdict.faults),
         "faults": [
             {
-                "place": _friendly(problem, each.place),
-                "message": _friendly(problem, each.message),
+                "place": _friendly(teller, each.place),
+                "message": _friendly(teller, each.message),
             }
             for each in faults
         ],
         "valid": not verdict.faults and not faults,
-        "cost": _cost_words(document.get("cost")),
+        "cost": _cost_words(teller, document.get("cost")),
         "reach": reach,
         "end": _table(document, "counterfactual"),
     }
@@ -82,58 +83,55 @@ def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _person(
-    problem: Problem, row: State, ends: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def _person(teller: Teller, row: State, ends: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the person feature by feature: the value now, and at each end the value and whether it is another."""
     return [
         {
-            "label": label_words(feature),
-            "now": _value(feature, row[feature.name]),
+            "label": teller.label(name),
+            "now": _value(teller, name, now),
             "ends": [
                 {
-                    "value": _value(feature, end.get(feature.name, row[feature.name])),
-                    "changed": end.get(feature.name, row[feature.name]) != row[feature.name],
+                    "value": _value(teller, name, end.get(name, now)),
+                    "changed": end.get(name, now) != now,
                 }
                 for end in ends
             ],
         }
-        for feature in problem.theory.features
+        for name, now in row.items()
     ]
 
 
-def _value(feature: Feature | None, value: Any) -> str:
-    if value is None:
-        return "not known"
-    usable = isinstance(value, str | int | float) and not isinstance(value, bool)
-    return str(value)[:200] if feature is None or not usable else value_words(feature, value)
+def _value(teller: Teller, name: str, value: Any) -> str:
+    usable = isinstance(value, str | int | float | None) and not isinstance(value, bool)
+    known = value is None or name in teller.theory.feature
+    return teller.value(name, value) if known and usable else str(value)[:200]
 
 
-def _friendly(problem: Problem, text: str) -> str:
+def _friendly(teller: Teller, text: str) -> str:
     """Return a line in which features have their labels; the text of rules stays as it is."""
-    labels = {each.name: label_words(each) for each in problem.theory.features}
+    labels = {name: teller.label(name) for name in teller.theory.feature}
     return re.sub(r"\w+(?![\w(])", lambda match: labels.get(match[0], match[0]), text)
 
 
-def _cost_words(cost: Any) -> str:
+def _cost_words(teller: Teller, cost: Any) -> str:
     usable = isinstance(cost, int | float) and not isinstance(cost, bool)
-    return number_words(rounded(cost)) if usable else "unknown"
+    return teller.number(cost) if usable else ""
 
 
 def _steps(
-    problem: Problem, document: Mapping[str, Any], faults: tuple[Fault, ...]
+    teller: Teller, document: Mapping[str, Any], faults: tuple[Fault, ...]
 ) -> list[dict[str, Any]]:
     """Return the steps in words; the validator has read the document, so that its shape is sure."""
     placed: dict[tuple[int, int], list[str]] = {}
     for each in faults:
         match = STEP.match(each.place)
         if match:
-            words = _friendly(problem, each.message)
+            words = _friendly(teller, each.message)
             placed.setdefault((int(match[1]), int(match[2] or 0)), []).append(words)
     return [
         {
             "actions": [
-                _action(problem, action, placed.get((number, index), []))
+                _action(teller, action, placed.get((number, index), []))
                 for index, action in enumerate(step["actions"], start=1)
             ],
             "faults": placed.get((number, 0), []),
@@ -142,18 +140,20 @@ def _steps(
     ]
 
 
-def _action(problem: Problem, action: Mapping[str, Any], faults: list[str]) -> dict[str, Any]:
-    feature = problem.theory.feature.get(action["feature"])
+def _action(teller: Teller, action: Mapping[str, Any], faults: list[str]) -> dict[str, Any]:
+    name = action["feature"]
     return {
-        "label": action["feature"] if feature is None else label_words(feature),
-        "from": _value(feature, action["from"]),
-        "to": _value(feature, action["to"]),
+        "label": teller.label(name) if name in teller.theory.feature else name,
+        "from": _value(teller, name, action["from"]),
+        "to": _value(teller, name, action["to"]),
         "direct": action["kind"] == "direct",
         "faults": faults,
     }
 
 
-def _reach(problem: Problem, row: State, end: Mapping[str, Any], limit: float) -> Any:
+def _reach(
+    problem: Problem, row: State, end: Mapping[str, Any], limit: float, language: str
+) -> Any:
     """Return the cheapest path to exactly this end state, in words, or that there is none."""
     there = towards(problem.theory, end)
     try:
@@ -161,5 +161,5 @@ def _reach(problem: Problem, row: State, end: Mapping[str, Any], limit: float) -
     except P2CError as error:
         return {"status": "unknown", "message": str(error)}
     if isinstance(plan, Found | Infeasible):
-        return told(there, plan)
+        return told(there, plan, language)
     return {"status": plan.status}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from p2c.explain.letter import spoken, write_letter
+from p2c.explain.letter import teller_in, write_letter
 from p2c.explain.phrases import phrases_of
-from p2c.explain.sentences import number_words, rounded
+from p2c.explain.sentences import filled, number_words, rounded
 from p2c.explain.summary import summarize
-from p2c.explain.teller import Teller
 from p2c.plan.outcome import DirectAction, Infeasible
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.explain.phrases import Phrases
+    from p2c.explain.teller import Teller
     from p2c.plan.outcome import Plan
     from p2c.problem import Problem
     from p2c.rules.theory import Theory
@@ -30,18 +30,20 @@ TEN = 10
 """From how many times on a tenth more or less says nothing."""
 
 
-def overview(asked: Consultation, _: Arguments) -> dict[str, Any]:
+def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return what looks wrong with a problem and how large its search space is."""
     problem, space = asked.problem, asked.problem.space()
+    language = arguments.get("language") or "en"
+    phrases = phrases_of(language)
     return {
         "findings": [{"text": str(each), "reason": each.reason} for each in problem.findings()],
-        "raw": _count(space.raw),
-        "cells": _count(space.cells),
-        "graph": graph_told(problem.theory),
+        "raw": _count(space.raw, phrases),
+        "cells": _count(space.cells, phrases),
+        "graph": graph_told(problem.theory, language=language),
         "sizes": [
             {
                 "feature": each.feature,
-                "values": _count(each.values),
+                "values": _count(each.values, phrases),
                 "cells": list(each.cells),
             }
             for each in space.features
@@ -49,17 +51,18 @@ def overview(asked: Consultation, _: Arguments) -> dict[str, Any]:
     }
 
 
-def _count(number: int) -> str:
+def _count(number: int, phrases: Phrases) -> str:
     """Return a count in figures, or where nobody would read them, its size."""
-    text = number_words(number)
-    return text if len(text) <= 24 else f"about 10^{len(str(number)) - 1}"
+    text = number_words(number, phrases)
+    power = str(len(str(number)) - 1)
+    return text if len(text) <= 24 else filled(phrases.pages["about"], power=power)
 
 
 def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the cheapest plan in words, why the decision is what it is, and what blocks where there is no way."""
     problem, plan = asked.problem, asked.plan(arguments["time_limit"])
     language = arguments.get("language") or "en"
-    teller = Teller(spoken(problem.theory, language), phrases_of(language))
+    teller = teller_in(problem.theory, language)
     return {
         "status": plan.status,
         "cost": None if plan.cost is None else teller.number(plan.cost),
@@ -118,7 +121,7 @@ def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the picture of what follows from what."""
-    return {"svg": asked.problem.to_svg(theme=arguments["theme"])}
+    return {"svg": asked.problem.to_svg(theme=arguments["theme"], language=arguments["language"])}
 
 
 def plan_told(theory: Theory, plan: Plan, language: str) -> str:
@@ -160,7 +163,9 @@ def told(theory: Theory, plan: Plan, language: str = "en") -> dict[str, Any]:
     said = [parts[kind] for kind in ("blocked", "effort", "search") if kind in parts]
     return {
         "status": plan.status,
-        "cost": None if plan.cost is None else number_words(rounded(plan.cost)),
+        "cost": None
+        if plan.cost is None
+        else number_words(rounded(plan.cost), phrases_of(language)),
         "steps": [asdict(each) for each in steps.items] if steps else [],
         "lines": [line for each in said for line in (each.lead, *(i.text for i in each.items))],
     }

@@ -14,6 +14,7 @@ from p2c.web.error_answers import describe
 from p2c.web.pages.address import Case, read_case
 from p2c.web.pages.frame import show
 from p2c.web.pages.pasted_answers import read_given
+from p2c.web.pages.person import turned
 from p2c.web.pages.plan import TROUBLE, ask, opened
 from p2c.web.pages.values import read_values
 
@@ -31,6 +32,9 @@ SHAREABLE = 4_000
 async def compare(request: Request, id: str) -> Response:
     """Show the comparison that the address holds, or the form for one."""
     entry, case, read = opened(request, id)
+    away = turned(request, entry, case)
+    if away:
+        return away
     return await _shown(request, entry, case, read, request.query_params.get("given", ""))
 
 
@@ -80,5 +84,12 @@ async def _shown(
         except TROUBLE as error:
             _, facts["trouble"], facts["faults"] = describe(error)
     return show(
-        request, "compare.html", entry=entry, case=case, page="compare", given=text, **facts
+        request,
+        "compare.html",
+        entry=entry,
+        case=case,
+        page="compare",
+        language=case.spoken,
+        given=text,
+        **facts,
     )

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from p2c.web.pages.values import Reading
     from p2c.web.problem_store import Entry
 
-STANDING = {
-    "free": "can be changed",
-    "up": "can only rise",
-    "down": "can only fall",
-    "fixed": "cannot be changed",
-    "effect": "follows from the rest",
-}
-"""What a feature's action says of it."""
 GROUPS = {"free": "change", "up": "change", "down": "change", "effect": "effect", "fixed": "fixed"}
 """Where in the form a feature stands, by its action; what no rule looks at stands apart, under `spare`."""
 
@@ -191,11 +183,16 @@ def _changes(feature: Feature, given: str, phrases: Phrases) -> tuple[Choice, ..
     )
 
 
-def domain_words(feature: Feature) -> str:
+def domain_words(feature: Feature, phrases: Phrases) -> str:
     """Say in a line which values a feature has."""
     match feature.domain:
         case Points(values):
-            return ", ".join(value_words(feature, each) for each in values)
+            return ", ".join(value_words(feature, each, phrases) for each in values)
         case Grid(start, stop, step):
-            unit = f", in steps of {step}" if step != 1 else ""
-            return f"{value_words(feature, start)} to {value_words(feature, stop)}{unit}"
+            ends = [value_words(feature, each, phrases) for each in (start, stop)]
+            told = filled(phrases.pages["range"], least=ends[0], most=ends[1])
+            if step == 1:
+                return told
+            return filled(
+                phrases.pages["in_steps"], range=told, step=number_words(float(step), phrases)
+            )

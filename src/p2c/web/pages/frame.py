@@ -10,13 +10,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from p2c.explain.phrases import LANGUAGES, phrases_of
-from p2c.explain.sentences import filled
+from p2c.explain.sentences import filled, number_words
 from p2c.web.error_answers import RETRY
 from p2c.web.service import context_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from p2c.explain.phrases import Phrases
     from p2c.web.pages.address import Case
     from p2c.web.problem_store import Entry
 
@@ -30,7 +31,14 @@ templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-templates.filters["filled"] = filled
+
+
+def _percent(share: float, phrases: Phrases) -> str:
+    """Write a share with one digit after the point."""
+    return filled(phrases.percent, share=f"{100 * share:.1f}".replace(".", phrases.decimal))
+
+
+templates.filters |= {"filled": filled, "number": number_words, "percent": _percent}
 
 
 def show(
@@ -46,6 +54,7 @@ def show(
 ) -> HTMLResponse:
     """Return a page: the template with its facts inside the frame that all pages share, in a language."""
     context = context_of(request)
+    phrases = phrases_of(language)
     entries = context.store.entries.values() if context.settings.pages else ()
     text = templates.get_template(template).render(
         entry=entry,
@@ -55,7 +64,8 @@ def show(
         page=page,
         pages=PAGES,
         language=language,
-        words=phrases_of(language).pages,
+        phrases=phrases,
+        words=phrases.pages,
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=context.settings.reviews if context.settings.pages else (),
         **facts,
@@ -63,9 +73,17 @@ def show(
     return HTMLResponse(text.encode("utf-8", "replace"), status)
 
 
+def language_of(request: Request, *, otherwise: str = "en") -> str:
+    """Return the language that the address of a page asks for."""
+    asked = request.query_params.get("language", otherwise)
+    return asked if asked in LANGUAGES else "en"
+
+
 def show_error(request: Request, status: int, message: str) -> HTMLResponse:
     """Return the page of an error."""
-    page = show(request, "error.html", status=status, message=message)
+    page = show(
+        request, "error.html", status=status, message=message, language=language_of(request)
+    )
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         page.headers["Retry-After"] = RETRY
     return page

@@ -8,9 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from p2c.explain.phrases import LANGUAGES
 from p2c.web.guard import COOKIE, session
-from p2c.web.pages.frame import show
+from p2c.web.pages.frame import language_of, show
 from p2c.web.pages.problem_cards import card_of
 from p2c.web.service import context_of
 
@@ -23,8 +22,7 @@ async def index(request: Request) -> Response:
     context = context_of(request)
     if not context.settings.pages:
         return RedirectResponse("/docs", 303)
-    asked = request.query_params.get("language", "en")
-    language = asked if asked in LANGUAGES else "en"
+    language = language_of(request)
     cards = [card_of(each, language) for each in context.store.entries.values()]
     return show(request, "index.html", language=language, cards=cards)
 
@@ -32,7 +30,7 @@ async def index(request: Request) -> Response:
 @router.get("/login")
 async def login(request: Request) -> Response:
     """Ask for the token."""
-    return show(request, "login.html", wrong=False)
+    return show(request, "login.html", wrong=False, language=_first_language(request))
 
 
 @router.post("/login")
@@ -42,10 +40,19 @@ async def enter(request: Request) -> Response:
     token = context_of(request).settings.token
     given = str(form.get("token", ""))
     if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
-        return show(request, "login.html", wrong=True, status=401)
-    answer = RedirectResponse("/", 303)
+        return show(
+            request, "login.html", wrong=True, status=401, language=_first_language(request)
+        )
+    language = _first_language(request)
+    answer = RedirectResponse("/" if language == "en" else f"/?language={language}", 303)
     answer.set_cookie(COOKIE, session(token), httponly=True, samesite="strict")
     return answer
+
+
+def _first_language(request: Request) -> str:
+    """Return the language of the address or else the browser's own, for nobody has chosen one yet at the door."""
+    preferred = request.headers.get("accept-language", "en")[:2].lower()
+    return language_of(request, otherwise=preferred)
 
 
 @router.get("/docs")

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from p2c.explain.sentences import label_words
+from p2c.explain.letter import spoken
+from p2c.explain.phrases import phrases_of
+from p2c.explain.sentences import label_words, number_words
 from p2c.web.pages.address import read_case
-from p2c.web.pages.form import STANDING, domain_words
+from p2c.web.pages.form import domain_words
 from p2c.web.pages.frame import show
+from p2c.web.pages.person import turned
 from p2c.web.service import attended, context_of
 from p2c.web.solver_pool import Question
 
@@ -22,9 +25,10 @@ router = APIRouter()
 
 
 @router.get("/p/{id}/graph.svg")
-async def graph(request: Request, id: str, theme: str = "light") -> Response:
+async def graph(request: Request, id: str, theme: str = "light", language: str = "en") -> Response:
     """Draw what follows from what."""
-    return await drawn(request, context_of(request).store.find(id), "graph", {"theme": theme})
+    asked = {"theme": theme, "language": language}
+    return await drawn(request, context_of(request).store.find(id), "graph", asked)
 
 
 async def drawn(request: Request, entry: Entry, task: str, arguments: dict[str, Any]) -> Response:
@@ -41,18 +45,23 @@ async def problem(request: Request, id: str) -> Response:
     """Show a problem."""
     context = context_of(request)
     entry = context.store.find(id)
-    question = Question("overview", entry.digest, entry.keys, {})
+    case = read_case(request.query_params.multi_items())
+    away = turned(request, entry, case)
+    if away:
+        return away
+    phrases = phrases_of(case.spoken)
+    question = Question("overview", entry.digest, entry.keys, {"language": case.spoken})
     asking = context.pool.ask(question, seconds=context.settings.limits.seconds)
     overview = json.loads(await attended(request, asking) or b"{}")
-    theory = entry.problem.theory
+    theory = spoken(entry.problem.theory, case.spoken)
     features = [
         {
             "name": each.name,
             "label": label_words(each),
             "kind": each.kind.value,
-            "domain": domain_words(each),
-            "change": STANDING[each.action.value],
-            "weight": each.weight,
+            "domain": domain_words(each, phrases),
+            "change": phrases.graph[each.action.value],
+            "weight": number_words(float(each.weight), phrases),
             "causes": [
                 name for name in theory.feature if name in theory.parents.get(each.name, ())
             ],
@@ -63,8 +72,9 @@ async def problem(request: Request, id: str) -> Response:
         request,
         "problem.html",
         entry=entry,
-        case=read_case(request.query_params.multi_items()),
+        case=case,
         page="problem",
+        language=case.spoken,
         features=features,
         rules=(entry.problem.spec.rules or "").strip("\n"),
         overview=overview,

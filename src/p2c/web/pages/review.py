@@ -21,7 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from p2c.errors import P2CError, ReviewError
 from p2c.explain.phrases import ENGLISH, phrases_of
 from p2c.report.questions import conclude, effects, following, open_questions, read_back
-from p2c.web.pages.frame import show
+from p2c.web.pages.frame import language_of, show
 from p2c.web.service import context_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Visit:
 async def review(request: Request) -> Response:
     """Show the candidates of a review, one of them opened; the end of the review where none is open."""
     if not context_of(request).settings.reviews:
-        return show(request, "review_none.html", page="review")
+        return show(request, "review_none.html", page="review", language=language_of(request))
     asked = request.query_params
     visit = _visit(request, {key: asked.get(key, "") for key in asked})
     return await _shown(request, visit, saved=asked.get("saved", ""))
@@ -199,6 +199,7 @@ async def _shown(
         request,
         "review.html",
         page="review",
+        language=visit.phrases.language,
         visit=visit,
         given=typed,
         edited=reading,
