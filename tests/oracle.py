@@ -206,8 +206,8 @@ class World:
         return self._decided(condition.decision, state) != condition.negated
 
     def _decided(self, decision: Decision, state: Places) -> bool:
-        if decision == ACCEPTED and self.theory.judge is not None:
-            return self.theory.judge.accepts(self.named(state))
+        if decision == ACCEPTED and self.theory.model is not None:
+            return self.theory.model.accepts(self.named(state))
         return any(self.all_hold(clause.body, state) for clause in self.decisions[decision])
 
     def all_hold(self, body: Iterable[Condition], state: Places) -> bool:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from p2c.report.expert_report import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
-    from p2c.rules.theory import Judge, Theory
+    from p2c.rules.theory import DecidingModel, Theory
 
 OVERRIDES = ("goal", "causal", "exceptions", "effects", "norm", "minimize")
 
@@ -53,7 +53,7 @@ class Problem:
     source: str = ""
     restrictions: tuple[tuple[str, Restriction], ...] = ()
     """What one person adds, by feature."""
-    judge: Judge | None = field(default=None, compare=False, repr=False)
+    model: DecidingModel | None = field(default=None, compare=False, repr=False)
     """The model behind `accepted(X)`, where there is one."""
 
     @classmethod
@@ -68,9 +68,9 @@ class Problem:
         return problem
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, judge: Judge | None = None) -> Problem:
-        """Read a dict of the same shape; `judge` is the model that decides `accepted(X)`."""
-        problem = cls(read_spec(data), judge=judge)
+    def from_dict(cls, data: Mapping[str, Any], *, model: DecidingModel | None = None) -> Problem:
+        """Read a dict of the same shape; `model` is the model that decides `accepted(X)`."""
+        problem = cls(read_spec(data), model=model)
         problem.theory  # noqa: B018
         return problem
 
@@ -87,7 +87,7 @@ class Problem:
     @cached_property
     def theory(self) -> Theory:
         """Return the rules bound to the features."""
-        theory = build_theory(self.spec, source=self.source, judge=self.judge)
+        theory = build_theory(self.spec, source=self.source, model=self.model)
         return restrict(theory, dict(self.restrictions)) if self.restrictions else theory
 
     @cached_property
@@ -114,7 +114,7 @@ class Problem:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
-            fresh = Problem.from_dict({**self.to_dict(), **overrides}, judge=self.judge)
+            fresh = Problem.from_dict({**self.to_dict(), **overrides}, model=self.model)
             known = self._variants[marks] = fresh.restricted(dict(self.restrictions))
         return known
 
@@ -135,7 +135,7 @@ class Problem:
 
     def read_row(self, row: Mapping[str, Any]) -> State:
         """Return a person's state from a mapping or a pandas Series."""
-        return read_row(self.theory.features, row, bounded=self.judge is None)
+        return read_row(self.theory.features, row, bounded=self.model is None)
 
     def plan(
         self,

@@ -23,7 +23,7 @@ from p2c.learn.extract.logic import extract
 from p2c.learn.extract.outline import outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model import NotRead, Read, read
-from p2c.learn.model.judge import ReadModel
+from p2c.learn.model.read_model import ReadModel
 from p2c.learn.tables.view import as_frame
 from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct
@@ -223,9 +223,9 @@ class Recourse:
 
     def _scores(self, judged: Problem, plan: Plan) -> Iterator[tuple[float, float]]:
         """Yield the model's score at the start and after each step, each with what it must reach."""
-        assert isinstance(judged.judge, ReadModel)
+        assert isinstance(judged.model, ReadModel)
         for state in (plan.question.initial, *(step.state for step in plan.steps)):
-            score = judged.judge.score_of(state)
+            score = judged.model.score_of(state)
             if score is not None:
                 yield score
 
@@ -377,7 +377,7 @@ def _judged(
     keys = {key: value for key, value in spec.items() if key != "source"}
     rules = causal if causal is not None else _causal_part(spec)
     judge = ReadModel(reading.score, ask)
-    return Problem.from_dict({**keys, "goal": "accepted(X)", "rules": rules}, judge=judge)
+    return Problem.from_dict({**keys, "goal": "accepted(X)", "rules": rules}, model=judge)
 
 
 def _causal_part(spec: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.learn.model.additive import AdditiveScore, Axis, Table
-from p2c.learn.model.judge import ReadModel
+from p2c.learn.model.read_model import ReadModel
 from p2c.problem import Problem
 from tests.strategies import seeded_problems
 
@@ -27,7 +27,7 @@ def judged_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]
         features = Problem.from_dict(document).theory.features
         goal = "accepted(X)" if rng.random() < 0.7 else f"{document['goal']}, accepted(X)"
         judge = ReadModel(_score(rng, features), _never)
-        yield Problem.from_dict({**document, "goal": goal}, judge=judge), row
+        yield Problem.from_dict({**document, "goal": goal}, model=judge), row
 
 
 def _never(state: Mapping[str, Any]) -> bool:

@@ -19,26 +19,28 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.domain.spec import ProblemSpec
     from p2c.rules.syntax import Literal
-    from p2c.rules.theory import Judge
+    from p2c.rules.theory import DecidingModel
 
 
-def build_theory(spec: ProblemSpec, *, source: str = "", judge: Judge | None = None) -> Theory:
+def build_theory(
+    spec: ProblemSpec, *, source: str = "", model: DecidingModel | None = None
+) -> Theory:
     """Return the theory of a problem, or raise all that is wrong with it at once.
 
-    With a model as the judge, `accepted(X)` is a decision that no rule defines.
+    With a model as the model, `accepted(X)` is a decision that no rule defines.
     """
     faults: list[Fault] = []
     text, place = spec.placed("rules"), spec.rules_file or "rules"
     program = _parsed(text, place, faults)
     features = _features(spec, program, faults)
     faulty = spec.features.keys() - features.keys()
-    given = {ACCEPTED} if judge is not None else set()
+    given = {ACCEPTED} if model is not None else set()
     binder = Binder(features, program or Program(()), text, names=spec.features, given=given)
     clauses = [
         binder.clause(rule) for rule in binder.program.rules if not _rule_names(rule, faulty)
     ]
     decisions, causes, constraints = _sorted(clauses, binder)
-    if judge is not None:
+    if model is not None:
         decisions = (
             (ACCEPTED, (Clause(Rule(Atom(ACCEPTED.predicate, (Variable("X"),)), ()), ()),)),
             *decisions,
@@ -65,7 +67,7 @@ def build_theory(spec: ProblemSpec, *, source: str = "", judge: Judge | None = N
         norm=spec.norm,
         minimize=spec.minimize,
         source=spec.source,
-        judge=judge,
+        model=model,
     )
     _refuse_self_causes(theory, text, place, source)
     return theory

@@ -65,8 +65,8 @@ def _settling(
     theory: Theory, decision: Decision, state: Mapping[str, Value], known: Known
 ) -> Iterator[Decision]:
     """Yield each decision that has to be known first, and then make this one known."""
-    if decision == ACCEPTED and theory.judge is not None:
-        known[decision] = theory.judge.accepts(state)
+    if decision == ACCEPTED and theory.model is not None:
+        known[decision] = theory.model.accepts(state)
         return
     for clause in theory.rules_for[decision]:
         for condition in clause.body:

@@ -57,7 +57,7 @@ ACCEPTED = Decision("accepted")
 """The built-in decision of a problem with a model: `accepted(X)` holds where the model gives the desired class."""
 
 
-class Judge(Protocol):
+class DecidingModel(Protocol):
     """A model in the place of decision rules (contract §5): it cuts features into cells and decides by them alone."""
 
     @property
@@ -115,7 +115,7 @@ class Theory:
     minimize: Minimize = Minimize.COST
     source: SourceSpec | None = None
     """What the rules were learned from, where they were."""
-    judge: Judge | None = field(default=None, compare=False, repr=False)
+    model: DecidingModel | None = field(default=None, compare=False, repr=False)
     """The model behind `accepted(X)`, where there is one."""
 
     @cached_property
@@ -213,8 +213,8 @@ class Theory:
                             names.add(name)
                         case Call(decision=called):
                             names |= found[called]
-            if decision == ACCEPTED and self.judge is not None:
-                names |= set(self.judge.reads) & self.feature.keys()
+            if decision == ACCEPTED and self.model is not None:
+                names |= set(self.model.reads) & self.feature.keys()
             found[decision] = frozenset(names)
         return found
 

@@ -114,7 +114,7 @@ class Space:
         name = feature.name
         heads = [test for _, tests in self._head_tests.get(name, ()) for test in tests]
         tests = [test for _, tests in self._body_tests[name] for test in tests]
-        judge = self.theory.judge
+        judge = self.theory.model
         marks: tuple[int, ...] = ()
         if judge is not None and feature.kind.is_number:
             tests += [Test(name, Comparator.LE, upper) for upper in judge.cuts(feature)]
@@ -309,7 +309,7 @@ class Space:
     @cached_property
     def judged(self) -> int:
         """Return the bit of what the model decides; 0 where there is none."""
-        rules = self.bits_for.get(ACCEPTED, ()) if self.theory.judge is not None else ()
+        rules = self.bits_for.get(ACCEPTED, ()) if self.theory.model is not None else ()
         return sum(bit for bit, _ in rules)
 
     @cached_property
@@ -323,7 +323,7 @@ class Space:
     @cached_property
     def judged_axes(self) -> tuple[int, ...]:
         """Return the features that the model reads, in the model's order."""
-        judge = self.theory.judge
+        judge = self.theory.model
         return () if judge is None else tuple(self.index[name] for name in judge.reads)
 
     @cached_property
@@ -340,7 +340,7 @@ class Space:
         region = self.axes[index].region(place)
         known = self._judged_cells.get((index, region))
         if known is None:
-            feature, judge = self.axes[index].feature, self.theory.judge
+            feature, judge = self.axes[index].feature, self.theory.model
             assert judge is not None
             known = judge.cell(feature.name, feature.domain.value(place))
             self._judged_cells[index, region] = known

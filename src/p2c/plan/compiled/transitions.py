@@ -87,7 +87,7 @@ class Transitions:
         return base if not judged or self._accepts(places) else base & ~judged
 
     def _accepts(self, places: Places) -> bool:
-        person, judge = self.person, self.person.space.theory.judge
+        person, judge = self.person, self.person.space.theory.model
         assert judge is not None
         cells = tuple(
             [self.judged_cell(index, places[index]) for index in person.space.judged_axes]
@@ -102,7 +102,7 @@ class Transitions:
 
     @cached_property
     def _own_cells(self) -> dict[int, int]:
-        space, judge = self.person.space, self.person.space.theory.judge
+        space, judge = self.person.space, self.person.space.theory.model
         assert judge is not None
         values = self.person.values
         return {

@@ -63,7 +63,7 @@ class BoxSearch(SetSearch):
             for axis, options in self.options.by_axis.items()
             if axis not in end.taken and options & end.left
         ]
-        judge, space = self.options.space.theory.judge, self.options.space
+        judge, space = self.options.space.theory.model, self.options.space
         boxes = end.boxes
         told: dict[int, float] = dict.fromkeys(open_axes, math.inf)
         tried = [

@@ -182,7 +182,7 @@ class End:
     @property
     def is_refused(self) -> bool:
         """Tell whether the model surely refuses every state that is left."""
-        judge = self.propagation.space.theory.judge
+        judge = self.propagation.space.theory.model
         boxes = self.boxes
         return judge is not None and boxes is not None and judge.surely_refuses(boxes)
 
