@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.spec import Norm
+from p2c.domain.cost import Norm
 from p2c.rules.render import render_rule
 from tests.oracle_values import number
 

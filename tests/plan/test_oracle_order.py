@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from p2c.domain.spec import Minimize, Norm
+from p2c.domain.cost import Norm
+from p2c.domain.spec import Minimize
 from p2c.problem import Problem
 from tests.loan import category, ordinal, small, theory_of, whole
 from tests.oracle import DIRECT, Act, World, all_end_states, best_plan, changed

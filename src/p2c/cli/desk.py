@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from p2c.cli.terminal import complain, out
+from p2c.domain.cost import Norm
 from p2c.domain.files import read_rows
-from p2c.domain.spec import Effects, Minimize, Norm, read_text
+from p2c.domain.spec import Effects, Minimize, read_text
 from p2c.errors import P2CError, misread
 from p2c.markup import visible
 

@@ -32,8 +32,8 @@ from p2c.cli.desk import (
 )
 from p2c.cli.group import command_group
 from p2c.cli.terminal import out
+from p2c.domain.cost import Norm
 from p2c.domain.files import read_rows
-from p2c.domain.spec import Norm
 from p2c.explain.justification import JUSTIFIERS, Justifier
 from p2c.explain.sentences import explain_proof, to_text
 from p2c.plan.nearest import Distinct

@@ -12,8 +12,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from p2c.domain.cost import Norm
 from p2c.domain.feature import Action
-from p2c.domain.spec import Minimize, Norm
+from p2c.domain.spec import Minimize
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.space import Space
 from p2c.plan.compiled.transitions import Transitions

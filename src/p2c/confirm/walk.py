@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import distance, exact
-from p2c.domain.spec import Norm
 from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step
 from p2c.rules.evaluate import in_head
 from p2c.rules.meaning import FeatureException
@@ -97,8 +95,7 @@ class Walker:
             return []
         start = walk.state[feature]
         spec = self.theory.feature[feature]
-        flat = self.theory.norm is Norm.L0
-        price = exact(spec.weight) * (1 if flat else distance(spec, start, value))
+        price = self.theory.norm.action_cost(spec, start, value)
         action = DirectAction(feature, start, value, float(price))
         state = {**walk.state, feature: value}
         return self._ends(self._settled(walk, state, (*walk.pending, action)))
@@ -121,26 +118,22 @@ class Walker:
 
     def cost(self, walk: Walk) -> float:
         """Return the contract's cost of a walk."""
-        if self.theory.norm is not Norm.L2:
+        norm = self.theory.norm
+        if norm.adds_up:
             return math.fsum(action.cost for action in walk.direct_actions)
         sums: dict[str, float] = {}
         for action in walk.direct_actions:
             sums[action.feature] = sums.get(action.feature, 0.0) + action.cost
-        weighted = ((name, far) for name, far in sums.items() if far)
-        return math.sqrt(sum(far**2 / self.theory.feature[name].weight for name, far in weighted))
+        weights = {
+            name: float(self.theory.feature[name].weight) for name, far in sums.items() if far
+        }
+        return norm.root(sum(w * norm.share(sums[name] / w) for name, w in weights.items()))
 
     def cost_after(self, walk: Walk, feature: str, value: Value) -> float:
         """Return what a walk would cost with one more direct action, or a little less."""
-        spec = self.theory.feature[feature]
-        weight, before = float(spec.weight), self.cost(walk)
-        if self.theory.norm is Norm.L0:
-            return before + weight
-        far = float(distance(spec, walk.state[feature], value))
-        return (
-            before + weight * far
-            if self.theory.norm is Norm.L1
-            else math.hypot(before, math.sqrt(weight) * far)
-        )
+        spec, norm = self.theory.feature[feature], self.theory.norm
+        far = float(norm.length(spec, walk.state[feature], value))
+        return norm.root(self.cost(walk) ** norm.power + float(spec.weight) * norm.share(far))
 
     def found(self, walk: Walk) -> Found:
         """Return a walk as a plan; that nothing is cheaper is not claimed."""

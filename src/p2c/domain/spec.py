@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictStr, ValidationError
 
+from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, Kind, Law
 from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     Count,
@@ -44,14 +45,6 @@ class Effects(Enum):
 
     TRIGGERED = "triggered"
     SUPPORTED = "supported"
-
-
-class Norm(Enum):
-    """How the efforts of a plan add up."""
-
-    L0 = "l0"
-    L1 = "l1"
-    L2 = "l2"
 
 
 class Minimize(Enum):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from p2c.domain.spec import Effects, Minimize, Norm
+from p2c.domain.spec import Effects, Minimize
 from p2c.engines.scasp.places import Reach, most_actions
 from p2c.plan.answer import refuse_if_strict
 from p2c.plan.compiled.person import place_person
@@ -19,6 +19,7 @@ from p2c.rules.meaning import abduce
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from p2c.domain.cost import Norm
     from p2c.domain.feature import Value
     from p2c.plan.compiled.space import Space
     from p2c.rules.meaning import AbducedException
@@ -133,7 +134,7 @@ class Case:
         moving = [
             self.theory.feature[n].moves is not None for n, r in self.reaches.items() if r.settable
         ]
-        return self.theory.norm is not Norm.L2 or not any(moving)
+        return self.theory.norm.adds_up or not any(moving)
 
 
 @dataclass(frozen=True)
@@ -147,14 +148,13 @@ class Tariff:
 
     def cost(self, total: int) -> float:
         """Return the contract's cost of what a tool added up."""
-        share = Fraction(total) / self.units
-        return math.sqrt(share) if self.norm is Norm.L2 else float(share)
+        return self.norm.root(Fraction(total) / self.units)
 
     @property
     def words(self) -> str:
         """Return how a reader gets the cost from what a tool adds up."""
         share = f"cost / {float(self.units):.12g}"
-        shown = f"the square root of {share}" if self.norm is Norm.L2 else share
+        shown = f"the square root of {share}" if self.norm.power == 2 else share
         return shown if self.exact else f"{shown}, rounded to whole numbers"
 
 

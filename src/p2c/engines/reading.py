@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.domain.spec import Norm
 from p2c.errors import EngineError
 from p2c.plan.answer import ask, found
 from p2c.plan.check.validate import check_plan
@@ -100,6 +99,6 @@ def _arrive(dynamics: Transitions, moves: list[Move]) -> Arrival:
 def _effort(person: Person, move: Move, gone: dict[int, int]) -> int:
     before = gone.get(move.axis, 0)
     moves = person.space.axes[move.axis].feature.moves_from is not None
-    if moves and person.space.theory.norm is Norm.L2:
+    if moves and not person.space.theory.norm.adds_up:
         gone[move.axis] = before + person.length(move.axis, move.start, move.end)
     return person.effort(move.axis, move.start, move.end, gone=before)

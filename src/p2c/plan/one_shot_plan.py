@@ -6,12 +6,10 @@ the contract forbids about that, the validator says step by step.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import distance, exact
-from p2c.domain.spec import Norm
+from p2c.domain.feature import exact
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
@@ -32,7 +30,7 @@ def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any
             "feature": name,
             "from": start[name],
             "to": end[name],
-            "cost": float(_effort(theory, feature, start, end)),
+            "cost": float(theory.norm.action_cost(feature, start[name], end[name])),
         }
         steps.append({"actions": [action], "state": state})
     return {
@@ -46,18 +44,8 @@ def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any
     }
 
 
-def _effort(theory: Theory, feature: Feature, start: State, end: State) -> Fraction:
-    weight = exact(feature.weight)
-    if theory.norm is Norm.L0:
-        return weight
-    return weight * distance(feature, start[feature.name], end[feature.name])
-
-
 def _cost(theory: Theory, changed: list[Feature], start: State, end: State) -> float:
-    if theory.norm is not Norm.L2:
-        return float(sum((_effort(theory, each, start, end) for each in changed), Fraction(0)))
-    squares = (
-        exact(each.weight) * distance(each, start[each.name], end[each.name]) ** 2
-        for each in changed
-    )
-    return math.sqrt(sum(squares, Fraction(0)))
+    norm = theory.norm
+    lengths = ((each, norm.length(each, start[each.name], end[each.name])) for each in changed)
+    shares = (exact(each.weight) * norm.share(length) for each, length in lengths)
+    return norm.root(sum(shares, Fraction(0)))

@@ -28,7 +28,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from p2c.domain.spec import Norm, SourceSpec
+from p2c.domain.cost import Norm
+from p2c.domain.spec import SourceSpec  # noqa: TC001 - pydantic needs it at run time
 from p2c.errors import PlanError, suggestion
 from p2c.plan.outcome import (
     Already,

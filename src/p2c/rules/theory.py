@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from p2c.domain.spec import Effects, Exceptions, Minimize, Norm
+from p2c.domain.cost import Norm
+from p2c.domain.spec import Effects, Exceptions, Minimize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

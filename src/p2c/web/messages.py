@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
-from p2c.domain.feature import Action, Law  # noqa: TC001 - pydantic needs them at run time
+from p2c.domain.cost import Norm  # noqa: TC001 - pydantic needs them at run time
+from p2c.domain.feature import Action, Law  # noqa: TC001
 from p2c.domain.limits import LONGEST
 from p2c.domain.spec import (  # noqa: TC001
     Effects,
     Exceptions,
     Minimize,
-    Norm,
     SourceSpec,
 )
 from p2c.plan.plan_json import PlanRecord  # noqa: TC001

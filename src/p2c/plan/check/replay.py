@@ -11,9 +11,10 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
+from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, Kind, distance, exact, permits
 from p2c.domain.row import read_value
-from p2c.domain.spec import Effects, Norm
+from p2c.domain.spec import Effects
 from p2c.errors import Fault, RuleError, suggestion
 from p2c.rules.evaluate import goal_holds, in_head
 from p2c.rules.meaning import (

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.cost import Norm
 from p2c.domain.feature import exact
 from p2c.domain.row import read_row
-from p2c.domain.spec import Exceptions, Norm
+from p2c.domain.spec import Exceptions
 from p2c.errors import Fault, PlanError, RowError, RuleError
 from p2c.plan.check.claims import above, claim, refute, settled
 from p2c.plan.check.replay import TOLERANCE, Replay, decimal, rules_differ, same_number

@@ -13,12 +13,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Grid, Kind, exact
-from p2c.domain.spec import Minimize, Norm
+from p2c.domain.spec import Minimize
 from p2c.plan.compiled.axis import OFF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from p2c.domain.cost import Norm
     from p2c.domain.feature import Value
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Space
@@ -120,9 +121,9 @@ class Person:
             return prices.per_change[index] * prices.per_cost + prices.per_action
         else:
             length, price = self.length(index, start, end), prices.per_unit[index]
-        if self.space.theory.norm is Norm.L2:
-            length = length * (length + 2 * gone)
-        return price * length * prices.per_cost + prices.per_action
+        return (
+            price * self.space.theory.norm.share(length, gone) * prices.per_cost + prices.per_action
+        )
 
     def way(self, index: int, start: int, end: int) -> int:
         """Return how far a direct action goes, where that is more than the effort says."""
@@ -147,7 +148,7 @@ class Person:
         prices = self.prices
         total = (effort - prices.per_action * actions) // prices.per_cost
         share = total / prices.denominator if total else 0.0
-        return math.sqrt(share) if self.space.theory.norm is Norm.L2 else share
+        return self.space.theory.norm.root(share)
 
 
 def place_person(space: Space, state: Mapping[str, Value]) -> Person:
@@ -178,14 +179,11 @@ def measure(space: Space, values: tuple[Value, ...]) -> tuple[tuple[Line, ...], 
     even = tuple(
         weight == 0 or not axis.ordered for axis, weight in zip(space.axes, weights, strict=True)
     )
-    flat = tuple(norm is Norm.L0 or each for each in even)
+    flat = tuple(not norm.by_distance or each for each in even)
     shares = [
         line.measure / axis.feature.divisor for axis, line in zip(space.axes, lines, strict=True)
     ]
-    units = [
-        weight * (share * share if norm is Norm.L2 else share)
-        for share, weight in zip(shares, weights, strict=True)
-    ]
+    units = [weight * norm.share(share) for share, weight in zip(shares, weights, strict=True)]
     counted = [unit for unit, even in zip(units, flat, strict=True) if not even]
     denominator = math.lcm(*(each.denominator for each in (*counted, *weights)))
     per_unit = tuple(
@@ -204,7 +202,7 @@ def _ways(
     norm: Norm, weights: list[Fraction], shares: list[Fraction], even: tuple[bool, ...]
 ) -> tuple[tuple[tuple[int, int], ...], int]:
     """Return, in whole numbers, how far a unit of length and a change of each feature go; `l1` has it in the cost."""
-    if norm is Norm.L1:
+    if norm.tells_way:
         return ((0, 0),) * len(weights), 1
     units = [
         Fraction(0) if flat else weight * share
@@ -221,12 +219,11 @@ def _factors(
     space: Space, lines: tuple[Line, ...], per_unit: tuple[int, ...], per_change: tuple[int, ...]
 ) -> tuple[int, int]:
     """Return what effort counts for one unit of cost and for one direct action, so that neither outweighs the other."""
-    squared = space.theory.norm is Norm.L2
     most_actions = most_cost = 1
     for axis, line, unit, change in zip(space.axes, lines, per_unit, per_change, strict=True):
         times = axis.size + 1 if axis.feature.moves_from is not None else 1
         far = times * (abs(line.position(axis.size - 1)) + abs(line.own) + 1)
-        most_cost += unit * (far * far if squared else far) + change * times * times
+        most_cost += unit * space.theory.norm.share(far) + change * times * times
         most_actions += times
     if space.theory.minimize is Minimize.ACTIONS:
         return 1, most_cost

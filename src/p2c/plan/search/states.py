@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.domain.spec import Norm
 from p2c.plan.compiled.transitions import Variety
 from p2c.plan.search.best_first import START, Arrival, Chain, Key, Move
 
@@ -172,12 +171,12 @@ def _further_moves(transitions: Transitions, path: Path, index: int) -> Iterator
     other_trails = [each for each in node.trails if each.axis != index]
     trails = tuple(sorted((*other_trails, Trail(index, left | {start}))))
     gone = dict(path.gone)
-    squared = person.space.theory.norm is Norm.L2
+    apart = person.space.theory.norm.adds_up
     for end, among in transitions.targets(index, start):
         if end in left:
             continue
         before = gone.get(index, 0)
-        ways = {**gone, index: before + person.length(index, start, end)} if squared else {}
+        ways = {} if apart else {**gone, index: before + person.length(index, start, end)}
         move = Move(index, start, end, True, 0, False, among)
         yield Path(
             path.effort + person.effort(index, start, end, gone=before),

@@ -10,7 +10,6 @@ the problem gets the status `invalid` and a message, and never stops the table.
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,7 +18,7 @@ import numpy as np
 
 from p2c.domain.feature import exact
 from p2c.domain.row import read_row, read_value
-from p2c.domain.spec import Minimize, Norm
+from p2c.domain.spec import Minimize
 from p2c.errors import RowError
 from p2c.plan.answer import refuse_if_strict
 from p2c.plan.compiled.axis import OFF
@@ -296,7 +295,7 @@ def _take_routes(batch: Batch, routes: tuple[Route, ...], rows: Whole) -> None:
         _, route = best_route(_person(batch, int(rows[row])), routes)
         chosen[row] = routes.index(route)
     least = costs[chosen, np.arange(len(rows))]
-    batch.cost[rows] = np.sqrt(least) if space.theory.norm is Norm.L2 else least
+    batch.cost[rows] = least ** (1 / space.theory.norm.power)
     for number, route in enumerate(routes):
         taking = rows[chosen == number]
         if len(taking):
@@ -315,20 +314,20 @@ def _take_exactly(batch: Batch, routes: tuple[Route, ...], row: int) -> None:
             if not prices.flat[index]:
                 far = ways[index, end]
                 weight = exact(batch.space.axes[index].feature.weight)
-                found += far * far / weight if theory.norm is Norm.L2 else far
+                found += weight * theory.norm.share(far / weight)
         return found
 
     def order(route: Route) -> tuple[Fraction | int, ...]:
         measures = cost(route), route.direct
         first = measures if theory.minimize is Minimize.COST else measures[::-1]
         way = Fraction(route.way, prices.per_way)
-        if theory.norm is not Norm.L1:
+        if not theory.norm.tells_way:
             way += sum(ways[each] for each in route.lengths)
         return (*first, len(route.moves), way)
 
     best = min(routes, key=order)
     least = cost(best)
-    batch.cost[row] = math.sqrt(least) if theory.norm is Norm.L2 else float(least)
+    batch.cost[row] = theory.norm.root(least)
     _take(batch, best, np.array([row]))
 
 
@@ -356,9 +355,9 @@ def _price(batch: Batch, route: Route, rows: Whole) -> Column:
         line = lines[index]
         places = batch.places[index][rows]
         own = np.array(line.listed)[places] if line.listed else places * line.stride
-        length = np.abs(own - line.position(end)).astype(float)
+        length: Column = np.abs(own - line.position(end)).astype(float)
         unit = prices.per_unit[index] / prices.denominator
-        total += unit * (length * length if batch.space.theory.norm is Norm.L2 else length)
+        total += unit * batch.space.theory.norm.share(length)
     return total
 
 
