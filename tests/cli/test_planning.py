@@ -598,7 +598,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(desk: Desk) -> None:
 
 def process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", "from p2c.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, check=False, timeout=60, **options)
+    return subprocess.run(command, capture_output=True, check=False, timeout=300, **options)
 
 
 def test_exit_codes_and_streams_of_the_process(desk: Desk) -> None:
@@ -632,7 +632,7 @@ def test_a_full_disk_is_one_line(desk: Desk) -> None:
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
-            timeout=60,
+            timeout=300,
         )
     assert shown.returncode == 2
     assert shown.stderr == b"the output cannot be written: No space left on device\n"

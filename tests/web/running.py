@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PATIENCE = 60.0
+PATIENCE = 300.0
+"""Seconds after which something is taken never to come, on a machine that has much else to do."""
 
 
 @dataclass

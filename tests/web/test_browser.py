@@ -17,7 +17,7 @@ from p2c import datasets
 from p2c.learn.causal.review import read_review
 from tests.learn.causal.reviews import new_review
 from tests.web.hostile import TEXTS
-from tests.web.running import free_port, running
+from tests.web.running import PATIENCE, free_port, running
 from tests.web.test_hostile import problem_with
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
-PATIENCE = 60_000
 EXPECTED = re.compile("409|net::ERR_CONNECTION")
 """What browsers say of an answer that is refused and of a server that is gone."""
 PEOPLE = (
@@ -102,8 +101,8 @@ def page(browser: Browser, server: Running) -> Iterator[Page]:
 
 def quiet(page: Page) -> Page:
     """Have any error of the page's scripts or of its policy fail the test."""
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
+    page.set_default_timeout(1000 * PATIENCE)
+    expect.set_options(timeout=1000 * PATIENCE)
 
     def refuse(kind: str, text: str) -> None:
         raise AssertionError(f"{kind}: {text}")
@@ -330,7 +329,7 @@ def test_long_work_shows_itself_and_can_be_cancelled(page: Page) -> None:
     page.locator("[name='w:f0']").fill("2")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled. Change something to plan again.")).to_be_visible()
-    deadline = time.monotonic() + PATIENCE / 1000
+    deadline = time.monotonic() + PATIENCE
     page.goto("/p/loan/plan")
     while page.get_by_text("ask again in a second").count() and time.monotonic() < deadline:
         page.reload()

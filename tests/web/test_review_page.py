@@ -14,7 +14,7 @@ from p2c.web.app import build_app
 from p2c.web.settings import Limits, Settings
 from tests.learn.causal.reviews import new_review
 from tests.web.conftest import HERE
-from tests.web.running import running
+from tests.web.running import PATIENCE, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -241,7 +241,10 @@ def test_a_server_without_a_review_says_how_to_get_one(client: TestClient) -> No
 def test_what_was_said_to_be_saved_survives_a_power_cut(tmp_path: Path) -> None:
     path = new_review(tmp_path / "cut.jsonl", extra=200)
     saved: list[str] = []
-    with running(tmp_path, "--review", str(path)) as server, httpx2.Client() as client:
+    with (
+        running(tmp_path, "--review", str(path)) as server,
+        httpx2.Client(timeout=PATIENCE) as client,
+    ):
         for each in range(200):
             name = f"more-{each}"
             if len(saved) == 5:
@@ -254,7 +257,10 @@ def test_what_was_said_to_be_saved_survives_a_power_cut(tmp_path: Path) -> None:
             saved.append(name)
     with path.open("ab") as file:
         file.write(b'{"record": "answer", "rule": "more-')
-    with running(tmp_path, "--review", str(path)) as server, httpx2.Client() as client:
+    with (
+        running(tmp_path, "--review", str(path)) as server,
+        httpx2.Client(timeout=PATIENCE) as client,
+    ):
         page = client.get(f"{server.address}/review").text
         assert "was cut short while being written" in page
         answer = client.post(f"{server.address}/review", data=form("more-100"))

@@ -44,7 +44,7 @@ def test_a_file_that_changes_is_served_anew_and_no_request_is_dropped(tmp_path: 
     file.write_text(LOAN)
     richer = LOAN.replace("60000", "70000")
     ends: list[int] = []
-    with running(tmp_path, str(file), "--api") as server, httpx2.Client() as client:
+    with running(tmp_path, str(file), "--api") as server, httpx2.Client(timeout=PATIENCE) as client:
 
         def balance() -> int:
             answer = client.post(f"{server.address}/plan", json={"row": JOHN})
@@ -65,7 +65,7 @@ def test_a_file_that_changes_is_served_anew_and_no_request_is_dropped(tmp_path: 
 
 
 def test_logs_are_json_and_hold_nothing_that_a_person_said(server: Running) -> None:
-    with httpx2.Client() as client:
+    with httpx2.Client(timeout=PATIENCE) as client:
         row = {**JOHN, "debt": 123_457}
         client.post(f"{server.address}/plan", json={"problem": "loan", "row": row})
         client.post(f"{server.address}/plan", json={"problem": "loan", "row": {"debt": "Jane Roe"}})
@@ -80,14 +80,14 @@ def test_logs_are_json_and_hold_nothing_that_a_person_said(server: Running) -> N
 
 
 def _metrics(address: str) -> bytes:
-    return httpx2.get(f"{address}/metrics").content
+    return httpx2.get(f"{address}/metrics", timeout=PATIENCE).content
 
 
 def test_several_processes_answer_as_one(tmp_path: Path) -> None:
     problem = Problem.from_dict(tomllib.loads(LOAN))
     expected = json.loads(json.dumps(problem.plan(JOHN).to_dict()))
     with running(tmp_path, "--api", "--workers", "2") as server:
-        with httpx2.Client() as client:
+        with httpx2.Client(timeout=PATIENCE) as client:
             for _ in range(20):
                 answer = client.post(
                     f"{server.address}/plan", json={"problem": "loan", "row": JOHN}
