@@ -48,11 +48,25 @@ class Action(Enum):
 
 
 class Law(Enum):
-    """What the causal rules of a feature say when none fires (contract §2, Allowed)."""
+    """What the causal rules of a feature say of values that no fired rule names (contract §2, Allowed).
+
+    A value in the head of a fired rule is always allowed. Any other is allowed where what the law asks for is the case:
+    that no rule fires, that the value is unheaded, or both.
+    """
 
     IFF = "iff"
     IF = "if"
     ONLY_IF = "only_if"
+
+    @property
+    def asks_for_silence(self) -> bool:
+        """Tell whether a value that no fired rule names is allowed only where no rule fires."""
+        return self is not Law.ONLY_IF
+
+    @property
+    def asks_for_unheaded(self) -> bool:
+        """Tell whether a value that no fired rule names is allowed only if no rule names it at all."""
+        return self is not Law.IF
 
 
 @lru_cache(maxsize=1 << 14)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.domain.feature import Law
 from p2c.rules.evaluate import in_head
 from p2c.rules.meaning import FeatureException
 from p2c.rules.theory import Test
@@ -121,14 +120,10 @@ class Formulas:
         rules = self.case.theory.rules_of[name]
         granted = [self.body(each.body) for each in rules if self.in_head(each, name, place)]
         none_fires = self.negation(either(*(self.body(each.body) for each in rules)))
-        match self.case.theory.feature[name].law:
-            case Law.IFF:
-                rest = Or() if granted else none_fires
-            case Law.IF:
-                rest = none_fires
-            case Law.ONLY_IF:
-                rest = Or() if granted else And()
-        return either(*granted, rest)
+        law = self.case.theory.feature[name].law
+        if law.asks_for_unheaded and granted:
+            return either(*granted)
+        return either(*granted, none_fires if law.asks_for_silence else And())
 
     def lawful(self, name: str, place: int) -> Formula:
         """Return when a feature at a place is not violated: allowed, or excused."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Law, distance, exact, permits
+from p2c.domain.feature import distance, exact, permits
 from p2c.rules.cells import every_test
 from p2c.rules.evaluate import body_holds, clause_fires, goal_holds, in_head
 
@@ -67,14 +67,11 @@ def unheaded(theory: Theory, feature: str, value: Value) -> bool:
 
 def allows(theory: Theory, feature: str, rules: tuple[Clause, ...], value: Value) -> bool:
     """Tell whether a value is allowed when just these rules of the feature fire (Allowed)."""
-    headed = any(in_head(theory, clause, value) for clause in rules)
-    match theory.feature[feature].law:
-        case Law.IFF:
-            return headed if rules else unheaded(theory, feature, value)
-        case Law.IF:
-            return headed if rules else True
-        case Law.ONLY_IF:
-            return headed or unheaded(theory, feature, value)
+    if any(in_head(theory, clause, value) for clause in rules):
+        return True
+    law = theory.feature[feature].law
+    silent = not (law.asks_for_silence and rules)
+    return silent and (not law.asks_for_unheaded or unheaded(theory, feature, value))
 
 
 def broken_constraints(theory: Theory, state: State) -> tuple[Clause, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Law
 from p2c.rules.cells import cut
 from p2c.rules.theory import Test
 
@@ -104,13 +103,10 @@ class Formulas:
             (rule, Inside(name, head)) for rule, head in zip(fired, heads, strict=True)
         ]
         none_fired = tuple(Holds(rule.formula, negated=True) for rule in fired)
-        match self.theory.feature[name].law:
-            case Law.IFF:
-                uncaused: tuple[Part, ...] = (*none_fired, Inside(name, unheaded))
-            case Law.IF:
-                uncaused = none_fired
-            case Law.ONLY_IF:
-                uncaused = (Inside(name, unheaded),)
+        law = self.theory.feature[name].law
+        uncaused: tuple[Part, ...] = none_fired if law.asks_for_silence else ()
+        if law.asks_for_unheaded:
+            uncaused = (*uncaused, Inside(name, unheaded))
         return Holds(self.add([*caused, uncaused]))
 
 

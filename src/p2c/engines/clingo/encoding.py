@@ -12,7 +12,7 @@ from importlib import resources
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import exact
+from p2c.domain.feature import Law, exact
 from p2c.domain.spec import Effects
 from p2c.engines.case import Case, first_actions, price_changes
 from p2c.engines.routes import routes
@@ -91,7 +91,9 @@ class Encoding:
             for clause in clauses:
                 yield f"% {render_rule(clause.rule)}"
                 yield f"{self.names[decision]}(T) :- {self._body(clause.body)}."
-        yield "\n% Causal rules and constraints."
+        yield "\n% Causal rules and constraints, and what each law asks for."
+        yield " ".join(f"asks({law.value},silence)." for law in Law if law.asks_for_silence)
+        yield " ".join(f"asks({law.value},unheaded)." for law in Law if law.asks_for_unheaded)
         for name in self.case.governed:
             yield from self._law(name)
         for number, clause in enumerate(self.case.constraints, start=1):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Law
 from p2c.engines.scasp.terms import call, rule, value
 from p2c.rules.meaning import FeatureException, abduce
 from p2c.rules.render import render_rule
@@ -124,14 +123,9 @@ class Laws:
             barred.append(f"not {granted}")
             fired.append(f"not {fires}")
             headed.append(f"not {holds}")
-        match self.rules.theory.feature[name].law:
-            case Law.IFF:
-                yield rule(allows, [*fired, *headed])
-            case Law.IF:
-                yield rule(allows, fired)
-            case Law.ONLY_IF:
-                # A value in no head is granted by no rule.
-                yield rule(allows, headed)
+        law = self.rules.theory.feature[name].law
+        silent = fired if law.asks_for_silence else []
+        yield rule(allows, [*silent, *(headed if law.asks_for_unheaded else [])])
 
     def _as_at_the_start(self, name: str) -> Iterator[str]:
         yield self._kept(name)
