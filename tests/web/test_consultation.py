@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c import datasets
+from p2c.engines.clingo.engine import ClingoEngine
 from p2c.engines.policy import Policy
 from p2c.problem import Problem
 from p2c.web.consultation import Consultation, name_of
@@ -112,3 +113,12 @@ def test_the_page_reads_the_values_of_an_address_once(
     page = client.get(f"/p/adult/plan?{case_of_row(PAPER).query()}").text
     assert "No other way takes less effort." in page
     assert len(readings) == 1
+
+
+def test_a_question_is_put_to_the_engine_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    solves = counting(monkeypatch, ClingoEngine, "plan")
+    memory = Memory()
+    first = asked(memory, "plan", engine="native")
+    assert not solves
+    assert asked(memory, "plan", engine="clingo")["cost"] == pytest.approx(first["cost"])
+    assert len(solves) == 1

@@ -59,6 +59,14 @@ def test_keys_of_a_question_override_the_problem_s(client: TestClient, norm: str
     assert answer.json() == through_json(expected)
 
 
+@pytest.mark.parametrize("engine", ["auto", "native", "clingo"])
+def test_every_engine_answers_at_the_same_cost(client: TestClient, engine: str) -> None:
+    asked = {"problem": "cars", "row": datasets.rows("cars")["unsafe"], "engine": engine}
+    assert client.post("/plan", json=asked).json()["cost"] == 1
+    plans = client.post("/nearest", json=asked | {"k": 2}).json()["plans"]
+    assert [each["cost"] for each in plans] == [1, 1]
+
+
 def test_the_nearest_are_the_library_s_own(client: TestClient) -> None:
     row = datasets.rows("cars")["unsafe"]
     answer = client.post(
@@ -106,6 +114,7 @@ def test_restrictions_of_a_person_change_the_answer(client: TestClient) -> None:
         ("/plan", {"problem": "lone", "row": JOHN}, 404, "did you mean 'loan'?"),
         ("/plan", {"row": JOHN}, 404, "which problem?"),
         ("/plan", {"problem": "loan", "row": JOHN, "norm": "l3"}, 422, "norm"),
+        ("/plan", {"problem": "loan", "row": JOHN, "engine": "clasp"}, 422, "engine"),
         ("/plan", {"problem": "loan", "row": JOHN, "gaol": "x"}, 422, "gaol"),
         ("/plan", {"problem": "loan", "row": JOHN, "time_limit": 0}, 422, "time_limit"),
         ("/plan", {"problem": "loan", "row": JOHN, "time_limit": 10**400}, 422, "time_limit"),

@@ -36,14 +36,18 @@ def name_of(digest: str, arguments: Mapping[str, Any]) -> str:
     if arguments.get("row") is None:
         return ""
     asked = [arguments["row"], arguments.get("restrictions") or {}, overrides(arguments)]
+    asked.append(arguments.get("engine"))
     return f"{digest} {json.dumps(asked, sort_keys=True)}"
 
 
 class Consultation:
     """Somebody's row in a problem as they restrict it; `solves` counts the searches for their plan."""
 
-    def __init__(self, problem: Problem, row: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, problem: Problem, row: Mapping[str, Any] | None, engine: str = "auto"
+    ) -> None:
         self.problem = problem
+        self.engine = engine
         self.solves = 0
         self._row = row
         self._plan: Plan | None = None
@@ -63,7 +67,7 @@ class Consultation:
         """Return the cheapest plan; one that gave up is looked for again only where there is more time."""
         if self._plan is None or (_is_unsettled(self._plan) and seconds > self._seconds):
             self.solves += 1
-            policy = Policy(time_limit=seconds)
+            policy = Policy(self.engine, seconds)
             plan = policy.explained_plan(self.problem.compiled, self.state)
             self._plan, self._seconds = with_renderer(self.problem.theory, plan), seconds
         return self._plan
@@ -71,7 +75,7 @@ class Consultation:
     def nearest(self, k: int, distinct: str, seconds: float) -> list[Plan]:
         """Return the k cheapest end states; the search goes on from the plan where that is known."""
         self.solves += self._plan is None
-        plans = Policy(time_limit=seconds).nearest(
+        plans = Policy(self.engine, seconds).nearest(
             self.problem.compiled, self.state, k, Distinct(distinct), first=self._plan
         )
         told = [

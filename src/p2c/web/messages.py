@@ -56,6 +56,7 @@ class PlanRequest(WhyRequest):
     exceptions: Exceptions | None = None
     causal: Law | None = None
     restrictions: dict[str, Restriction] = Field(default_factory=dict)
+    engine: Literal["auto", "native", "clingo"] = Field("auto", description="Who answers.")
     time_limit: Number | None = Field(
         None,
         gt=0,

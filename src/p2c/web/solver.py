@@ -60,7 +60,8 @@ class Memory:
         if name in self.asked:
             known = self.asked[name]
         else:
-            known = Consultation(problem.with_keys(**overrides(arguments)), arguments["row"])
+            asked = problem.with_keys(**overrides(arguments))
+            known = Consultation(asked, arguments["row"], arguments.get("engine", "auto"))
         self.asked.put(name, known)
         return known
 
