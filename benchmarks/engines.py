@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.record import recorded
 from p2c.datasets import load_rows, names, problem_text
 from p2c.engines import ENGINES
-from p2c.engines.case import Case
+from p2c.engines.instance import Instance
 from p2c.engines.scasp.engine import ScaspEngine
-from p2c.engines.scasp.program import Program
+from p2c.engines.scasp.program import ScaspProgram
 from p2c.engines.scasp.solver import find_solver
 from p2c.engines.scasp.workers import workers_of
 from p2c.plan.compiled.space import Space
@@ -118,7 +118,7 @@ def measure(name: str, count: int) -> None:
         shown = f"{first:9.1f} {statistics.median(rest):10.2f} {max(rest):9.1f}"
         mean = processor / len(people) * 1e3
         print(f"{name:8} {title:10} {shown} {mean:13.2f}  {'yes' if agree else 'NO'}", flush=True)
-    lines = Program(Case.of(problem.compiled, people[0]).dynamics).text.splitlines()
+    lines = ScaspProgram(Instance.of(problem.compiled, people[0]).dynamics).text.splitlines()
     print(f"{name:8} {len(people)} people; s(CASP)'s program has {len(lines)} lines")
 
 

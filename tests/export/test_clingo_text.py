@@ -9,8 +9,8 @@ import clingo
 import pytest
 
 from p2c.datasets import names, problem_text, rows
-from p2c.engines.case import Case
 from p2c.engines.clingo.encoding import Encoding
+from p2c.engines.instance import Instance
 from p2c.errors import P2CError
 from p2c.export import EXPORTS
 from p2c.problem import Problem
@@ -35,7 +35,7 @@ def solved(problem: Problem, row: Document) -> float | None:
     if not costs:
         return None
     first = 1 if problem.theory.minimize.value == "actions" else 0
-    return Encoding(Case.of(problem.compiled, state)).tariff.cost(costs[-1][first])
+    return Encoding(Instance.of(problem.compiled, state)).tariff.cost(costs[-1][first])
 
 
 def assert_agreement(seed: int, count: int) -> None:

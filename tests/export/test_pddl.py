@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c.datasets import problem_text, rows
-from p2c.engines.case import Case
+from p2c.engines.instance import Instance
 from p2c.errors import EngineError
 from p2c.export import EXPORTS
 from p2c.export.pddl import Pddl
@@ -45,7 +45,7 @@ def solved(
 def cost_of(problem: Problem, row: dict[str, Any], task: Any, plan: Any, *, causal: bool) -> float:
     metric = task.quality_metrics[0]
     total = sum(int(str(metric.get_action_cost(each.action))) for each in plan.actions)
-    return Pddl(Case.of(problem.compiled, problem.read_row(row)), causal).tariff.cost(total)
+    return Pddl(Instance.of(problem.compiled, problem.read_row(row)), causal).tariff.cost(total)
 
 
 @planners

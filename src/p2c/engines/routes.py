@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.space import Space
 
 
-class Route(NamedTuple):
+class MoveRoute(NamedTuple):
     """A way from one place to another by direct actions."""
 
     length: int
@@ -48,10 +48,10 @@ def move_ends(axis: Axis, start: int) -> list[int]:
             return sorted(ends - {start})
 
 
-def routes(space: Space, index: int, start: int) -> dict[int, Route]:
+def routes(space: Space, index: int, start: int) -> dict[int, MoveRoute]:
     """Return the best route to every place that moves lead to: the least length, or where they come first, actions."""
     fewest = space.theory.minimize is Minimize.ACTIONS
-    found: dict[int, Route] = {}
+    found: dict[int, MoveRoute] = {}
     queue: list[tuple[tuple[int, int], tuple[int, ...]]] = [((0, 0), (start,))]
     while queue:
         key, places = heapq.heappop(queue)
@@ -59,7 +59,7 @@ def routes(space: Space, index: int, start: int) -> dict[int, Route]:
         if here in found:
             continue
         length, actions = reversed(key) if fewest else key
-        found[here] = Route(length, actions, places)
+        found[here] = MoveRoute(length, actions, places)
         for end in move_ends(space.axes[index], here):
             further = length + move_length(space, index, start=here, end=end)
             following = (actions + 1, further) if fewest else (further, actions + 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.engines.case import Case, first_actions
 from p2c.engines.clingo.encoding import Encoding, contract
+from p2c.engines.instance import Instance, first_actions
 from p2c.export.scasp_text import file_name
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ ASTRAY = "effects may go on without end, -c horizon=... asks for more"
 
 def clingo_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
     """Return the program of a person."""
-    case = Case.of(space, state)
-    encoding = Encoding(case)
+    instance = Instance.of(space, state)
+    encoding = Encoding(instance)
     enough = encoding.enough
     name = file_name(space.theory.name)
     header = HEADER.format(
         name=name,
         words=encoding.tariff.words,
-        place="second" if first_actions(case) else "first",
+        place="second" if first_actions(instance) else "first",
         horizon=MOST_STEPS if encoding.astray else min(enough, MOST_STEPS),
         proof=ASTRAY if encoding.astray else LONG.format(enough) if enough > MOST_STEPS else ALL,
     )

@@ -17,7 +17,7 @@ from p2c.rules.theory import Test
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from p2c.engines.case import Case
+    from p2c.engines.instance import Instance
     from p2c.rules.theory import Clause, Condition
 
 
@@ -71,7 +71,7 @@ def either(*given: Formula) -> Formula:
 class Formulas:
     """What rules, laws and the goal say, as formulas over the places that features can come to."""
 
-    case: Case
+    instance: Instance
     places: Mapping[str, tuple[int, ...]]
 
     def among(self, name: str, places: Iterable[int]) -> Formula:
@@ -99,28 +99,28 @@ class Formulas:
         if isinstance(condition, Test):
             name = condition.feature
             plain = self.among(
-                name, [p for p in self.places[name] if self.case.passes(condition, p)]
+                name, [p for p in self.places[name] if self.instance.passes(condition, p)]
             )
         else:
-            clauses = self.case.theory.rules_for[condition.decision]
+            clauses = self.instance.theory.rules_for[condition.decision]
             plain = either(*(self.body(clause.body) for clause in clauses))
         return self.negation(plain) if condition.negated else plain
 
     @cached_property
     def goal(self) -> Formula:
         """Return that the goal query succeeds."""
-        return self.body(self.case.theory.goal)
+        return self.body(self.instance.theory.goal)
 
     def in_head(self, clause: Clause, name: str, place: int) -> bool:
         """Tell whether the value at a place is in the head of a rule."""
-        return in_head(self.case.theory, clause, self.case.value(name, place))
+        return in_head(self.instance.theory, clause, self.instance.value(name, place))
 
     def allows(self, name: str, place: int) -> Formula:
         """Return when the law of a feature allows the value at a place."""
-        rules = self.case.theory.rules_of[name]
+        rules = self.instance.theory.rules_of[name]
         granted = [self.body(each.body) for each in rules if self.in_head(each, name, place)]
         none_fires = self.negation(either(*(self.body(each.body) for each in rules)))
-        law = self.case.theory.feature[name].law
+        law = self.instance.theory.feature[name].law
         if law.asks_for_unheaded and granted:
             return either(*granted)
         return either(*granted, none_fires if law.asks_for_silence else And())
@@ -128,7 +128,7 @@ class Formulas:
     def lawful(self, name: str, place: int) -> Formula:
         """Return when a feature at a place is not violated: allowed, or excused."""
         allowed = self.allows(name, place)
-        for each in self.case.exceptions:
+        for each in self.instance.exceptions:
             if isinstance(each, FeatureException) and each.feature == name:
                 if place != self.places[name][0]:
                     continue
@@ -136,7 +136,7 @@ class Formulas:
                     self.body(clause.body)
                     if clause in each.fired
                     else self.negation(self.body(clause.body))
-                    for clause in self.case.theory.rules_of[name]
+                    for clause in self.instance.theory.rules_of[name]
                 ]
                 return either(allowed, both(*same))
         return allowed
@@ -159,19 +159,21 @@ class Formulas:
     @cached_property
     def consistent(self) -> Formula:
         """Return when a state obeys every law and constraint."""
-        kept = [self.obeys(name) for name in self.case.governed]
-        return both(*kept, *map(self._kept, self.case.constraints))
+        kept = [self.obeys(name) for name in self.instance.governed]
+        return both(*kept, *map(self._kept, self.instance.constraints))
 
     @cached_property
     def inconsistent(self) -> Formula:
         """Return when a state breaks some law or constraint."""
-        broken = [self.violates(name) for name in self.case.governed]
-        return either(*broken, *(self.negation(self._kept(each)) for each in self.case.constraints))
+        broken = [self.violates(name) for name in self.instance.governed]
+        return either(
+            *broken, *(self.negation(self._kept(each)) for each in self.instance.constraints)
+        )
 
     def _kept(self, clause: Clause) -> Formula:
         unbroken = self.negation(self.body(clause.body))
-        excused = [e for e in self.case.exceptions if not isinstance(e, FeatureException)]
+        excused = [e for e in self.instance.exceptions if not isinstance(e, FeatureException)]
         if all(each.constraint != clause for each in excused):
             return unbroken
-        reads = [n for n in self.case.features if n in self.case.theory.reads(clause.body)]
+        reads = [n for n in self.instance.features if n in self.instance.theory.reads(clause.body)]
         return either(unbroken, both(*(Is(name, self.places[name][0]) for name in reads)))

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Effects
-from p2c.engines.case import Case, first_actions, price_changes
+from p2c.engines.instance import Instance, first_actions, price_changes
 from p2c.engines.scasp.terms import Names
 from p2c.errors import EngineError
 from p2c.export.formula import And, Formulas, Is, Or, both, either
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Value
-    from p2c.engines.case import Change, Tariff
+    from p2c.engines.instance import Change, Tariff
     from p2c.export.formula import Formula
     from p2c.plan.compiled.space import Space
     from p2c.rules.theory import Clause
@@ -43,27 +43,27 @@ WITH, WITHOUT = "with the causal rules", "without the causal rules, for a standa
 class Pddl:
     """One person's question in one of the two forms."""
 
-    case: Case
+    instance: Instance
     causal: bool
 
     @cached_property
     def places(self) -> dict[str, tuple[int, ...]]:
         """Return the places of each feature that the planner knows of."""
         if self.causal:
-            return {name: reach.places for name, reach in self.case.reaches.items()}
-        wanted = self.case.theory.reads(self.case.theory.goal)
+            return {name: reach.places for name, reach in self.instance.reaches.items()}
+        wanted = self.instance.theory.reads(self.instance.theory.goal)
         return {
             name: tuple(dict.fromkeys([reach.places[0], *(e for _, e in self._set(name))]))
-            for name, reach in self.case.reaches.items()
+            for name, reach in self.instance.reaches.items()
             if name in wanted
         }
 
     def _set(self, name: str) -> list[tuple[int, int]]:
         """Return how a feature may be set by someone who knows nothing of causes."""
-        reach, own = self.case.reaches[name], self.case.reaches[name].places[0]
-        if self.case.theory.feature[name].action.value == "fixed":
+        reach, own = self.instance.reaches[name], self.instance.reaches[name].places[0]
+        if self.instance.theory.feature[name].action.value == "fixed":
             return []
-        return [(own, end) for end, _ in self.case.dynamics.targets(reach.index, own)]
+        return [(own, end) for end, _ in self.instance.dynamics.targets(reach.index, own)]
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -72,7 +72,7 @@ class Pddl:
             return [(name, *way) for name in self.places for way in self._set(name)]
         return [
             (name, start, end)
-            for name, reach in self.case.reaches.items()
+            for name, reach in self.instance.reaches.items()
             for start in reach.places
             for end, _ in reach.direct(start)
         ]
@@ -80,24 +80,26 @@ class Pddl:
     @cached_property
     def tariff(self) -> Tariff:
         """Return what the direct actions cost."""
-        return price_changes(self.case, self.changes)
+        return price_changes(self.instance, self.changes)
 
     def price(self, change: Change) -> int:
         """Return what a planner counts for a direct action; where fewer come first, one outweighs all costs."""
-        extra = max(self.tariff.prices.values()) * self.case.most_actions + 1
-        return self.tariff.prices[change] + (extra if first_actions(self.case) else 0)
+        extra = max(self.tariff.prices.values()) * self.instance.most_actions + 1
+        return self.tariff.prices[change] + (extra if first_actions(self.instance) else 0)
 
     @cached_property
     def formulas(self) -> Formulas:
         """Return the formulas of the rules."""
-        return Formulas(self.case, self.places)
+        return Formulas(self.instance, self.places)
 
     @cached_property
     def atoms(self) -> dict[Is, str]:
         """Return the proposition of each value."""
         names = Names(("ready", "consistent", "done", "rest", "finish", "despair"))
         return {
-            Is(name, place): names.name(f"{name}-{self.case.value(name, place)}").replace("_", "-")
+            Is(name, place): names.name(f"{name}-{self.instance.value(name, place)}").replace(
+                "_", "-"
+            )
             for name, places in self.places.items()
             for place in places
         }
@@ -115,7 +117,7 @@ class Pddl:
     def _spent(self, change: Change) -> tuple[str, str]:
         """Return the proposition that a direct action needs, and the one that it uses up."""
         name, start, end = change
-        if self.case.theory.feature[name].moves is None or not self.causal:
+        if self.instance.theory.feature[name].moves is None or not self.causal:
             return f"unset-{self._short[name]}", f"unset-{self._short[name]}"
         return f"new-{self.atoms[Is(name, end)]}", f"new-{self.atoms[Is(name, start)]}"
 
@@ -158,7 +160,7 @@ class Pddl:
             "finish": (["(done)"], self.formulas.goal),
         }
         if self.causal:
-            stuck = both(self.formulas.inconsistent, *map(self._still, self.case.governed))
+            stuck = both(self.formulas.inconsistent, *map(self._still, self.instance.governed))
             found["despair"] = (["(ready)"], stuck)
         return {name: chain for name, chain in found.items() if chain[1] != Or()}
 
@@ -189,10 +191,10 @@ class Pddl:
 
     def _still(self, name: str) -> Formula:
         """Return when a feature is not carried anywhere: obeyed, waiting, or with nowhere to go."""
-        waiting = [self.formulas.violates(other) for other in self.case.above(name)]
+        waiting = [self.formulas.violates(other) for other in self.instance.above(name)]
 
         def still(place: int) -> Formula:
-            ends = [end for group in self.case.reaches[name].near(place) for end in group]
+            ends = [end for group in self.instance.reaches[name].near(place) for end in group]
             barred = [self.formulas.negation(self.formulas.allows(name, end)) for end in ends]
             return either(self.formulas.lawful(name, place), *waiting, both(*barred))
 
@@ -201,7 +203,7 @@ class Pddl:
     def _violated(self, name: str, place: int) -> Formula:
         """Return when a feature at a place is violated, and nothing upstream of it is."""
         broken = self.formulas.negation(self.formulas.lawful(name, place))
-        return both(broken, *(self.formulas.obeys(other) for other in self.case.above(name)))
+        return both(broken, *(self.formulas.obeys(other) for other in self.instance.above(name)))
 
     def _direct(self, change: Change) -> Iterator[str]:
         name, start, end = change
@@ -219,20 +221,20 @@ class Pddl:
         return [f"(not ({each}))" for each in self.known]
 
     def _effects(self) -> Iterator[str]:
-        supported = self.case.theory.effects is Effects.SUPPORTED
-        for name in self.case.governed:
+        supported = self.instance.theory.effects is Effects.SUPPORTED
+        for name in self.instance.governed:
             for place in self.places[name]:
                 yield from self._carried(name, place, None)
                 if supported:
-                    for clause in self.case.theory.rules_of[name]:
+                    for clause in self.instance.theory.rules_of[name]:
                         yield from self._carried(name, place, clause)
 
     def _carried(self, name: str, place: int, clause: Clause | None) -> Iterator[str]:
         """Yield where a feature goes by itself: as its law has it, or as one fired rule does in a consistent state."""
         formulas = self.formulas
         nearer: list[Formula] = []
-        number = 0 if clause is None else self.case.theory.rules_of[name].index(clause) + 1
-        for group in self.case.reaches[name].near(place):
+        number = 0 if clause is None else self.instance.theory.rules_of[name].index(clause) + 1
+        for group in self.instance.reaches[name].near(place):
             fits = {end: self._fits(name, place, end, clause) for end in group}
             for end, fit in fits.items():
                 when = both(Is(name, place), fit, *nearer)
@@ -285,8 +287,8 @@ def _action(name: str, needs: list[str], effects: list[str], price: int) -> Iter
 
 def pddl_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
     """Return the domain and the problem of a person, in both forms."""
-    case = Case.of(space, state)
-    if not case.adds_up:
+    instance = Instance.of(space, state)
+    if not instance.adds_up:
         raise EngineError(
             "pddl: under l2 the lengths of moves are squared together, but PDDL adds costs up action by action; "
             "choose the norm l0 or l1"
@@ -294,13 +296,15 @@ def pddl_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
     name = file_name(space.theory.name)
     found: dict[str, str] = {}
     for form, ending, causal in ((WITH, "causal", True), (WITHOUT, "plain", False)):
-        text = Pddl(case, causal)
+        text = Pddl(instance, causal)
         files = {
             f"{name}-{ending}-domain.pddl": "\n".join(text.domain()),
             f"{name}-{ending}-problem.pddl": "\n".join(text.problem()),
         }
         domain, problem = files
-        first = " of what is left of it once its actions are counted" if first_actions(case) else ""
+        first = (
+            " of what is left of it once its actions are counted" if first_actions(instance) else ""
+        )
         header = HEADER.format(
             name=name,
             form=form,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.engines.case import Case
+from p2c.engines.instance import Instance
 from p2c.engines.scasp.places import most_effort
-from p2c.engines.scasp.program import Program
+from p2c.engines.scasp.program import ScaspProgram
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,11 +29,11 @@ HEADER = """\
 
 def scasp_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
     """Return the program of a person."""
-    case = Case.of(space, state)
-    program = Program(case.dynamics)
+    instance = Instance.of(space, state)
+    program = ScaspProgram(instance.dynamics)
     name = file_name(space.theory.name)
     header = HEADER.format(name=name, features=", ".join(program.laws.features))
-    query = f"?- plan(1, {case.most_actions}, {most_effort(case.reaches.values())}, Path)."
+    query = f"?- plan(1, {instance.most_actions}, {most_effort(instance.reaches.values())}, Path)."
     return {f"{name}.pl": f"{header}\n{program.text}\n% The question.\n{query}\n"}
 
 

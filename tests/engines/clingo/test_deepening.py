@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from p2c.engines.case import Case
 from p2c.engines.clingo import deepening
 from p2c.engines.clingo.deepening import Deepening
 from p2c.engines.clingo.encoding import Encoding
 from p2c.engines.clingo.engine import SPENT
+from p2c.engines.instance import Instance
 from p2c.errors import EngineError
 from p2c.problem import Problem
 from tests.engines.test_contract import ask, difference
@@ -28,7 +28,7 @@ OFF = dict.fromkeys(LINKS, "off")
 
 def test_the_horizon_grows_until_a_path_is_proved() -> None:
     problem = Problem.from_dict(CHAIN)
-    encoding = Encoding(Case.of(problem.compiled, problem.read_row(OFF)))
+    encoding = Encoding(Instance.of(problem.compiled, problem.read_row(OFF)))
     assert encoding.enough == 5
     [path] = Deepening(encoding, SPENT).paths()
     assert [move.direct for move in path.moves] == [True, False, False, False, False]

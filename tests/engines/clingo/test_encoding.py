@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from p2c.datasets import rows
-from p2c.engines.case import Case
 from p2c.engines.clingo.encoding import Encoding
+from p2c.engines.instance import Instance
 from p2c.problem import Problem
 from tests.embedded import embedded
 from tests.engines.test_contract import difference
@@ -21,10 +21,10 @@ def test_a_decision_may_have_the_name_of_one_of_the_contract_s_own_predicates() 
 
 def test_what_no_effect_hears_of_is_set_at_the_end() -> None:
     problem = embedded("loan")
-    encoding = Encoding(Case.of(problem.compiled, problem.read_row(rows("loan")["john"])))
+    encoding = Encoding(Instance.of(problem.compiled, problem.read_row(rows("loan")["john"])))
     assert encoding.late == {"bank_balance"}
     assert encoding.enough == 2, "pay the debt, and the score follows"
-    assert not Encoding(encoding.case, by_steps=True).late
+    assert not Encoding(encoding.instance, by_steps=True).late
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_only_supported_effects_and_cycles_may_go_astray(
 ) -> None:
     features = {name: {"type": "category", "values": ["y", "n"], "action": "free"} for name in "ab"}
     problem = Problem.from_dict({"goal": "b(X,'y')", "rules": rules, "features": features, **keys})
-    encoding = Encoding(Case.of(problem.compiled, problem.read_row({"a": "n", "b": "n"})))
+    encoding = Encoding(Instance.of(problem.compiled, problem.read_row({"a": "n", "b": "n"})))
     assert encoding.astray is astray

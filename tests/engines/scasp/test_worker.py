@@ -14,7 +14,7 @@ import pytest
 
 from p2c.engines.scasp.engine import ScaspEngine
 from p2c.engines.scasp.solver import COLD, find_solver
-from p2c.engines.scasp.worker import Worker
+from p2c.engines.scasp.worker import ScaspWorker
 from p2c.engines.scasp.workers import workers_of
 from p2c.errors import EngineError
 from p2c.problem import Problem
@@ -241,4 +241,4 @@ def test_a_state_that_prolog_cannot_start_is_run_for_each_question(
 def test_a_limit_may_be_as_long_as_one_likes() -> None:
     command = (sys.executable, "-c", "print('ready')")
     with subprocess.Popen(command, bufsize=0, stdin=PIPE, stdout=PIPE) as process:
-        assert Worker(process).hear(math.inf) == "ready"
+        assert ScaspWorker(process).hear(math.inf) == "ready"

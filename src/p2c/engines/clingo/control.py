@@ -15,7 +15,7 @@ Cost = tuple[int, ...]
 """The numbers that clingo minimises, the weightiest first."""
 
 
-class Answer(NamedTuple):
+class AnswerSet(NamedTuple):
     """The atoms that an answer shows, and what it costs."""
 
     atoms: tuple[Any, ...]
@@ -34,7 +34,7 @@ PATIENCE = 0.2
 class TimeUp(Exception):
     """Tells that the deadline passed, and which answers had been seen."""
 
-    def __init__(self, seen: Iterable[Answer] = ()) -> None:
+    def __init__(self, seen: Iterable[AnswerSet] = ()) -> None:
         self.seen = tuple(seen)
 
 
@@ -57,14 +57,14 @@ class Control:
         self._control.add("base", [], text)
         self._control.ground([(part, []) for part in ("base", *parts)])
 
-    def answers(self, bound: Cost = ()) -> list[Answer]:
+    def answers(self, bound: Cost = ()) -> list[AnswerSet]:
         """Return ever better answers, a best one last; none where there is none within the bound."""
         self._check_time()
         self._control.configuration.solve.opt_mode = ",".join(["opt", *map(str, bound)])
-        seen: list[Answer] = []
+        seen: list[AnswerSet] = []
 
         def keep(model: Any) -> None:
-            seen.append(Answer(tuple(model.symbols(shown=True)), tuple(model.cost)))
+            seen.append(AnswerSet(tuple(model.symbols(shown=True)), tuple(model.cost)))
 
         with self._control.solve(on_model=keep, async_=True) as handle:
             while not handle.wait(self._patience):

@@ -20,7 +20,7 @@ from p2c.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from p2c.engines.clingo.control import Answer, Cost
+    from p2c.engines.clingo.control import AnswerSet, Cost
     from p2c.engines.clingo.encoding import Encoding
     from p2c.engines.reading import Named
     from p2c.plan.search.best_first import Arrival
@@ -83,7 +83,7 @@ class Deepening:
         text = "\n".join([const, *encoding.lines(), self.likeness, LIKE, contract()])
         return Control(text, parts, self.deadline)
 
-    def _best(self, control: Control) -> Answer | None:
+    def _best(self, control: Control) -> AnswerSet | None:
         try:
             seen = control.answers(self.bound)
         except TimeUp as up:
@@ -92,7 +92,7 @@ class Deepening:
         self._note(seen)
         return seen[-1] if seen else None
 
-    def _note(self, seen: Iterable[Answer]) -> None:
+    def _note(self, seen: Iterable[AnswerSet]) -> None:
         """Keep the last path among some answers."""
         for answer in seen:
             if not _leaps(answer):
@@ -101,18 +101,18 @@ class Deepening:
     @cached_property
     def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Return the feature and the place of what the program calls a feature and a value."""
-        case = self.encoding.case
+        instance = self.encoding.instance
         return {
-            (token(name), term(case.value(name, place))): (reach.index, place)
-            for name, reach in case.reaches.items()
+            (token(name), term(instance.value(name, place))): (reach.index, place)
+            for name, reach in instance.reaches.items()
             for place in reach.places
         }
 
-    def _path(self, answer: Answer) -> Arrival:
-        dynamics = self.encoding.case.dynamics
+    def _path(self, answer: AnswerSet) -> Arrival:
+        dynamics = self.encoding.instance.dynamics
         return read_path(dynamics, self._actions(answer), engine="clingo")
 
-    def _actions(self, answer: Answer) -> Iterator[Named]:
+    def _actions(self, answer: AnswerSet) -> Iterator[Named]:
         acts = [atom for atom in answer.atoms if atom.name in ("do", "then")]
         for atom in sorted(acts, key=lambda each: each.arguments[-1]):
             name, *values, _ = map(str, atom.arguments)
@@ -125,11 +125,11 @@ class Deepening:
 
     def _way(self, index: int, start: int, end: int) -> tuple[int, ...]:
         """Return the places to which direct actions take a feature on its way."""
-        space = self.encoding.case.dynamics.person.space
+        space = self.encoding.instance.dynamics.person.space
         if space.axes[index].feature.moves_from is None:
             return (end,)
         return routes(space, index, start)[end].places[1:]
 
 
-def _leaps(answer: Answer) -> bool:
+def _leaps(answer: AnswerSet) -> bool:
     return any(atom.name == "leap" for atom in answer.atoms)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law, exact
 from p2c.domain.spec import Effects
-from p2c.engines.case import Case, first_actions, price_changes
+from p2c.engines.instance import Instance, first_actions, price_changes
 from p2c.engines.routes import routes
 from p2c.engines.scasp.places import most_actions
 from p2c.engines.scasp.terms import Names
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.domain.feature import Value
-    from p2c.engines.case import Tariff
+    from p2c.engines.instance import Tariff
     from p2c.rules.theory import Condition, Decision
 
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Encoding:
     """The facts and rules of one person."""
 
-    case: Case
+    instance: Instance
     by_steps: bool = False
     """Whether every direct action has a time step of its own, so that no end is passed over unseen."""
 
@@ -45,23 +45,27 @@ class Encoding:
         names = Names(re.findall(r"[a-z_]+(?=\()", contract()))
         return {
             decision: names.name("_".join(map(str, (decision.predicate, *decision.arguments))))
-            for decision, _ in self.case.theory.decisions
+            for decision, _ in self.instance.theory.decisions
         }
 
     @cached_property
     def tariff(self) -> Tariff:
         """Return what the changes cost."""
-        return price_changes(self.case, [(n, s, e) for n, s, e in self._changes()])
+        return price_changes(self.instance, [(n, s, e) for n, s, e in self._changes()])
 
     def _changes(self) -> Iterator[tuple[str, int, int]]:
-        for name, reach in self.case.reaches.items():
+        for name, reach in self.instance.reaches.items():
             for start in reach.places:
                 yield from ((name, start, end) for end, _ in reach.direct(start))
 
     @cached_property
     def late(self) -> frozenset[str]:
         """Return the features of which no effect hears: when they are set does not matter, so they are set at the end."""
-        return frozenset() if self.by_steps else frozenset(self.case.features) - self.case.heard
+        return (
+            frozenset()
+            if self.by_steps
+            else frozenset(self.instance.features) - self.instance.heard
+        )
 
     @cached_property
     def enough(self) -> int:
@@ -69,58 +73,58 @@ class Encoding:
 
         Between two direct actions each governed feature then acts once at most.
         """
-        timed = [reach for name, reach in self.case.reaches.items() if name not in self.late]
-        return most_actions(timed) * (1 + len(self.case.governed))
+        timed = [reach for name, reach in self.instance.reaches.items() if name not in self.late]
+        return most_actions(timed) * (1 + len(self.instance.governed))
 
     @cached_property
     def astray(self) -> bool:
         """Tell whether effects may go on without end, or take back what moves did."""
-        theory = self.case.theory
+        theory = self.instance.theory
         return theory.effects is Effects.SUPPORTED or any(
             name in theory.upstream[name]
-            or (theory.feature[name].moves is not None and self.case.reaches[name].settable)
-            for name in self.case.governed
+            or (theory.feature[name].moves is not None and self.instance.reaches[name].settable)
+            for name in self.instance.governed
         )
 
     def lines(self) -> Iterator[str]:
         """Yield all that is generated."""
-        for name in self.case.features:
+        for name in self.instance.features:
             yield from self._feature(name)
         yield "\n% Decision rules."
-        for decision, clauses in self.case.decisions:
+        for decision, clauses in self.instance.decisions:
             for clause in clauses:
                 yield f"% {render_rule(clause.rule)}"
                 yield f"{self.names[decision]}(T) :- {self._body(clause.body)}."
         yield "\n% Causal rules and constraints, and what each law asks for."
         yield " ".join(f"asks({law.value},silence)." for law in Law if law.asks_for_silence)
         yield " ".join(f"asks({law.value},unheaded)." for law in Law if law.asks_for_unheaded)
-        for name in self.case.governed:
+        for name in self.instance.governed:
             yield from self._law(name)
-        for number, clause in enumerate(self.case.constraints, start=1):
+        for number, clause in enumerate(self.instance.constraints, start=1):
             yield f"% {render_rule(clause.rule)}"
             yield f"breaks({number},T) :- {self._body(clause.body)}."
-            reads = self.case.theory.reads(clause.body)
+            reads = self.instance.theory.reads(clause.body)
             yield " ".join(f"reads({number},{token(each)})." for each in sorted(reads))
-        yield f"\n% The goal: {self.case.theory.goal_text}"
-        yield f"goal(T) :- {self._body(self.case.theory.goal)}."
+        yield f"\n% The goal: {self.instance.theory.goal_text}"
+        yield f"goal(T) :- {self._body(self.instance.theory.goal)}."
         yield from self._tests()
         yield "\n% Options."
-        if self.case.theory.effects is Effects.SUPPORTED:
+        if self.instance.theory.effects is Effects.SUPPORTED:
             yield "supported."
-        if first_actions(self.case):
+        if first_actions(self.instance):
             yield "fewest_actions."
 
     def _feature(self, name: str) -> Iterator[str]:
-        shown, reach = token(name), self.case.reaches[name]
+        shown, reach = token(name), self.instance.reaches[name]
         yield f"\n% {name}"
         yield f"start({shown},{self._value(name, reach.places[0])})."
         yield " ".join(f"value({shown},{self._value(name, place)})." for place in reach.places)
-        moves = self.case.theory.feature[name].moves is not None
+        moves = self.instance.theory.feature[name].moves is not None
         if moves and reach.settable:
             yield f"moves({shown})."
         if name in self.late:
             yield f"late({shown})."
-        together = moves and not self.case.adds_up
+        together = moves and not self.instance.adds_up
         for start in reach.places:
             for end, _ in reach.direct(start):
                 way = f"{shown},{self._value(name, start)},{self._value(name, end)}"
@@ -137,7 +141,7 @@ class Encoding:
 
     def _routes(self, name: str, *, together: bool) -> Iterator[str]:
         """Yield the ways of more than one move: what they cost, and how many moves they take."""
-        reach, space = self.case.reaches[name], self.case.dynamics.person.space
+        reach, space = self.instance.reaches[name], self.instance.dynamics.person.space
         for start in reach.places:
             for end, way in routes(space, reach.index, start).items():
                 if way.actions > 1:
@@ -149,11 +153,11 @@ class Encoding:
                         yield f"length({ends},{sum(self._length(name, *pair) for pair in pairs)})."
 
     def _length(self, name: str, start: int, end: int) -> int:
-        return self.case.dynamics.person.length(self.case.reaches[name].index, start, end)
+        return self.instance.dynamics.person.length(self.instance.reaches[name].index, start, end)
 
     def _squares(self, name: str) -> Iterator[str]:
         """Yield what lengths of moves cost together: the square of their sum."""
-        reach, person = self.case.reaches[name], self.case.dynamics.person
+        reach, person = self.instance.reaches[name], self.instance.dynamics.person
         lengths = [self._length(name, s, e) for s in reach.places for e, _ in reach.direct(s)]
         prices = person.prices
         flat = prices.flat[reach.index]
@@ -164,21 +168,21 @@ class Encoding:
             yield f"price({token(name)},{length},{int(price)})."
 
     def _law(self, name: str) -> Iterator[str]:
-        shown, theory = token(name), self.case.theory
+        shown, theory = token(name), self.instance.theory
         yield f"law({shown},{theory.feature[name].law.value})."
-        yield from (f"above({shown},{token(other)})." for other in self.case.above(name))
+        yield from (f"above({shown},{token(other)})." for other in self.instance.above(name))
         for number, clause in enumerate(theory.rules_of[name], start=1):
             yield f"% {render_rule(clause.rule)}"
             yield f"fires({shown},{number},T) :- {self._body(clause.body)}."
             heads = [
                 f"head({shown},{number},{self._value(name, place)})."
-                for place in self.case.reaches[name].places
-                if in_head(theory, clause, self.case.value(name, place))
+                for place in self.instance.reaches[name].places
+                if in_head(theory, clause, self.instance.value(name, place))
             ]
             yield " ".join(heads)
 
     def _value(self, name: str, place: int) -> str:
-        return term(self.case.value(name, place))
+        return term(self.instance.value(name, place))
 
     def _body(self, body: tuple[Condition, ...]) -> str:
         return ", ".join(["time(T)", *map(self._condition, body)])
@@ -192,13 +196,13 @@ class Encoding:
 
     def _tests(self) -> Iterator[str]:
         yield "\n% Which values pass which test."
-        decided = [each.body for _, clauses in self.case.decisions for each in clauses]
-        bodies = [*decided, *self.case.bodies]
+        decided = [each.body for _, clauses in self.instance.decisions for each in clauses]
+        bodies = [*decided, *self.instance.bodies]
         tests = [each for body in bodies for each in body if isinstance(each, Test)]
         for test in dict.fromkeys(Test(t.feature, t.comparator, t.constant) for t in tests):
             yield f"tests({test_token(test)},{token(test.feature)})."
-            for place in self.case.reaches[test.feature].places:
-                if self.case.passes(test, place):
+            for place in self.instance.reaches[test.feature].places:
+                if self.instance.passes(test, place):
                     yield f"passes({test_token(test)},{self._value(test.feature, place)})."
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from p2c.engines.case import Case, first_actions
 from p2c.engines.clingo.control import TimeUp, load_clingo
 from p2c.engines.clingo.deepening import Deepening
 from p2c.engines.clingo.encoding import Encoding
+from p2c.engines.instance import Instance, first_actions
 from p2c.engines.reading import replayed
 from p2c.errors import MissingExtra
 from p2c.plan.answer import ask
@@ -55,11 +55,11 @@ class ClingoEngine:
         """Return the path of least cost from a state to the goal."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
         load_clingo()
-        case = Case.of(space, state)
-        dynamics = case.dynamics
+        instance = Instance.of(space, state)
+        dynamics = instance.dynamics
         if dynamics.judge(dynamics.person.places).goal:
             return Already(ask(dynamics))
-        search = Deepening(Encoding(case), SPENT, deadline)
+        search = Deepening(Encoding(instance), SPENT, deadline)
         try:
             best = _cheapest(search)
         except TimeUp:
@@ -86,14 +86,18 @@ def _cheapest(search: Deepening) -> Arrival | None:
 
 def _just_below(search: Deepening, path: Arrival) -> Cost:
     """Return the bound that every path keeps that is cheaper than this one."""
-    case, tariff = search.encoding.case, search.encoding.tariff
-    prices, actions = case.dynamics.person.prices, sum(move.direct for move in path.moves)
+    instance, tariff = search.encoding.instance, search.encoding.tariff
+    prices, actions = instance.dynamics.person.prices, sum(move.direct for move in path.moves)
     cost = (path.effort - actions * prices.per_action) // prices.per_cost
     bound = math.floor(cost * (1 - SAME) * tariff.units / prices.denominator)
-    return (actions, bound) if first_actions(case) else (bound,)
+    return (actions, bound) if first_actions(instance) else (bound,)
 
 
 def _cost(search: Deepening) -> float:
     """Return what no path undercuts, as far as it is proved."""
-    case = search.encoding.case
-    return search.encoding.tariff.cost(search.lowest[first_actions(case)]) if search.lowest else 0.0
+    instance = search.encoding.instance
+    return (
+        search.encoding.tariff.cost(search.lowest[first_actions(instance)])
+        if search.lowest
+        else 0.0
+    )

@@ -10,10 +10,10 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from p2c.engines.case import Case
 from p2c.engines.clingo.control import TimeUp, load_clingo
 from p2c.engines.clingo.deepening import Deepening
 from p2c.engines.clingo.encoding import Encoding, term, token
+from p2c.engines.instance import Instance
 from p2c.engines.reading import replayed
 from p2c.errors import EngineError
 from p2c.plan.answer import ask, refuse_if_strict
@@ -49,7 +49,7 @@ def clingo_nearest(
     refuse_if_strict(dynamics)
     if dynamics.judge(dynamics.person.places).goal:
         return [Already(ask(dynamics))]
-    encoding = Encoding(Case(dynamics, k if points else 0), by_steps=True)
+    encoding = Encoding(Instance(dynamics, k if points else 0), by_steps=True)
     if not encoding.tariff.exact:
         raise EngineError("clingo: these costs do not fit into 32 bits; ask the native engine")
     ends = "\n".join(_kinds(encoding, by_cell=not points))
@@ -68,17 +68,17 @@ def _first(k: int, ways: Iterator[Found], dynamics: Transitions) -> list[Plan]:
 
 
 def _found(search: Deepening) -> Iterator[Found]:
-    dynamics = search.encoding.case.dynamics
+    dynamics = search.encoding.instance.dynamics
     return (replayed(dynamics, path, engine="clingo") for path in search.paths())
 
 
 def _kinds(encoding: Encoding, *, by_cell: bool) -> Iterator[str]:
     """Yield what tells ends apart: the value of a feature, or the cell that it lies in."""
-    case = encoding.case
-    for name, reach in case.reaches.items():
-        axis = case.dynamics.person.space.axes[reach.index]
+    instance = encoding.instance
+    for name, reach in instance.reaches.items():
+        axis = instance.dynamics.person.space.axes[reach.index]
         for place in reach.places:
-            value = term(case.value(name, place))
+            value = term(instance.value(name, place))
             kind = f"cell({axis.cell(place)})" if by_cell and place != OFF else value
             yield f"kind({token(name)},{value},{kind})."
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.engines.reading import read_path, replayed
 from p2c.engines.scasp.places import most_actions, most_effort
 from p2c.engines.scasp.process import OutOfTime
-from p2c.engines.scasp.program import Program
+from p2c.engines.scasp.program import ScaspProgram
 from p2c.engines.scasp.solver import INSTALL, find_solver, require_solver
 from p2c.engines.scasp.terms import read_term
 from p2c.errors import EngineError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Value
     from p2c.engines.reading import Named
-    from p2c.engines.scasp.solver import Solver
+    from p2c.engines.scasp.solver import ScaspSolver
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
     from p2c.plan.search.best_first import Arrival
@@ -70,7 +70,7 @@ class ScaspEngine:
 class Quest:
     """One person's question, asked on until the cheapest path is proved."""
 
-    solver: Solver
+    solver: ScaspSolver
     dynamics: Transitions
     deadline: float | None
     best: Arrival | None = None
@@ -92,9 +92,9 @@ class Quest:
         return replayed(self.dynamics, self.best, engine="scasp")
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> ScaspProgram:
         """Return the program of the person."""
-        return Program(self.dynamics)
+        return ScaspProgram(self.dynamics)
 
     def _improve(self) -> None:
         """Find a path with the fewest direct actions, then cheaper ones until there are no more."""

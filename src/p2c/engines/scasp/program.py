@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Program:
+class ScaspProgram:
     """A person's question as text; only features that matter to the goal have a place in its states."""
 
     dynamics: Transitions

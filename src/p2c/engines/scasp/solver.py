@@ -38,7 +38,7 @@ ANSWERING = 10.0
 
 
 @dataclass(frozen=True)
-class Solver:
+class ScaspSolver:
     """A command that starts s(CASP); where it can be kept warm, it is started once for many questions."""
 
     command: tuple[str, ...]
@@ -96,19 +96,19 @@ class Solver:
         return said.group(1) if said else None
 
 
-def find_solver() -> Solver | None:
+def find_solver() -> ScaspSolver | None:
     """Return the s(CASP) that $SCASP names, else the one on the PATH, else the one in SWI-Prolog's library."""
     named = os.environ.get(VARIABLE, "").strip()
     if named:
-        return Solver(_words(named))
+        return ScaspSolver(_words(named))
     found = shutil.which("scasp")
     if found:
-        return Solver((found,))
+        return ScaspSolver((found,))
     swipl = shutil.which("swipl")
-    return Solver(LIBRARY) if swipl and _has_library(swipl) else None
+    return ScaspSolver(LIBRARY) if swipl and _has_library(swipl) else None
 
 
-def require_solver() -> Solver:
+def require_solver() -> ScaspSolver:
     """Return s(CASP), or say how to get it."""
     solver = find_solver()
     if solver is None:

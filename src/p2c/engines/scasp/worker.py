@@ -38,7 +38,7 @@ class NoWorker(Exception):
 
 
 @dataclass(eq=False)
-class Worker:
+class ScaspWorker:
     """A process that answers one question at a time."""
 
     process: subprocess.Popen[bytes]
@@ -107,8 +107,8 @@ class Worker:
 
 
 def start_worker(
-    command: Sequence[str], deadline: float | None, *, born: Callable[[Worker], None]
-) -> Worker:
+    command: Sequence[str], deadline: float | None, *, born: Callable[[ScaspWorker], None]
+) -> ScaspWorker:
     """Start a worker, say so, and wait until it is ready."""
     last = time.monotonic() + STARTING
     with resources.as_file(resources.files(__package__) / "worker.pl") as path:
@@ -124,7 +124,7 @@ def start_worker(
             )
         except OSError:
             raise NoWorker from None
-        worker = Worker(process)
+        worker = ScaspWorker(process)
         born(worker)
         ready = False
         try:

@@ -22,7 +22,7 @@ from p2c.engines.scasp.worker import NoWorker, start_worker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c.engines.scasp.worker import Worker
+    from p2c.engines.scasp.worker import ScaspWorker
 
 STATE = b"SWI-Prolog saved state"
 """What the head of an executable says that Prolog can start with goals of ours."""
@@ -37,8 +37,8 @@ class Workers:
     command: tuple[str, ...]
     refused: bool = False
     """Whether the command turned out not to become a worker."""
-    _idle: list[Worker] = field(default_factory=list)
-    _all: set[Worker] = field(default_factory=set)
+    _idle: list[ScaspWorker] = field(default_factory=list)
+    _all: set[ScaspWorker] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(
@@ -56,7 +56,7 @@ class Workers:
             self._idle.append(worker)
         return told
 
-    def _borrow(self, deadline: float | None) -> Worker:
+    def _borrow(self, deadline: float | None) -> ScaspWorker:
         if deadline is not None and deadline <= time.monotonic():
             raise OutOfTime
         while True:
@@ -68,12 +68,12 @@ class Workers:
                 return worker
             self._end(worker)
 
-    def _start(self, deadline: float | None) -> Worker:
+    def _start(self, deadline: float | None) -> ScaspWorker:
         if self.refused:
             raise NoWorker
-        started: list[Worker] = []
+        started: list[ScaspWorker] = []
 
-        def born(worker: Worker) -> None:
+        def born(worker: ScaspWorker) -> None:
             # From now on, a process that another thread forks must not keep the worker's input open.
             started.append(worker)
             with self._lock:
@@ -87,7 +87,7 @@ class Workers:
                 self._all.difference_update(started)
             raise
 
-    def _end(self, worker: Worker) -> None:
+    def _end(self, worker: ScaspWorker) -> None:
         with self._lock:
             self._all.discard(worker)
         worker.end()

@@ -33,7 +33,7 @@ Change = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Case:
+class Instance:
     """One person's question."""
 
     dynamics: Transitions
@@ -41,8 +41,8 @@ class Case:
     """Where ends count as points: how many values of each region are told apart."""
 
     @classmethod
-    def of(cls, space: Space, state: Mapping[str, Value]) -> Case:
-        """Return the case of a row; a strict problem refuses one that breaks its rules."""
+    def of(cls, space: Space, state: Mapping[str, Value]) -> Instance:
+        """Return the instance of a row; a strict problem refuses one that breaks its rules."""
         dynamics = Transitions(place_person(space, state))
         refuse_if_strict(dynamics)
         return cls(dynamics)
@@ -158,27 +158,29 @@ class Tariff:
         return shown if self.exact else f"{shown}, rounded to whole numbers"
 
 
-def price_changes(case: Case, changes: list[Change]) -> Tariff:
+def price_changes(instance: Instance, changes: list[Change]) -> Tariff:
     """Return the cost of some changes, exact where that fits into 32 bits, else rounded down."""
-    person = case.dynamics.person
+    person = instance.dynamics.person
     per = person.prices
     efforts = {
-        (name, start, end): (person.effort(case.reaches[name].index, start, end) - per.per_action)
+        (name, start, end): (
+            person.effort(instance.reaches[name].index, start, end) - per.per_action
+        )
         // per.per_cost
         for name, start, end in changes
     }
     common = math.gcd(*efforts.values()) or 1
     units = Fraction(per.denominator, common)
     prices = {change: effort // common for change, effort in efforts.items()}
-    top = max(prices.values(), default=0) * max(case.most_actions, 1)
+    top = max(prices.values(), default=0) * max(instance.most_actions, 1)
     exact = top <= MOST
     if not exact:
         factor = Fraction(MOST, top)
         units *= factor
         prices = {change: math.floor(price * factor) for change, price in prices.items()}
-    return Tariff(prices, units, exact, case.theory.norm)
+    return Tariff(prices, units, exact, instance.theory.norm)
 
 
-def first_actions(case: Case) -> bool:
+def first_actions(instance: Instance) -> bool:
     """Tell whether the number of direct actions comes before the cost."""
-    return case.theory.minimize is Minimize.ACTIONS
+    return instance.theory.minimize is Minimize.ACTIONS
