@@ -152,7 +152,8 @@ class Problem:
         `restrict` holds what this person adds, by feature: see `restricted`.
         """
         policy = Policy(engine, time_limit, node_limit)
-        problem = self.restricted(restrict or {}).with_keys(**overrides)
+        problem = self.restricted(restrict) if restrict else self
+        problem = problem.with_keys(**overrides) if overrides else problem
         plan = policy.explained_plan(problem.compiled, problem.read_row(row))
         return with_renderer(problem.theory, plan)
 
@@ -178,7 +179,8 @@ class Problem:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
         if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
-        problem = self.restricted(restrict or {}).with_keys(**overrides)
+        problem = self.restricted(restrict) if restrict else self
+        problem = problem.with_keys(**overrides) if overrides else problem
         state = problem.read_row(row)
         plans = policy.nearest(problem.compiled, state, index(k), Distinct(distinct))
         return [

@@ -175,11 +175,12 @@ class Theory:
 
     def rests_on(self, state: Mapping[str, Value]) -> dict[str, Any]:
         """Return what every answer says of itself: `unknown` values and the rules' `source`, each where there is any."""
-        missing, source = self.missing(state), self.source
-        return {
-            **({"unknown": list(missing)} if missing else {}),
-            **({"source": source.to_dict()} if source else {}),
-        }
+        missing = self.missing(state)
+        return {**({"unknown": list(missing)} if missing else {}), **self._told_source}
+
+    @cached_property
+    def _told_source(self) -> dict[str, Any]:
+        return {"source": self.source.to_dict()} if self.source else {}
 
     def called(
         self, bodies: Iterable[Iterable[Condition]]

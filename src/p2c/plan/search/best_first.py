@@ -32,6 +32,9 @@ class Key(NamedTuple):
     sequence: tuple[Act, ...]
 
 
+HARD = 40
+"""From how many nodes on a search counts as hard."""
+
 START = Key(0, 0, 0, ())
 
 
@@ -124,6 +127,11 @@ class Limits:
     def left(self) -> float | None:
         """Return how many seconds are left, if they are counted."""
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
+    @property
+    def is_hard(self) -> bool:
+        """Tell whether so much was expanded that what costs more and tells more is worth its price."""
+        return self.expanded >= HARD
 
     def check(self) -> None:
         """Raise when it is time to stop."""

@@ -83,6 +83,7 @@ def known_reasons(standing: Standing, devices: Devices, limits: Limits) -> list[
     for device, bound in BOUNDS.items():
         if found and (bound.costly or any(mask.bit_count() <= 1 for mask in found)):
             break
-        if device in devices:
+        late = device is Device.CONFLICTS and not limits.is_hard
+        if device in devices and not late:
             found += bound.reasons(standing, limits)
     return found

@@ -113,7 +113,7 @@ class SetSearch:
         What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first;
         but where some of the choice reaches the goal without the rest, it matters when.
         """
-        few = len(self.options.stirring_of(choice.chosen)) <= FEW
+        few = limits.is_hard and len(self.options.stirring_of(choice.chosen)) <= FEW
         if few and Device.ENDS in self.devices and not self._most_ends(choice, limits):
             return
         paths = self._ordered(
