@@ -68,6 +68,18 @@ def test_the_summary_is_a_page(
     assert "<svg" in (desk / "sum.svg").read_text(encoding="utf-8")
 
 
+def test_the_summary_says_that_the_rules_were_learned(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    source = {"from": "model", "fidelity": 0.983}
+    (desk / "loan.toml").write_text(problem_to_toml(LOAN | {"source": source}), encoding="utf-8")
+    _, out, _ = run("batch loan.toml in out", monkeypatch, capsys)
+    by = "The answer is given by rules that agree with the model on 98.3% of the rows."
+    assert by in " ".join(out.split())
+    summary = json.loads((desk / "out" / "_summary.json").read_text(encoding="utf-8"))
+    assert summary["source"] == source
+
+
 def test_one_person_who_is_hard_to_plan_for_is_given_up_and_holds_up_nobody(
     desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

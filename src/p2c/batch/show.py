@@ -10,6 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from p2c.errors import MissingExtra, P2CError, counted
+from p2c.explain.caveats import source_words
+from p2c.explain.phrases import ENGLISH
+from p2c.explain.sentences import filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,6 +77,9 @@ def show_summary(console: Console, summary: Summary) -> None:
     }
     told = {name: count for name, count in rests.items() if count}
     _print_counts(console, "the answer rests on", told, summary.rows)
+    if summary.source:
+        by = filled(ENGLISH.given_by, by=source_words(summary.source))
+        console.print(by, markup=False)
     if summary.quantiles:
         shown = ", ".join(f"{share} {cost:g}" for share, cost in summary.quantiles.items())
         console.print(f"costs of plans, quantiles to three digits: {shown}", markup=False)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p2c.batch.record import Record
+    from p2c.domain.spec import SourceSpec
     from p2c.engines.policy import Policy
     from p2c.problem import Problem
 
@@ -36,6 +37,8 @@ class Summary:
     """How many people break a causal rule or a constraint today, and are planned for as exceptions."""
     unknown: int = 0
     """How many people have a value that is not known and that the rules read; their answers rest on it."""
+    source: SourceSpec | None = None
+    """Where the rules come from, if they were learned; then every answer rests on them."""
     spare: tuple[str, ...] = ()
     parts: int = 0
     made: int = 0
@@ -58,12 +61,14 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what does not depend on how often the batch was begun."""
+        source = {"source": self.source.to_dict()} if self.source else {}
         return {
             "rows": self.rows,
             "statuses": self.statuses,
             "blockers": self.blockers,
             "exceptions": self.exceptions,
             "unknown": self.unknown,
+            **source,
             "cost_quantiles": self.quantiles,
             "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
             "columns_left_aside": list(self.spare),
@@ -99,6 +104,7 @@ def summarise(
         dict(sorted(costs.items())),
         exceptions=sum(record.exceptions for record in records),
         unknown=sum(record.unknown for record in records),
+        source=problem.theory.source,
         spare=tuple(spare),
         parts=len(records),
         made=made,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.feature import Value
+    from p2c.domain.spec import SourceSpec
     from p2c.explain.catalogue import Phrases
     from p2c.rules.theory import Theory
 
@@ -24,9 +25,11 @@ def proved_by(theory: Theory, phrases: Phrases = ENGLISH) -> str:
 
 def rules_words(theory: Theory, phrases: Phrases = ENGLISH) -> str:
     """Say how far learned rules agree with what they were learned from; nothing where somebody wrote the rules."""
-    source = theory.source
-    if source is None:
-        return ""
+    return source_words(theory.source, phrases) if theory.source else ""
+
+
+def source_words(source: SourceSpec, phrases: Phrases = ENGLISH) -> str:
+    """Say how far the rules agree with what they were learned from."""
     if source.fidelity is None:
         return phrases.learned_from[source.origin.value]
     # Rules that are not always right are never shown to be.
