@@ -70,6 +70,8 @@ WRONG = [
     ('features.age.unit', None, ['features.age.unit: expected text, found None']),
     ('features.age.phrase', ['x'], ['features.age.phrase: expected text, found a list']),
     ('features.age.phrase', 'you owe {amount}', ['features.age.phrase: nothing fills in {amount}; there are {label} and {value}']),
+    ('features.age.phrase', 'you owe {value more', ['features.age.phrase: nothing fills in {value more; there are {label} and {value}']),
+    ('features.age.phrase', 'you owe value}', ['features.age.phrase: nothing fills in }; there are {label} and {value}']),
     ('features.age.advice', 'go to {value}, {Start} and {end}', ['features.age.advice: nothing fills in {value}; there are {label}, {start} and {end}', 'features.age.advice: nothing fills in {Start}; there are {label}, {start} and {end}']),
     ('features.age.languages', {'de': {'phrase': 'Sie sind { value }'}}, ['features.age.languages.de.phrase: nothing fills in { value }; there are {label} and {value}']),
     ('features.age.colour', 'red', ["features.age.colour: unknown key; known: 'action', 'advice', 'causal', 'label', 'languages', 'max', 'min', 'moves', …"]),

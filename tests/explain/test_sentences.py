@@ -119,7 +119,6 @@ def test_the_order_of_an_ordinal_is_said_like_that_of_numbers() -> None:
             "at home {label} stand at {value}",
             "At home coins stand at 3 cents, which is below 5 cents.",
         ),
-        ("} {value} {", "} 3 cents {, which is below 5 cents."),
     ],
 )
 def test_a_phrase_says_it_in_the_words_of_the_problem(phrase: str, sentence: str) -> None:

@@ -172,7 +172,7 @@ def _place_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
     worded |= {f"languages.{language}.": words for language, words in spec.languages.items()}
     for start, words in worded.items():
         for key, places in PLACES.items():
-            for found in re.findall(r"\{[^{}]*\}", getattr(words, key)):
+            for found in re.findall(r"\{[^{}]*\}?|\}", getattr(words, key)):
                 if found not in places:
                     right = f"{', '.join(places[:-1])} and {places[-1]}"
                     yield f"{start}{key}", f"nothing fills in {shorten(found)}; there are {right}"
