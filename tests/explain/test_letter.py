@@ -251,6 +251,9 @@ def test_the_number_one_has_the_unit_that_the_problem_gives_it() -> None:
     )
     text = problem.plan({"n": 1, "h": 1}).explain()
     assert "from 1 sack of rice to 2 sacks of rice." in text
+    assert "jetzt 1 hour per week, dann 2 hours per week" in problem.plan({"n": 1, "h": 1}).explain(
+        "de"
+    )
     assert "from 1 hour per week to 2 hours per week." in text
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from p2c.explain.phrases import ENGLISH
+from p2c.explain.phrases import ENGLISH, LANGUAGES
 from p2c.markup import clean
 from p2c.rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query
 from p2c.rules.syntax import Comparator
@@ -184,9 +184,16 @@ def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> s
 
 
 def unit_of_one(feature: Feature, phrases: Phrases) -> str:
-    """Return the unit as it follows the number 1: `hour per week` for `hours per week`."""
+    """Return the unit as it follows the number 1: `hour per week` for `hours per week`.
+
+    A problem without words in the reader's language lends its own, so the other catalogues are asked as well.
+    """
+    if feature.unit_one:
+        return feature.unit_one
     first, *rest = feature.unit.split(" ")
-    return feature.unit_one or " ".join([phrases.units_of_one.get(first, first), *rest])
+    known = (each.units_of_one for each in (phrases, *LANGUAGES.values()))
+    one = next((units[first] for units in known if first in units), first)
+    return " ".join([one, *rest])
 
 
 def _plain_text(value: Value) -> str:
