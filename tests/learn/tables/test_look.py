@@ -85,6 +85,19 @@ def test_decimal_commas_are_refused_or_read_as_asked() -> None:
     refuse_commas(look(read))
 
 
+@pytest.mark.parametrize(
+    ("cells", "advice"),
+    [
+        (["1,550", "2,125", "950"], "such as '1,550': write 1236 where they set thousands apart"),
+        (["1,250,000", "2,000,125.50"] * 6, "such as '1,250,000': write 1236 where"),
+        (["1,550", "2,5"], "such as '2,5': write 1236.50 with a point"),
+    ],
+)
+def test_nobody_is_told_to_read_thousands_as_decimals(cells: list[str], advice: str) -> None:
+    with pytest.raises(P2CError, match=advice):
+        refuse_commas(look(pd.DataFrame({"pay": cells})))
+
+
 def test_a_word_among_decimal_commas_is_named_with_its_row() -> None:
     frame = pd.DataFrame({"pay": ["1236,50", "2,5", "none"]})
     with pytest.raises(

@@ -1,7 +1,7 @@
 """A look at the columns of a table before anything is learned from it: what each holds, and what surely helps nobody.
 
 A column of ids, of dates, of one value or of none cannot be in a rule that is worth anything, so it is left out and that
-is said. A column of numbers with decimal commas would be taken for text; it is read or refused, never guessed at.
+is said. A column of numbers with commas would be taken for text; it is read or refused, never guessed at.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ FEWEST = 10
 SHOWN = 4
 """How many values of a category are listed."""
 COMMA = re.compile(r"[+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+")
+GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+"""A number whose commas may set thousands apart."""
 PLAIN = re.compile(r"[+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)")
 DATE = re.compile(
     r"(?:[12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]|[0-3]?[0-9][-/.][0-3]?[0-9][-/.](?:[12][0-9])?[0-9]{2})"
@@ -93,13 +95,19 @@ def look(frame: pd.DataFrame) -> TableLook:
 
 
 def refuse_commas(seen: TableLook) -> None:
-    """Refuse a column of numbers with decimal commas, which would be taken for text."""
+    """Refuse a column of numbers with commas, which would be taken for text."""
     for each in seen.columns:
-        if each.kind is ColumnKind.COMMA:
-            raise P2CError(
-                f"column '{each.name}': numbers with commas, such as {each.span}: write 1236.50 with a"
-                " point, or say that these are decimal commas with --decimal-comma"
+        if each.kind is not ColumnKind.COMMA:
+            continue
+        right = (
+            "write 1236.50 with a point, or say that these are decimal commas with --decimal-comma"
+        )
+        if GROUPED.fullmatch(each.span.strip("'")):
+            right = (
+                "write 1236 where they set thousands apart; only where they are decimal commas,"
+                " 1,236 for 1.236, write a point or say so with --decimal-comma"
             )
+        raise P2CError(f"column '{each.name}': numbers with commas, such as {each.span}: {right}")
 
 
 def with_decimal_commas(frame: pd.DataFrame, seen: TableLook) -> pd.DataFrame:
@@ -147,7 +155,7 @@ def _kind(name: str, known: pd.Series, values: list[Value]) -> ColumnKind:
             return ColumnKind.DATE
         return ColumnKind.ID if whole and unique and _counts(name, known) else ColumnKind.NUMBER
     texts = [str(each) for each in values]
-    if 2 * sum(bool(COMMA.fullmatch(each)) for each in texts) >= len(texts):
+    if 2 * sum(map(_has_comma, texts)) >= len(texts):
         return ColumnKind.COMMA
     if all(DATE.fullmatch(each) for each in texts):
         return ColumnKind.DATE
@@ -161,6 +169,11 @@ def _kind(name: str, known: pd.Series, values: list[Value]) -> ColumnKind:
     )
 
 
+def _has_comma(text: str) -> bool:
+    """Tell whether a cell is a number with commas, decimal ones or those between thousands."""
+    return bool(COMMA.fullmatch(text) or GROUPED.fullmatch(text))
+
+
 def _counts(name: str, known: pd.Series) -> bool:
     """Tell whether whole numbers that are all different only count the rows, or are called an id."""
     run = int(known.max()) - int(known.min()) + 1 == len(known)
@@ -171,7 +184,9 @@ def _span(known: pd.Series, values: list[Value], kind: ColumnKind) -> str:
     if not values:
         return ""
     if kind is ColumnKind.COMMA:
-        return repr(next(str(each) for each in values if COMMA.fullmatch(str(each))))
+        # A cell that leaves no doubt about its comma comes first.
+        found = [str(each) for each in values if _has_comma(str(each))]
+        return repr(min(found, key=lambda each: bool(GROUPED.fullmatch(each))))
     if is_number(known):
         low, high = plain_value(known.min()), plain_value(known.max())
         return str(low) if low == high else f"{low} to {high}"
