@@ -177,6 +177,14 @@ def test_a_plan_of_the_program_passes_its_own_check(desk: Desk) -> None:
     assert shown.out == "cost: the path costs 0.00502 in l1, found 1\n"
 
 
+def test_a_proof_on_learned_rules_says_whose_rules_they_are(desk: Desk) -> None:
+    source = {"from": "model", "fidelity": 0.983}
+    learned = desk.write("learned.json", json.dumps(LOAN | {"source": source}))
+    plan = desk.write("plan.json", desk.run("plan", learned, desk.john, "--json").out)
+    shown = desk.run("check", learned, plan, "--prove")
+    assert "by rules that agree with the model on 98.3% of the rows" in " ".join(shown.out.split())
+
+
 def test_a_proof_that_was_asked_for_is_given_or_refused(desk: Desk) -> None:
     plan = desk.run("plan", desk.loan, desk.john, "--json").json()
     forged = plan | {"status": "infeasible", "cost": None, "counterfactual": None, "steps": []}

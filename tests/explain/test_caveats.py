@@ -130,6 +130,17 @@ def test_a_plan_that_hides_what_is_not_known_does_not_pass_the_check() -> None:
     assert found == "unknown: expected bank_balance, found []"
 
 
+@pytest.mark.parametrize("problem", [LOAN, LOAN | {"source": MODEL}])
+def test_a_plan_that_claims_better_rules_than_the_problem_has_does_not_pass_the_check(
+    problem: dict[str, Any],
+) -> None:
+    loaded = Problem.from_dict(problem)
+    document = loaded.plan(JOHN).to_dict()
+    assert loaded.check(document).ok
+    found = loaded.check(document | {"source": MODEL | {"fidelity": 1.0}})
+    assert [fault.place for fault in found.faults] == ["source"]
+
+
 @pytest.mark.parametrize("name", ["adult", "german", "cars"])
 def test_the_paper_s_learned_problems_say_so(name: str) -> None:
     row = next(iter(datasets.rows(name).values()))

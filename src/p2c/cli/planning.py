@@ -198,8 +198,11 @@ def check(
 ) -> None:
     """Replay a plan, list everything that is wrong with it, and say what a replay cannot tell."""
     loaded = load_problem(problem)
-    verdict = loaded.check(read_document(plan), prove=prove, engine=engine, time_limit=time_limit)
+    document = read_document(plan)
+    verdict = loaded.check(document, prove=prove, engine=engine, time_limit=time_limit)
     out.print(str(verdict), markup=False)
+    if verdict.ok:
+        show_caveats(out, loaded.theory, document["initial"])
     # One who asks for a proof is not served by a claim that stays open.
     raise typer.Exit(0 if verdict.ok and not (prove and verdict.unchecked) else 1)
 

@@ -128,6 +128,9 @@ def _question_faults(theory: Theory, plan: PlanRecord) -> Iterator[Fault]:
     due = theory.missing(plan.initial)
     if plan.unknown is not None and set(plan.unknown) != set(due):
         yield Fault("unknown", f"expected {', '.join(due) or 'none'}, found {list(plan.unknown)}")
+    if plan.source is not None and plan.source != theory.source:
+        own = theory.source.to_dict() if theory.source else "none, for the rules were not learned"
+        yield Fault("source", f"expected {own}, found {plan.source.to_dict()}")
     if plan.cost is not None and above(plan.bound, plan.cost):
         yield Fault("bound", f"expected at most its own cost of {plan.cost}, found {plan.bound}")
 
