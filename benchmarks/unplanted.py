@@ -14,6 +14,7 @@ import argparse
 import random
 import statistics
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.clock import processor_time
@@ -105,9 +106,7 @@ def measure(size: str, problems: int, limit: float) -> str:
         document, row = unplanted(seed, *SIZES[size])
         problem = Problem.from_dict(document)
         _ = problem.compiled.axes
-        plan, taken = processor_time(
-            lambda problem=problem, row=row: problem.plan(row, engine="native", time_limit=limit)
-        )
+        plan, taken = processor_time(partial(problem.plan, row, engine="native", time_limit=limit))
         statuses[plan.status] += 1
         if isinstance(plan, Infeasible):
             seconds.append(taken)
