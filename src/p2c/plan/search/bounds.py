@@ -56,11 +56,6 @@ def _obstacles(standing: Standing, _: Limits) -> list[int]:
     return standing.landmarks.obstacles()
 
 
-def _by_cases(standing: Standing, _: Limits) -> list[int]:
-    mask = standing.landmarks.by_cases()
-    return [] if mask is None else [mask]
-
-
 def _conflict(standing: Standing, limits: Limits) -> list[int]:
     mask = conflict(standing.options, standing.choice, standing.end, limits)
     return [] if mask is None else [mask]
@@ -69,7 +64,6 @@ def _conflict(standing: Standing, limits: Limits) -> list[int]:
 BOUNDS: dict[Device, Bound] = {
     Device.PROPAGATION: Bound(_forced),
     Device.LANDMARKS: Bound(_obstacles),
-    Device.CASES: Bound(_by_cases, costly=True),
     Device.CONFLICTS: Bound(_conflict, costly=True),
 }
 

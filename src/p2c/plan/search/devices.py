@@ -22,8 +22,6 @@ class Device(Enum):
     """An option goes where a better one can stand in for it (`dominated_options.py`)."""
     LANDMARKS = "landmarks"
     """Sets of options of which every plan takes one more, along the causal rules (`landmarks.py`)."""
-    CASES = "landmarks by cases"
-    """Landmarks wherever some one feature comes to rest (`landmarks.py`)."""
     CONFLICTS = "conflicts"
     """Options without which a set ends in no state at the goal (`conflicts.py`)."""
     SHARES = "shares"

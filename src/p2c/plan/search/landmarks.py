@@ -9,8 +9,7 @@ options upstream of the feature are returned; where it is asked for again on the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
@@ -24,14 +23,8 @@ if TYPE_CHECKING:
     from p2c.plan.search.influencing_options import InfluencingOptions
     from p2c.plan.search.relaxed_reach import RelaxedReach
 
-DEPTH = 2
-"""How many features are told apart by where they come to rest, one within the other."""
-
 PENDING = -1
 """The place of an answer that is being worked out."""
-
-BREADTH = 3
-"""How many features are tried for the outer of them."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +53,6 @@ class Landmarks:
         """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
         return list(self._obstacles(self.end))
 
-    def by_cases(self) -> int | None:
-        """Return what breaks the claim that the goal fails in every case of some features; None where it may not fail."""
-        return self._by_cases(self.end, DEPTH)
-
     def _obstacles(self, end: Prospect) -> Iterator[int]:
         reach = self.reach
         space = reach.transitions.person.space
@@ -79,46 +68,10 @@ class Landmarks:
             if bit not in excused:
                 yield self._stops(bit.bit_length() - 1, end)
 
-    def _by_cases(self, end: Prospect, depth: int) -> int | None:
-        """Return what breaks the claim that the goal fails wherever some one feature comes to rest."""
-        reach = self.reach
-        undecided = []
-        for position, moves in enumerate(reach.causal_moves):
-            regions = end.regions[position]
-            if regions & (regions - 1) == 0 or regions & ~moves.grid or moves.index in end.assumed:
-                continue
-            mask, unsolved = self._elsewhere(moves, end), []
-            for bit in bits(regions):
-                case = self._assume(end, moves, position, bit)
-                found = list(self._obstacles(case))
-                if found:
-                    mask |= self._first(iter(found))
-                else:
-                    unsolved.append(case)
-            if not unsolved:
-                return mask
-            if len(unsolved) < regions.bit_count():
-                undecided.append((len(unsolved), position, mask, unsolved))
-        if depth > 1:
-            for _, _, mask, unsolved in sorted(undecided, key=lambda each: each[:2])[:BREADTH]:
-                inner = [self._by_cases(case, depth - 1) for case in unsolved]
-                if None not in inner:
-                    return reduce(or_, (each for each in inner if each is not None), mask)
-        return None
-
-    def _assume(self, end: Prospect, moves: CausalMoves, position: int, region: int) -> Prospect:
-        regions = list(end.regions)
-        regions[position] = region
-        may_of, must_of = list(end.may_of), list(end.must_of)
-        may_of[moves.index] = must_of[moves.index] = moves.bodies[region.bit_length() - 1]
-        assumed = end.assumed | {moves.index: region}
-        return self.reach.at_rest(Prospect(0, 0, may_of, must_of, regions, assumed))
-
     def _elsewhere(self, moves: CausalMoves, end: Prospect) -> int:
         """Return what may bring a feature to rest in another region than those that are left to it."""
         position = self.reach.position[moves.index]
-        left = end.assumed.get(moves.index) or moves.grid & ~end.regions[position]
-        return self._resting(moves, left, end)
+        return self._resting(moves, moves.grid & ~end.regions[position], end)
 
     def _resting(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
         """Return what may bring a feature to rest in some regions: where it never comes, or may not stay."""
@@ -137,12 +90,7 @@ class Landmarks:
         if known is None:
             end.known[key] = PENDING
             known = end.known[key] = self._allow(moves, regions, end)
-        if known != PENDING:
-            return known
-        mask = self.stirred(moves.index)
-        for index in end.assumed:
-            mask |= self.stirred(index)
-        return mask
+        return known if known != PENDING else self.stirred(moves.index)
 
     def _allow(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
         law = moves.governed.law
@@ -215,8 +163,6 @@ class Landmarks:
         return self._tested(rule, axis, prospect, failing=True)
 
     def _tested(self, rule: int, axis: int, prospect: Prospect, *, failing: bool) -> int:
-        if axis in prospect.assumed:
-            return 0
         moves = self.reach.moves_of.get(axis)
         if moves is None:
             return self.reach.mending(rule, axis)[failing] & self.left

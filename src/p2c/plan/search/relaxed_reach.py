@@ -37,8 +37,6 @@ class Prospect:
     must_of: list[int]
     regions: list[int]
     """Where each governed feature may stand, as bits."""
-    assumed: dict[int, int] = field(default_factory=dict)
-    """Governed features that are supposed to stand in one region."""
     known: dict[tuple[int, int], int] = field(default_factory=dict)
     """What was found out about resting elsewhere."""
 
@@ -226,10 +224,10 @@ class RelaxedReach:
                     shrunk = True
                     regions[position] = kept
                     if not kept:
-                        return Prospect(may, must, may_of, must_of, regions, before.assumed)
+                        return Prospect(may, must, may_of, must_of, regions)
                     may_of[axis], must_of[axis] = self.bodies(self.causal_moves[position], kept)
             if not shrunk:
-                return Prospect(may, must, may_of, must_of, regions, before.assumed)
+                return Prospect(may, must, may_of, must_of, regions)
 
     def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
