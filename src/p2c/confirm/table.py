@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from p2c.errors import RowError
-from p2c.plan.outcome import DirectAction
 from p2c.plan.tables.frames import bar
+from p2c.plan.tables.table import plan_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,29 +54,13 @@ def _line(names: list[str], plan: Callable[[Any], VerifiedPlan], row: Any) -> di
     except RowError as error:
         return {"status": "invalid", "verified": False, "optimal": False, "message": str(error)}
     end = found.plan.counterfactual or {}
-    steps = [
-        [
-            {
-                "kind": "direct" if isinstance(each, DirectAction) else "causal",
-                "feature": each.feature,
-                "to": each.end,
-            }
-            for each in step.actions
-        ]
-        for step in found.plan.steps
-    ]
-    direct = [
-        {"feature": each["feature"], "to": each["to"]}
-        for step in steps
-        for each in step
-        if each["kind"] == "direct"
-    ]
+    actions, steps = plan_texts(found.plan) if found.plan.steps else ("", "")
     return {
         "status": found.status,
         "cost": found.cost,
         **{f"end_{name}": end.get(name) for name in names},
-        "actions": json.dumps(direct, ensure_ascii=False) if direct else "",
-        "steps": json.dumps(steps, ensure_ascii=False) if steps else "",
+        "actions": actions,
+        "steps": steps,
         "verified": found.verified,
         "optimal": found.optimal,
         "message": "",

@@ -404,6 +404,16 @@ def _texts(steps: Sequence[Sequence[tuple[bool, str, Any]]]) -> tuple[str, str]:
     return json.dumps(direct, ensure_ascii=False), json.dumps(kinds, ensure_ascii=False)
 
 
+def plan_texts(plan: Plan) -> tuple[str, str]:
+    """Return what a table tells of a plan: its direct actions and its steps, as compact JSON."""
+    return _texts(
+        [
+            [(isinstance(act, DirectAction), act.feature, act.end) for act in step.actions]
+            for step in plan.steps
+        ]
+    )
+
+
 def _answer_alone(batch: Batch, row: int) -> None:
     space = batch.space
     batch.tell(1)
@@ -434,11 +444,7 @@ def _note_end(batch: Batch, row: int, plan: Plan | None) -> None:
             place = axis.feature.place(plan.counterfactual[name])
             assert place is not None, "targets lie on the grid"
             batch.places[index][row] = place
-    steps = [
-        [(isinstance(act, DirectAction), act.feature, act.end) for act in step.actions]
-        for step in plan.steps
-    ]
-    batch.actions[row], batch.steps[row] = _texts(steps)
+    batch.actions[row], batch.steps[row] = plan_texts(plan)
 
 
 def _mark_invalid(batch: Batch, rows: Whole, message: str) -> None:
