@@ -80,3 +80,12 @@ HOSTILE = (
     "x" * 400,
     "long word " * 60,
 )
+
+
+def unbraced(text: str) -> str:
+    """Return a text as a phrase may have it, where a brace that nothing fills is refused.
+
+    >>> unbraced("{0} of ${7*7}")
+    '0 of $7*7'
+    """
+    return text.replace("{", "").replace("}", "")

@@ -20,7 +20,7 @@ from p2c.markup import clean
 from p2c.report.document import letter_document
 from p2c.report.html import notebook_html
 from p2c.report.terminal import show_plan
-from tests.hostile import HOSTILE
+from tests.hostile import HOSTILE, unbraced
 
 SVG_TAGS = {"svg", "title", "desc", "style", "rect", "path", "text", "tspan", "g", "circle"}
 SVG_SPACE = "{http://www.w3.org/2000/svg}"
@@ -37,7 +37,7 @@ ATTRIBUTES = {
 
 def problem_with(text: str) -> Problem:
     """Return a problem whose every word is hostile, and that has a plan with an effect."""
-    clause = text.replace("}", "")  # what stands in braces is refused there
+    clause = unbraced(text)
     words = {"label": text, "unit": text, "phrase": clause, "advice": clause}
     return Problem.from_dict(
         {

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from p2c.web.app import build_app
 from p2c.web.settings import Limits, Settings
+from tests.hostile import unbraced
 from tests.web.conftest import HERE
 from tests.web.hostile import TEXTS
 
@@ -128,7 +129,7 @@ def problem_with(text: str) -> dict[str, Any]:
                 "max": 9,
                 "label": text,
                 "unit": text,
-                "phrase": f"{text.replace('}', '')} {{value}}",
+                "phrase": f"{unbraced(text)} {{value}}",
             },
             text: {"type": "category", "values": [text, "other"], "label": text},
         },
