@@ -208,13 +208,14 @@ class Trial:
 
 
 def _in_vain(plan: Found) -> bool:
-    """Tell whether something is set and then carried off by itself in the same step."""
+    """Tell whether what breaks its law at the start is set only to be carried off by itself in the same step."""
+    excepted = {each.get("feature") for each in plan.question.exceptions}
     for step in plan.steps:
-        seen = set()
+        seen: set[str] = set()
         for action in step.actions:
             if isinstance(action, DirectAction):
                 seen.add(action.feature)
-            elif isinstance(action, CausalAction) and action.feature in seen:
+            elif isinstance(action, CausalAction) and action.feature in seen & excepted:
                 return True
     return False
 
