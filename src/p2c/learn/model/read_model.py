@@ -33,8 +33,6 @@ class ReadModel:
 
     score: AdditiveScore
     ask: Ask
-    asked: list[int] = field(default_factory=lambda: [0])
-    """How many states the model was asked about."""
     _known: dict[tuple[int, ...], bool] = field(default_factory=dict)
 
     @cached_property
@@ -91,7 +89,7 @@ class ReadModel:
     ) -> bool:
         """Tell the same from the cells of a state, which itself is only needed where the model has to be asked."""
         if -1 in cells:
-            return self._asked(state())
+            return self.ask(state())
         known = self._known.get(cells)
         if known is None:
             margins = self.leaves.score(cells)
@@ -100,15 +98,11 @@ class ReadModel:
             elif (margins < self._surely_below).any():
                 known = False
             else:
-                return self._asked(state())
+                return self.ask(state())
             if len(self._known) > KEPT:
                 self._known.clear()
             self._known[cells] = known
         return known
-
-    def _asked(self, state: Mapping[str, Value]) -> bool:
-        self.asked[0] += 1
-        return self.ask(state)
 
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
         """Tell whether no state of a box is accepted; a box is the open cells of each axis, as bits."""
