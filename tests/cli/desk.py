@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,9 @@ from tests.loan import JOHN, LOAN
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+STUCK = JOHN | {"debt": 0}
+RICH = {"age": 31, "debt": 0, "bank_balance": 70000, "credit_score": 700}
 
 
 class Shown(NamedTuple):
@@ -64,3 +68,9 @@ class Desk:
         assert "Traceback" not in shown.err
         (line,) = shown.err.splitlines()
         return line
+
+
+def process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run the program in a process of its own."""
+    command = [sys.executable, "-c", "from p2c.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=False, timeout=300, **options)

@@ -48,7 +48,7 @@ def run() -> int:
                 errors="backslashreplace"
             )  # where ✓ has no code, the rest is still read
     try:
-        code = app(standalone_mode=False) or 0
+        code = app(prog_name="p2c", standalone_mode=False) or 0
         sys.stdout.flush()
         return code
     except BrokenPipeError:

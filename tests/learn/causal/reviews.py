@@ -17,21 +17,32 @@ FEATURES: dict[str, dict[str, Any]] = {
     "job": {"type": "category", "values": ["clerk", "cook", "none"]},
     "paid": {"type": "category", "values": ["no", "yes"]},
 }
-RULES = {
-    "score-1": ("score(X,N) :- debt(X,D), D=<0, N>=620.", ("debt",)),
-    "paid-1": ("paid(X,'yes') :- not job(X,'none').", ("job",)),
-    "paid-2": ("paid(X,'no') :- job(X,'clerk').", ("job",)),
-}
+HIGH = "score(X,N) :- debt(X,D), D=<0, N>=620."
+LOW = "score(X,N) :- debt(X,D), not(D=<0), N<620."
+WAGE = "paid(X,'yes') :- not job(X,'none')."
+IDLE = "paid(X,'no') :- job(X,'none')."
+SAID: dict[str, Any] = {"by": "Expert", "why": "seen in practice"}
+
+
+def candidate(name: str, rule: str, law: Law | None = Law.IFF) -> Candidate:
+    """Return a candidate as learning finds one, with made-up counts."""
+    feature = rule.partition("(")[0]
+    causes = tuple(each for each in FEATURES if each != feature and f"{each}(" in rule)
+    example = Example(3, (("score", 400), ("debt", None)))
+    evidence = Evidence(100, 40, 50, 39, 60, 49, (example,))
+    return Candidate(name, feature, rule, causes, evidence, law)
+
+
+CANDIDATES = (
+    candidate("high", HIGH),
+    candidate("low", LOW, None),
+    candidate("wage", WAGE, Law.IF),
+)
 
 
 def new_review(path: Path, extra: int = 0) -> Path:
     """Write a review of three candidates, and of some more that say the same as the first."""
-    rules = RULES | {f"more-{each}": RULES["score-1"] for each in range(extra)}
-    example = Example(3, (("score", 400), ("debt", None)))
-    evidence = Evidence(100, 40, 50, 39, 60, 49, (example,))
-    found = [
-        Candidate(name, rule.partition("(")[0], rule, causes, evidence, Law.IFF)
-        for name, (rule, causes) in rules.items()
-    ]
-    write_review(path, found, features=FEATURES)
+    rules = {"score-1": HIGH, "paid-1": WAGE, "paid-2": "paid(X,'no') :- job(X,'clerk')."}
+    rules |= {f"more-{each}": HIGH for each in range(extra)}
+    write_review(path, [candidate(*each) for each in rules.items()], features=FEATURES)
     return path
