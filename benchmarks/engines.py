@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.domain.row import State
-    from p2c.engines.protocol import Engine
+    from p2c.engines import Engine
 
 ASKED: dict[str, Engine] = {
     "native": ENGINES["native"],

@@ -19,8 +19,7 @@ from p2c.engines.policy import Policy
 from p2c.errors import Fault, P2CError
 from p2c.learn.causal.adopt import with_causal_rules
 from p2c.learn.causal.review import Review
-from p2c.learn.extract.logic import extract
-from p2c.learn.extract.outline import outline_problem
+from p2c.learn.extract.logic import extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model import NotRead, Read, read
 from p2c.learn.model.read_model import ReadModel

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p2c.batch import plan_files
-from p2c.batch.options import Options
+from p2c.batch import Options, plan_files
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 

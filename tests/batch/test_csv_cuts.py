@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p2c.batch import csv_cuts
-from p2c.batch.csv_reader import CsvReader
+from p2c.batch.readers import CsvReader
 from p2c.domain.sheet import LONGEST
 from p2c.errors import P2CError
 

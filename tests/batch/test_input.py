@@ -9,12 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from p2c.batch import csv_cuts
+from p2c.batch import Options, csv_cuts
 from p2c.batch.columns import check_columns
-from p2c.batch.options import Options
 from p2c.batch.part import tables
-from p2c.batch.parts import cut
-from p2c.batch.source import find_files
+from p2c.batch.source import cut, find_files
 from p2c.domain.files import read_rows
 from p2c.errors import P2CError
 from tests.batch.people import PEOPLE, answer, loan, loan_people, read, write_parquet

@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from p2c.batch import answers, pace, plan_files
-from p2c.batch.disk import locked
-from p2c.batch.options import Options
+from p2c.batch import Options, answers, plan_files, workshop
+from p2c.batch.workshop import locked
 from p2c.domain.toml import problem_to_toml
 from p2c.engines.policy import Policy
 from p2c.errors import BatchError, P2CError
@@ -188,7 +187,7 @@ def test_a_batch_killed_again_and_again_goes_on_to_the_same_bytes(
 def test_a_part_that_takes_long_shows_how_far_it_has_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "SECONDS", 0.01)
+    monkeypatch.setattr(workshop, "SECONDS", 0.01)
     slow = large_problem()
     rng = random.Random(0)
     people: list[dict[str, Any]] = [

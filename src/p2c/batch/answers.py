@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from p2c.batch.arrays import to_array, to_texts
-from p2c.batch.persons import columns_of, tell_apart
+from p2c.batch.persons import columns_of, tell_apart, to_array, to_texts
 from p2c.domain.feature import Kind
 from p2c.domain.row import read_row
 from p2c.engines.policy import Policy

@@ -15,7 +15,7 @@ from p2c.errors import P2CError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from p2c.batch.options import Options
+    from p2c.batch import Options
     from p2c.batch.source import InputFile
     from p2c.domain.feature import Feature
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from p2c.batch.part import Work
-    from p2c.batch.parts import Part
-    from p2c.batch.record import Record
+    from p2c.batch.source import Part
+    from p2c.batch.summary import Record
 
     Outcome = Record | Failure
 

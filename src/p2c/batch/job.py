@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from p2c.batch.disk import locked, put_text
-from p2c.batch.pace import ENDING
 from p2c.batch.part import WORKSHOP, record_path
-from p2c.batch.record import Record
 from p2c.batch.source import digest
+from p2c.batch.summary import Record
+from p2c.batch.workshop import ENDING, locked, put_text
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from p2c.batch.options import Options
-    from p2c.batch.parts import Part
+    from p2c.batch import Options
+    from p2c.batch.source import Part
     from p2c.problem import Problem
 
 MANIFEST = "_manifest.json"

@@ -18,12 +18,10 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from p2c.batch.answers import Planner
-from p2c.batch.arrays import to_array, to_texts
-from p2c.batch.disk import put, put_text
-from p2c.batch.pace import paced
-from p2c.batch.persons import TEXT
-from p2c.batch.record import Record, Tally
+from p2c.batch.persons import TEXT, to_array, to_texts
 from p2c.batch.source import digest
+from p2c.batch.summary import Record, Tally
+from p2c.batch.workshop import paced, put, put_text
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 from p2c.problem import Problem
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p2c.batch.columns import Columns
-    from p2c.batch.parts import Part, Piece
+    from p2c.batch.source import Part, Piece
     from p2c.engines.policy import Policy
 
 CHUNK = 1 << 18

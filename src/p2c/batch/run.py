@@ -8,16 +8,15 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from p2c.batch import Options
 from p2c.batch.answers import Planner
 from p2c.batch.columns import check_columns
 from p2c.batch.executors import EXECUTORS
 from p2c.batch.job import describe_job, opened
-from p2c.batch.options import Options
-from p2c.batch.pace import rows_under_way, ticking
 from p2c.batch.part import Failure, Work
-from p2c.batch.parts import cut
-from p2c.batch.source import describe, find_files
+from p2c.batch.source import cut, describe, find_files
 from p2c.batch.summary import summarise
+from p2c.batch.workshop import rows_under_way, ticking
 from p2c.errors import BatchError, P2CError, suggestion
 
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
     from p2c.batch.columns import Columns
     from p2c.batch.executors import Execute
     from p2c.batch.job import Job
-    from p2c.batch.parts import Part
-    from p2c.batch.record import Record
-    from p2c.batch.summary import Summary
+    from p2c.batch.source import Part
+    from p2c.batch.summary import Record, Summary
     from p2c.problem import Problem
 
 

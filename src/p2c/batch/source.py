@@ -1,21 +1,25 @@
-"""The input: the files of a folder in the order of their names, each with what its path says and what it holds."""
+"""The input: the files of a folder in the order of their names, and the parts that they are cut into.
+
+Which parts there are is decided by the input and the size of a part and by nothing else.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from p2c.batch.reader import READERS
+from p2c.batch.readers import READERS
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from p2c.batch.reader import Reader
+    from p2c.batch.readers import Reader
 
 NOBODY = "__HIVE_DEFAULT_PARTITION__"
 """What a folder of a partitioned table is called whose value is missing."""
@@ -126,3 +130,77 @@ def _stat(path: Path) -> tuple[int, int]:
 def _few(names: list[str]) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:5])
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of one file."""
+
+    file: InputFile
+    begin: int
+    end: int
+    rows: int
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Say where the stretch lies."""
+        return self.file.name, self.begin, self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The pieces that become one file of the output."""
+
+    number: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows there are."""
+        return sum(piece.rows for piece in self.pieces)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the part's file."""
+        return f"part-{self.number:06d}.parquet"
+
+
+def cut(files: Sequence[InputFile], *, rows: int) -> list[Part]:
+    """Return the parts of an input; one without a row where there is none, so that the columns are written."""
+    parts = [
+        Part(number, tuple(_merged(pieces))) for number, pieces in enumerate(_groups(files, rows))
+    ]
+    return parts or [Part(0, ())]
+
+
+def _groups(files: Sequence[InputFile], rows: int) -> Iterator[list[Piece]]:
+    """Yield runs of pieces with no more than so many rows together, or a single piece that has more."""
+    group: list[Piece] = []
+    count = 0
+    for piece in _pieces(files, rows):
+        if group and count + piece.rows > rows:
+            yield group
+            group, count = [], 0
+        group.append(piece)
+        count += piece.rows
+    if group:
+        yield group
+
+
+def _pieces(files: Sequence[InputFile], rows: int) -> Iterator[Piece]:
+    for file in files:
+        for begin, end, count in file.reader.spans(file.path, rows):
+            if count:
+                yield Piece(file, begin, end, count)
+
+
+def _merged(pieces: list[Piece]) -> Iterator[Piece]:
+    """Yield the pieces with neighbours made one."""
+    begin = pieces[0].begin
+    rows = 0
+    for piece, after in pairwise([*pieces, None]):
+        assert piece is not None
+        rows += piece.rows
+        if after is None or after.file != piece.file or after.begin != piece.end:
+            yield Piece(piece.file, begin, piece.end, rows)
+            begin, rows = 0 if after is None else after.begin, 0

@@ -1,26 +1,126 @@
-"""The summary of a batch: how many of each status, what blocks those without a way, and how the costs lie."""
+"""What is known of finished parts, and of the whole batch: how many of each status, what blocks, how the costs lie."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from p2c.batch.record import Stuck
 from p2c.plan.blockers import find_blockers
 from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from p2c.batch.record import Record
+    from p2c.batch.answers import Answers
+    from p2c.batch.source import Part
+    from p2c.domain.row import State
     from p2c.domain.spec import SourceSpec
     from p2c.engines.policy import Policy
     from p2c.problem import Problem
 
+CLASSES = 200
+"""How many classes of people without a way a record names; the rest it counts."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SECONDS = 20.0
 """How long is spent on asking what blocks; the largest classes are asked first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A class of people without a way: one of them, and how many there are."""
+
+    name: str
+    state: State
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A finished part."""
+
+    number: int
+    rows: int
+    size: int
+    sha256: str
+    pieces: tuple[tuple[str, int, int], ...]
+    """Which stretches of which input files the part answers."""
+    statuses: dict[str, int]
+    costs: dict[float, int]
+    exceptions: int
+    unknown: int
+    stuck: tuple[Stuck, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON."""
+        return {
+            "number": self.number,
+            "rows": self.rows,
+            "bytes": self.size,
+            "sha256": self.sha256,
+            "pieces": [list(each) for each in self.pieces],
+            "statuses": dict(sorted(self.statuses.items())),
+            "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
+            "exceptions": self.exceptions,
+            "unknown": self.unknown,
+            "stuck": [[each.name, each.state, each.count] for each in self.stuck],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Record:
+        """Return the record that JSON holds."""
+        return cls(
+            data["number"],
+            data["rows"],
+            data["bytes"],
+            data["sha256"],
+            tuple((name, begin, end) for name, begin, end in data["pieces"]),
+            data["statuses"],
+            {float(cost): count for cost, count in data["costs"]},
+            data["exceptions"],
+            data["unknown"],
+            tuple(Stuck(*each) for each in data["stuck"]),
+        )
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counts of a part, added up table by table."""
+
+    rows: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    costs: Counter[float] = field(default_factory=Counter)
+    exceptions: int = 0
+    unknown: int = 0
+    stuck: dict[str, Stuck] = field(default_factory=dict)
+
+    def add(self, answers: Answers) -> None:
+        """Add the answers for one table."""
+        self.rows += len(answers.who)
+        self.statuses.update(answers.statuses)
+        self.costs.update(answers.costs)
+        self.exceptions += answers.exceptions
+        self.unknown += answers.unknown
+        for name, state, count in answers.stuck:
+            known = self.stuck.get(name)
+            before = known.count if known else 0
+            self.stuck[name] = Stuck(name, known.state if known else state, before + count)
+
+    def record(self, part: Part, size: int, sha256: str) -> Record:
+        """Return the record of the part, the largest classes first."""
+        largest = sorted(self.stuck.values(), key=lambda each: (-each.count, each.name))
+        return Record(
+            part.number,
+            self.rows,
+            size,
+            sha256,
+            tuple(piece.place for piece in part.pieces),
+            dict(self.statuses),
+            dict(self.costs),
+            self.exceptions,
+            self.unknown,
+            tuple(largest[:CLASSES]),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from typing import Annotated
 
 import typer
 
-from p2c.batch import plan_files
-from p2c.batch.options import PART_ROWS, Options
+from p2c.batch import PART_ROWS, Options, plan_files
 from p2c.cli.desk import (
     AsJson,
     EffectsOption,

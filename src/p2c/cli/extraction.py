@@ -76,7 +76,7 @@ def extract(
     """Read the rules of a model, or learn them from its answers, and write a problem around them."""
     need_learning()
     from p2c.learn.extract import logic
-    from p2c.learn.extract.outline import outline_problem
+    from p2c.learn.extract.logic import outline_problem
     from p2c.learn.extract.source import read_source
     from p2c.learn.model.stored import load_model
     from p2c.learn.tables.files import find_column, read_frame

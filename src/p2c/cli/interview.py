@@ -11,9 +11,9 @@ from rich.text import Text
 from p2c.domain.feature import Law
 from p2c.errors import ReviewError
 from p2c.explain.phrases import ENGLISH
-from p2c.learn.causal.evidence import measure
+from p2c.learn.causal.learning import measure
 from p2c.learn.causal.proposal import read_proposal
-from p2c.learn.causal.verdict import ReviewVerdict
+from p2c.learn.causal.records import ReviewVerdict
 from p2c.markup import clean
 from p2c.report.candidates import show_candidate, show_reading
 from p2c.report.questions import effects, open_questions, read_back

@@ -148,7 +148,7 @@ def causal(
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
     need_learning()
-    from p2c.learn.causal.graph import causal_graph, render_graph
+    from p2c.learn.causal.candidate import causal_graph, render_graph
     from p2c.learn.causal.learning import learn_causal_rules
     from p2c.learn.causal.review import write_review
     from p2c.learn.tables.domains import domain_from_frame

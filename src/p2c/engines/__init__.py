@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from p2c.on_demand import OnDemand
 
 if TYPE_CHECKING:
-    from p2c.engines.protocol import Engine
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.plan.compiled.space import Space
+    from p2c.plan.outcome import Plan
+
+
+class Engine(Protocol):
+    """A planner: the path of least cost, or what was proved instead; ties need not be broken alike."""
+
+    @property
+    def install(self) -> str:
+        """Return the command that installs what the engine needs; empty where nothing is needed."""
+        ...
+
+    def version(self) -> str | None:
+        """Return the version of what answers, or None where it is not installed."""
+        ...
+
+    def plan(
+        self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    ) -> Plan:
+        """Return the path of least cost from a state to the goal; a time limit may end in GaveUp."""
+        ...
+
 
 HOMES = {
-    "auto": ("p2c.engines.auto", "AutoEngine"),
-    "native": ("p2c.engines.native", "NativeEngine"),
+    "auto": ("p2c.engines.own", "AutoEngine"),
+    "native": ("p2c.engines.own", "NativeEngine"),
     "clingo": ("p2c.engines.clingo.engine", "ClingoEngine"),
     "scasp": ("p2c.engines.scasp.engine", "ScaspEngine"),
 }

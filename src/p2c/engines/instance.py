@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Effects, Minimize
-from p2c.engines.scasp.places import Reach, most_actions
+from p2c.engines.places import Reach, most_actions
 from p2c.plan.answer import refuse_if_strict
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions

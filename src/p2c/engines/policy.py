@@ -89,7 +89,7 @@ class Policy:
         """
         if self.is_own:
             return nearest_plans(space, state, distinct=distinct, limits=self.limits, first=first)
-        from p2c.engines.clingo.nearest import NEAREST
+        from p2c.engines.clingo.engine import NEAREST
 
         if self.engine not in NEAREST:
             known = (*OWN, *NEAREST)

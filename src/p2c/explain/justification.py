@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from p2c.engines.scasp.process import OutOfTime
 from p2c.engines.scasp.rules import Rules
 from p2c.engines.scasp.solver import require_solver
 from p2c.engines.scasp.terms import atom, call, rule, value
+from p2c.engines.scasp.worker import OutOfTime
 from p2c.errors import EngineError
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import decision_words, label_words, value_words

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.export.clingo_text import clingo_files
 from p2c.export.json_schema import schema_files
 from p2c.export.pddl import pddl_files
-from p2c.export.scasp_text import scasp_files
+from p2c.export.programs import clingo_files, scasp_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Kind
 from p2c.domain.spec import ProblemSpec
-from p2c.export.scasp_text import file_name
+from p2c.export.programs import file_name
 from p2c.plan.plan_json import PlanRecord
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from p2c.engines.instance import Instance, first_actions, price_changes
 from p2c.engines.scasp.terms import Names
 from p2c.errors import EngineError
 from p2c.export.formula import And, Formulas, Is, Or, both, either
-from p2c.export.scasp_text import file_name
+from p2c.export.programs import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

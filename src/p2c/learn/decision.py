@@ -11,8 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from p2c.errors import P2CError, counted, suggestion
 from p2c.learn.foldse import FoldSE
-from p2c.learn.foldse.missing import name_missing
-from p2c.learn.foldse.text import count_literals, predicate_name
+from p2c.learn.foldse.text import count_literals, name_missing, predicate_name
 from p2c.learn.tables.domains import domain_from_frame, plain_value, tidy_frame
 from p2c.learn.tables.look import FEWEST
 from p2c.rules.render import render, render_atom, render_literal

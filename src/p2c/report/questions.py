@@ -19,7 +19,7 @@ from p2c.explain.sentences import label_words
 from p2c.learn.causal.adopt import approved_rules
 from p2c.learn.causal.candidate import suggest_law
 from p2c.learn.causal.proposal import read_proposal, theory_of
-from p2c.learn.causal.verdict import ReviewVerdict
+from p2c.learn.causal.records import ReviewVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from p2c.explain.phrases import Phrases
     from p2c.explain.rules import LawWords
     from p2c.learn.causal.candidate import Candidate, Evidence
+    from p2c.learn.causal.records import ReviewAnswer
     from p2c.learn.causal.review import Review
-    from p2c.learn.causal.verdict import ReviewAnswer
     from p2c.rules.theory import Clause, Theory
 
 

@@ -21,7 +21,7 @@ from p2c.engines.scasp.solver import WARM, find_solver
 from p2c.engines.scasp.workers import workers_of
 from p2c.errors import EngineError, P2CError
 from p2c.problem import Problem
-from tests.engines.scasp.test_process import is_gone
+from tests.engines.scasp.test_worker import is_gone
 from tests.loan import JOHN, LOAN
 from tests.strategies import seeded_problems
 

@@ -13,7 +13,7 @@ from p2c.domain.feature import Law
 from p2c.errors import ReviewError
 from p2c.learn.causal.adopt import approved_rules
 from p2c.learn.causal.contradictions import refuse_contradictions
-from p2c.learn.causal.evidence import weigh
+from p2c.learn.causal.learning import weigh
 from p2c.learn.causal.proposal import read_proposal, theory_of
 from p2c.learn.causal.review import Review, write_review
 from p2c.rules.evaluate import clause_fires, in_head

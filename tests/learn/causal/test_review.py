@@ -9,8 +9,8 @@ import pytest
 
 from p2c.domain.feature import Law
 from p2c.errors import ReviewError
+from p2c.learn.causal.records import ReviewVerdict
 from p2c.learn.causal.review import Review, read_review
-from p2c.learn.causal.verdict import ReviewVerdict
 from tests.learn.causal.reviews import CANDIDATES, FEATURES, HIGH, LOW, SAID
 
 if TYPE_CHECKING:

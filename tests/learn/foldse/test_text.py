@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
-from p2c.learn.foldse.simplify import simplify, unite
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, simplify, unite
 from p2c.learn.foldse.text import count_literals, to_program
 from p2c.rules.parse import parse
 from p2c.rules.render import render

@@ -9,7 +9,7 @@ import pytest
 import p2c
 from p2c.errors import ProblemError
 from p2c.learn.foldse import FoldSE
-from p2c.learn.foldse.missing import name_missing
+from p2c.learn.foldse.text import name_missing
 from p2c.learn.tables.domains import domain_from_frame, tidy_frame
 from p2c.rules import parse, render
 from p2c.rules.evaluate import goal_holds

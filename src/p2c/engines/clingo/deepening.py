@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.engines.clingo.control import Control, TimeUp
 from p2c.engines.clingo.encoding import contract, term, token
+from p2c.engines.places import routes
 from p2c.engines.reading import read_path
-from p2c.engines.routes import routes
 from p2c.errors import EngineError
 
 if TYPE_CHECKING:

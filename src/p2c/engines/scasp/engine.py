@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from p2c.engines.places import most_actions, most_effort
 from p2c.engines.reading import read_path, replayed
-from p2c.engines.scasp.places import most_actions, most_effort
-from p2c.engines.scasp.process import OutOfTime
 from p2c.engines.scasp.program import ScaspProgram
 from p2c.engines.scasp.solver import INSTALL, find_solver, require_solver
 from p2c.engines.scasp.terms import read_term
+from p2c.engines.scasp.worker import OutOfTime
 from p2c.errors import EngineError
 from p2c.plan.answer import ask, refuse_if_strict
 from p2c.plan.compiled.person import place_person

@@ -8,16 +8,139 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import exact
-from p2c.engines.scasp.actions import Actions, impossible
+from p2c.domain.spec import Effects
+from p2c.engines.places import Reach
 from p2c.engines.scasp.laws import Laws
-from p2c.engines.scasp.places import Reach
 from p2c.engines.scasp.rules import Rules
-from p2c.engines.scasp.terms import rule, value
+from p2c.engines.scasp.terms import atom, call, rule, value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
     from p2c.plan.compiled.transitions import Transitions
+
+IMPOSSIBLE = {
+    "direct_action": "State, New, Feature, From, To, Price",
+    "may": "Feature, From, To, Price",
+    "bars": "Feature, Value, Mark",
+    "marks": "Feature, Value, Mark",
+    "causal_action": "State, New, Feature, From, To",
+    "supported_action": "State, New, Feature, From, To",
+    "still": "Feature, State",
+    "near": "Feature, Value, Groups",
+    "fits": "What, State, Value",
+    "fits_not": "What, State, Value",
+}
+"""What the algorithms ask for, and a problem may have nothing of."""
+
+
+@dataclass(frozen=True)
+class Actions:
+    """The actions open to one person."""
+
+    laws: Laws
+    reaches: Mapping[str, Reach]
+
+    def direct(self) -> Iterator[str]:
+        """Yield what the person may do, with the effort that it takes, and what it uses up."""
+        settable = [name for name, reach in self.reaches.items() if reach.settable]
+        for name in settable:
+            variable, shown = self.laws.rules.variable[name], atom(name)
+            before, after = self.laws.state(), self.laws.state({name: "New"})
+            yield rule(
+                f"direct_action({before}, {after}, {shown}, {variable}, New, Price)",
+                [f"may({shown}, {variable}, New, Price)"],
+            )
+        for name in settable:
+            reach = self.reaches[name]
+            for place in reach.places:
+                for end, effort in reach.direct(place):
+                    way = f"{self._value(name, place)}, {self._value(name, end)}"
+                    yield f"may({atom(name)}, {way}, {effort})."
+        yield "% a feature is set once; one with moves may be set again, never back to a value it has left"
+        for name in settable:
+            shown = atom(name)
+            moves = self.laws.rules.theory.feature[name].moves is not None
+            mark = f"left({shown}, Value)" if moves else shown
+            yield f"bars({shown}, Value, {mark})."
+            yield f"marks({shown}, Value, {mark})."
+
+    def causal(self) -> Iterator[str]:
+        """Yield what happens by itself: to a violated feature, or where that is enough, to one that a rule supports."""
+        supported = self.laws.rules.theory.effects is Effects.SUPPORTED
+        for name in self.laws.governed:
+            yield from self._effect(name)
+            if supported:
+                yield from self._support(name)
+        for name in self.laws.governed:
+            for place in self.reaches[name].places:
+                groups = [
+                    f"[{', '.join(self._value(name, end) for end in group)}]"
+                    for group in self.reaches[name].near(place)
+                ]
+                start = self._value(name, place)
+                yield f"near({atom(name)}, {start}, [{', '.join(groups)}])."
+        still = [f"still({atom(name)}, State)" for name in self.laws.governed]
+        yield rule("nothing_follows(State)", still)
+
+    def _value(self, name: str, place: int) -> str:
+        reach = self.reaches[name]
+        return value(reach.dynamics.person.value(reach.index, place))
+
+    def _effect(self, name: str) -> Iterator[str]:
+        laws, shown, variable = self.laws, atom(name), self.laws.rules.variable[name]
+        state, lawful = laws.state(), laws.ask("lawful", name)
+        above = laws.above(name)
+        free = self._free(name, above)
+        if above:
+            yield f"% {name} waits while anything upstream of it is violated"
+            yield rule(free, [laws.ask("lawful", other) for other in above])
+        ready = [f"not {lawful}", *([free] if above else []), f"near({shown}, {variable}, Groups)"]
+        yield rule(
+            f"causal_action({state}, {laws.state({name: 'New'})}, {shown}, {variable}, New)",
+            [*ready, f"first_fit(Groups, {shown}, {state}, New)"],
+        )
+        yield from self._fit(shown, laws.ask("allows", name, "New"))
+        still = f"still({shown}, {state})"
+        yield rule(still, [lawful])
+        if above:
+            yield rule(still, [f"not {lawful}", f"not {free}"])
+        yield rule(still, [*ready, f"none_fit_at_all(Groups, {shown}, {state})"])
+
+    def _free(self, name: str, above: list[str]) -> str:
+        parents = self.laws.rules.theory.parents
+        names = {each for other in above for each in (other, *parents[other])}
+        return call(self.laws.predicates["free", name], self.laws.rules.given(names))
+
+    def _fit(self, what: str, claim: str) -> Iterator[str]:
+        state = self.laws.state()
+        yield rule(f"fits({what}, {state}, New)", [claim])
+        yield rule(f"fits_not({what}, {state}, New)", [f"not {claim}"])
+
+    def _support(self, name: str) -> Iterator[str]:
+        laws, shown, variable = self.laws, atom(name), self.laws.rules.variable[name]
+        state, after = laws.state(), laws.state({name: "New"})
+        for place, (clause, cause, head) in enumerate(laws.causes[name], start=1):
+            what = f"head({shown}, {place})"
+            yield rule(
+                f"supported_action({state}, {after}, {shown}, {variable}, New)",
+                [
+                    laws.fires(clause, cause),
+                    f"not {call(head, [variable])}",
+                    f"near({shown}, {variable}, Groups)",
+                    f"first_fit(Groups, {what}, {state}, New)",
+                ],
+            )
+            yield from self._fit(what, call(head, ["New"]))
+
+
+def impossible(lines: list[str]) -> Iterator[str]:
+    """Yield a rule that never fires for everything that is asked for and has no rule: s(CASP) takes none as a fault."""
+    said = {line.partition("(")[0] for line in lines}
+    for name, given in IMPOSSIBLE.items():
+        if name not in said:
+            yield f"{name}({given}) :- false."
 
 
 @dataclass(frozen=True)

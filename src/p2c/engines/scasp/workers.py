@@ -16,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2c.engines.scasp.process import OutOfTime
-from p2c.engines.scasp.worker import NoWorker, start_worker
+from p2c.engines.scasp.worker import NoWorker, OutOfTime, start_worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from p2c.learn.causal.contradictions import (
     refuse_deadlocks,
     refuse_overlaps,
 )
-from p2c.learn.causal.verdict import ReviewVerdict
+from p2c.learn.causal.records import ReviewVerdict
 from p2c.rules.bind import build_theory
 from p2c.rules.parse import parse
 from p2c.rules.satisfy import Formulas

@@ -1,4 +1,4 @@
-"""Candidates and answers as records of a review file, and back.
+"""What stands in a review file: candidates and an expert's answers, what makes an answer complete, and both as records.
 
 A review file may be written by anybody, so every value that is read is looked at: what is not of its kind is a
 `TypeError` or a `ValueError` that names the key.
@@ -6,12 +6,14 @@ A review file may be written by anybody, so every value that is read is looked a
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c.domain.feature import Law
+from p2c.errors import ReviewError, RuleError, suggestion
 from p2c.learn.causal.candidate import Candidate, Evidence, Example
-from p2c.learn.causal.verdict import ReviewAnswer, ReviewVerdict
+from p2c.rules.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +21,91 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST_ROWS = 10**15
 """More than any table has; the shares of larger counts could not be written."""
+
+
+class ReviewVerdict(Enum):
+    """What an expert says of a candidate; `edited` is approval of another text."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EDITED = "edited"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    """One verdict as it was given: by whom, when and why; `text` is the approved rule, empty where it is rejected.
+
+    `direction` reads `cause, cause -> effect`; `evidence` is what the data say of an edited text, where it was asked.
+    """
+
+    rule: str
+    verdict: ReviewVerdict
+    by: str
+    at: str
+    why: str
+    law: Law | None = None
+    direction: str = ""
+    text: str = ""
+    evidence: Evidence | None = None
+
+
+def read_verdict(given: ReviewVerdict | str) -> ReviewVerdict:
+    """Return the verdict that a word names."""
+    known = {each.value: each for each in ReviewVerdict}
+    word = given.value if isinstance(given, ReviewVerdict) else given
+    if word not in known:
+        raise ReviewError(f"no verdict '{word}'; {suggestion(word, known)}")
+    return known[word]
+
+
+def approved_law(candidate: Candidate, given: Law | str | None) -> Law:
+    """Return the law that is approved: the one given, else the suggested one."""
+    if given is None:
+        if candidate.law is None:
+            raise refusal(candidate, "the data suggest no law: say 'if', 'only_if' or 'iff'")
+        return candidate.law
+    known = {each.value: each for each in Law}
+    word = given.value if isinstance(given, Law) else given
+    if word not in known:
+        raise refusal(candidate, f"no law '{word}'; {suggestion(word, known)}")
+    return known[word]
+
+
+def approved_text(candidate: Candidate, verdict: ReviewVerdict, given: str | None) -> str:
+    """Return the text that is approved; '' for a rejected rule."""
+    other = given is not None and not _says_the_same(given, candidate.rule)
+    match verdict:
+        case ReviewVerdict.REJECTED if given is not None:
+            raise refusal(candidate, "a rejected rule has no text: edit it, or leave the text out")
+        case ReviewVerdict.REJECTED:
+            return ""
+        case ReviewVerdict.APPROVED if other:
+            raise refusal(candidate, "a text other than the proposed one is 'edited'")
+        case ReviewVerdict.APPROVED:
+            return candidate.rule
+        case ReviewVerdict.EDITED:
+            if given is None or not other:
+                raise refusal(candidate, "the text is the proposed one: approve it, or change it")
+            return given.strip()
+
+
+def _says_the_same(text: str, rule: str) -> bool:
+    try:
+        return parse(text) == parse(rule)
+    except RuleError:
+        return False
+
+
+def refuse_anonymous(candidate: Candidate, *, by: str, why: str) -> None:
+    """Refuse an answer that does not say by whom it is and why."""
+    for key, value in (("by", by), ("why", why)):
+        if not value.strip():
+            raise refusal(candidate, f"'{key}' is empty: an answer says by whom it is and why")
+
+
+def refusal(candidate: Candidate, message: str) -> ReviewError:
+    """Return the error of an answer that is not taken."""
+    return ReviewError(f"{candidate.id}: {message}", rules=[candidate.id])
 
 
 def candidate_record(candidate: Candidate) -> dict[str, Any]:

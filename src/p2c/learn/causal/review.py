@@ -16,18 +16,16 @@ from p2c.learn.causal.contradictions import refuse_contradictions
 from p2c.learn.causal.journal import create_journal, read_journal
 from p2c.learn.causal.proposal import Proposal, read_proposal
 from p2c.learn.causal.records import (
+    ReviewAnswer,
+    ReviewVerdict,
     answer_record,
+    approved_law,
+    approved_text,
     candidate_record,
     read_answer,
     read_candidate,
     read_table,
     read_text,
-)
-from p2c.learn.causal.verdict import (
-    ReviewAnswer,
-    ReviewVerdict,
-    approved_law,
-    approved_text,
     read_verdict,
     refuse_anonymous,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from p2c.errors import P2CError, counted
 from p2c.learn.extract.source import read_source
 from p2c.learn.extract.surrogate import learn_ruleset
 from p2c.learn.model.asking import equals
+from p2c.learn.tables.domains import domain_from_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from p2c.learn.extract.source import Source
     from p2c.learn.extract.written import WrittenRules
     from p2c.learn.model.asking import Mask
+    from p2c.learn.tables.domains import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +176,41 @@ def _measured(
         regions=tuple(regions),
         recorded=source.model is None,
     )
+
+
+def outline_problem(
+    source: Source,
+    extraction: Extraction,
+    *,
+    name: str = "recourse",
+    scale: Scale = "range",
+    actions: Mapping[Any, str] | None = None,
+    features: Mapping[Any, Mapping[str, Any]] | None = None,
+    causal: str = "",
+    origin: str = "",
+) -> dict[str, Any]:
+    """Return the problem of reaching the desired outcome, causal rules given as text before those of the model.
+
+    `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns. `origin`
+    is what the model or the table goes by, such as the name of its file.
+    """
+    described = domain_from_frame(source.table, scale=scale)
+    for column, keys in (features or {}).items():
+        if not isinstance(keys, Mapping):
+            raise P2CError(
+                f"features: expected keys for {column!r}, as in {{'min': 0}}, found {keys!r}"
+            )
+        described[source.view.feature(column)].update(keys)
+    for column, action in (actions or {}).items():
+        described[source.view.feature(column)]["action"] = action
+    written = f"{causal.rstrip()}\n" if causal else ""
+    remark = "".join(f"% {line}\n" for line in extraction.remark.splitlines())
+    learned = extraction.source
+    named = {"name": origin} if origin else {}
+    return {
+        "name": name,
+        "goal": extraction.goal,
+        **({"source": learned | named} if learned else {}),
+        "rules": f"{written}{remark}{extraction.program}\n",
+        "features": described,
+    }

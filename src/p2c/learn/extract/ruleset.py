@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.learn.foldse.inputs import encode_table
-from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, simplify
 from p2c.learn.foldse.measure import all_literals, features_read, first_rule
-from p2c.learn.foldse.missing import name_missing
-from p2c.learn.foldse.simplify import simplify
-from p2c.learn.foldse.text import to_program
+from p2c.learn.foldse.text import name_missing, to_program
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.rules.render import render, render_literal, render_rule
 from p2c.rules.syntax import Atom, Constant, Not, Program, Rule, Variable

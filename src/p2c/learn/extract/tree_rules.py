@@ -15,8 +15,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c.learn.foldse.columns import MISSING
-from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
-from p2c.learn.foldse.simplify import unite
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, unite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 from p2c.errors import counted
 from p2c.learn.foldse.induce import learn_rule_list, learn_rules
 from p2c.learn.foldse.inputs import as_table, check_names, encode_table, read_row, read_weights
+from p2c.learn.foldse.literals import simplify
 from p2c.learn.foldse.measure import (
     class_shares,
     decided_rows,
@@ -28,7 +29,6 @@ from p2c.learn.foldse.measure import (
     rule_quality,
 )
 from p2c.learn.foldse.proof import PredictionProof, prove
-from p2c.learn.foldse.simplify import simplify
 from p2c.learn.foldse.text import to_program
 from p2c.markup import element
 from p2c.rules.render import render

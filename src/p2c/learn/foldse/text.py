@@ -6,31 +6,35 @@ ones once. A feature keeps its variable N1, N2, … through the whole program, n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from p2c.learn.foldse.columns import MISSING
 from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
-from p2c.rules import syntax
+from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Program, Rule, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-PERSON = syntax.Variable("X")
-COMPARATORS = {Relation.AT_MOST: syntax.Comparator.LE, Relation.ABOVE: syntax.Comparator.GT}
+    from p2c.rules.syntax import Literal
+
+PERSON = Variable("X")
+COMPARATORS = {Relation.AT_MOST: Comparator.LE, Relation.ABOVE: Comparator.GT}
 
 
 def to_program(
     rules: Sequence[LearnedRule], *, target: str = "label", decimals: int | None = 3
-) -> syntax.Program:
+) -> Program:
     """Write simplified rules as a program about `target`, thresholds rounded unless `decimals` is None."""
     return _ProgramWriter(target, decimals).program(rules)
 
 
-def count_literals(program: syntax.Program) -> tuple[int, int]:
+def count_literals(program: Program) -> tuple[int, int]:
     """Return how many rules a learned program has, exceptions too, and how many literals, calls of those aside."""
     heads = {rule.head.predicate for rule in program.rules if rule.head}
     tests = [_tested(literal) for rule in program.rules for literal in rule.body]
-    count = sum(isinstance(test, syntax.Comparison) or _is_name_test(test, heads) for test in tests)
+    count = sum(isinstance(test, Comparison) or _is_name_test(test, heads) for test in tests)
     return len(program.rules), count
 
 
@@ -50,57 +54,99 @@ class _ProgramWriter:
         self.target = predicate_name(target)
         self.decimals = decimals
         self.exceptions: dict[LearnedRule, str] = {}
-        self.variables: dict[str, syntax.Variable] = {}
+        self.variables: dict[str, Variable] = {}
 
-    def program(self, rules: Sequence[LearnedRule]) -> syntax.Program:
+    def program(self, rules: Sequence[LearnedRule]) -> Program:
         for rule in rules:
             self._number_exceptions(rule)
-        heads = [syntax.Atom(self.target, (PERSON, syntax.Constant(str(r.label)))) for r in rules]
+        heads = [Atom(self.target, (PERSON, Constant(str(r.label)))) for r in rules]
         written = [self._rule(head, rule) for head, rule in zip(heads, rules, strict=True)]
         inner = [self._rule(_exception_atom(name), rule) for rule, name in self.exceptions.items()]
-        return syntax.Program((*written, *inner))
+        return Program((*written, *inner))
 
     def _number_exceptions(self, rule: LearnedRule) -> None:
         for exception in rule.exceptions:
             self._number_exceptions(exception)
             self.exceptions.setdefault(exception, f"ab{len(self.exceptions) + 1}")
 
-    def _rule(self, head: syntax.Atom, rule: LearnedRule) -> syntax.Rule:
+    def _rule(self, head: Atom, rule: LearnedRule) -> Rule:
         names = [each for each in rule.literals if each.relation is Relation.EQUAL]
         bounds = [each for each in rule.literals if each.relation is not Relation.EQUAL]
-        body: list[syntax.Literal] = [_name_literal(each) for each in names]
+        body: list[Literal] = [_name_literal(each) for each in names]
         for feature, group in groupby(bounds, key=lambda bound: bound.feature):
             body += self._bounds(feature, group)
-        body += [syntax.Not(_exception_atom(self.exceptions[each])) for each in rule.exceptions]
-        return syntax.Rule(head, tuple(body))
+        body += [Not(_exception_atom(self.exceptions[each])) for each in rule.exceptions]
+        return Rule(head, tuple(body))
 
-    def _bounds(self, feature: str, bounds: Iterable[LearnedLiteral]) -> list[syntax.Literal]:
-        fresh = syntax.Variable(f"N{len(self.variables) + 1}")
+    def _bounds(self, feature: str, bounds: Iterable[LearnedLiteral]) -> list[Literal]:
+        fresh = Variable(f"N{len(self.variables) + 1}")
         variable = self.variables.setdefault(feature, fresh)
-        written: list[syntax.Literal] = [syntax.Atom(predicate_name(feature), (PERSON, variable))]
+        written: list[Literal] = [Atom(predicate_name(feature), (PERSON, variable))]
         for bound in bounds:
-            value = syntax.Constant(self._rounded(float(bound.value)))
-            comparison = syntax.Comparison(variable, COMPARATORS[bound.relation], value)
-            written.append(syntax.Not(comparison) if bound.negated else comparison)
+            value = Constant(self._rounded(float(bound.value)))
+            comparison = Comparison(variable, COMPARATORS[bound.relation], value)
+            written.append(Not(comparison) if bound.negated else comparison)
         return written
 
     def _rounded(self, value: float) -> float:
         return value if self.decimals is None else round(value, self.decimals)
 
 
-def _name_literal(literal: LearnedLiteral) -> syntax.Literal:
-    value = syntax.Constant(str(literal.value))
-    atom = syntax.Atom(predicate_name(literal.feature), (PERSON, value))
-    return syntax.Not(atom) if literal.negated else atom
+def _name_literal(literal: LearnedLiteral) -> Literal:
+    value = Constant(str(literal.value))
+    atom = Atom(predicate_name(literal.feature), (PERSON, value))
+    return Not(atom) if literal.negated else atom
 
 
-def _exception_atom(name: str) -> syntax.Atom:
-    return syntax.Atom(name, (PERSON, syntax.Constant("True")))
+def _exception_atom(name: str) -> Atom:
+    return Atom(name, (PERSON, Constant("True")))
 
 
-def _tested(literal: syntax.Literal) -> syntax.Atom | syntax.Comparison:
-    return literal.inner if isinstance(literal, syntax.Not) else literal
+def _tested(literal: Literal) -> Atom | Comparison:
+    return literal.inner if isinstance(literal, Not) else literal
 
 
-def _is_name_test(atom: syntax.Atom, heads: set[str]) -> bool:
-    return atom.predicate not in heads and isinstance(atom.arguments[1], syntax.Constant)
+def _is_name_test(atom: Atom, heads: set[str]) -> bool:
+    return atom.predicate not in heads and isinstance(atom.arguments[1], Constant)
+
+
+def name_missing(
+    program: Program, features: Mapping[str, Mapping[str, Any]], *, prefix: str = "missing"
+) -> Program:
+    r"""Replace every test for a missing value by a decision, and define the decisions at the end.
+
+    FOLD-SE sees a missing value as the empty text and may ask for it: `income(X,'')`. No feature has this value. No comparison
+    with a missing value holds, nor the contrary one, and of any value one of the two does: that pair says it without naming
+    the bounds or all values, and stays right when a domain is widened later.
+
+    >>> from p2c.rules import parse, render
+    >>> asked = parse("risky(X) :- not income(X,''), job(X,'').")
+    >>> job = {"type": "category", "values": ["clerk", "cook"]}
+    >>> print(render(name_missing(asked, {"income": {"type": "int", "min": 5, "max": 9}, "job": job})))
+    risky(X) :- not missing_income(X), missing_job(X).
+    missing_income(X) :- income(X,V), not(V>=5), not(V<5).
+    missing_job(X) :- job(X,V), not(V = 'clerk'), not(V \= 'clerk').
+    """
+    needed: dict[str, Rule] = {}
+
+    def named(literal: Literal) -> Literal:
+        inner = literal.inner if isinstance(literal, Not) else literal
+        if not isinstance(inner, Atom) or inner.arguments[1:] != (Constant(MISSING),):
+            return literal
+        name = inner.predicate
+        head = Atom(f"{prefix}_{name}", (PERSON,))
+        needed.setdefault(name, Rule(head, _neither(name, features[name])))
+        return Not(head) if isinstance(literal, Not) else head
+
+    rules = [replace(rule, body=tuple(map(named, rule.body))) for rule in program.rules]
+    return Program((*rules, *needed.values()))
+
+
+def _neither(name: str, keys: Mapping[str, Any]) -> tuple[Literal, ...]:
+    """Return a body that holds where a comparison fails and so does the contrary one."""
+    value = Variable("V")
+    number = keys["type"] in ("int", "float")
+    constant = Constant(keys["min"] if number else keys["values"][0])
+    pair = (Comparator.GE, Comparator.LT) if number else (Comparator.EQ, Comparator.NE)
+    tests = tuple(Not(Comparison(value, comparator, constant)) for comparator in pair)
+    return (Atom(name, (PERSON, value)), *tests)

@@ -117,8 +117,8 @@ def _mark(text: str) -> str:
 
 def _read_edited(settings: Settings, visit: Visit) -> Reading:
     """Return an edited text in words, with what the data say of it where the server was given data."""
+    from p2c.learn.causal.records import ReviewVerdict, approved_text
     from p2c.learn.causal.review import read_review
-    from p2c.learn.causal.verdict import ReviewVerdict, approved_text
 
     current = read_review(visit.path)
     candidate = current.candidate(visit.rule)
@@ -176,7 +176,7 @@ def _measured(settings: Settings, current: Review, rule: str, text: str) -> Evid
     """Return what the data say of an edited rule, where the server was given data."""
     if not settings.data:
         return None
-    from p2c.learn.causal.evidence import measure
+    from p2c.learn.causal.learning import measure
     from p2c.learn.tables.files import read_frame
 
     return measure(current, rule, text, read_frame(Path(settings.data)))

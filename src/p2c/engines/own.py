@@ -1,4 +1,4 @@
-"""The engine that people get: our own planner, and clingo where ours cannot choose sets of actions first and takes long.
+"""Our own planner as an engine: by itself, and as people get it, with clingo to hand over to.
 
 Both prove what they say, so which one answers shows only in the time it takes and in how ties are broken. What clingo wins is
 measured by `benchmarks/handover.py`.
@@ -7,6 +7,7 @@ measured by `benchmarks/handover.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from p2c.engines import ENGINES
@@ -27,8 +28,28 @@ PATIENCE = 0.2
 
 
 @dataclass(frozen=True)
+class NativeEngine:
+    """Search in Python, with nothing to install."""
+
+    install: str = ""
+
+    def version(self) -> str | None:
+        """Return the version of this package."""
+        try:
+            return version("p2c")
+        except PackageNotFoundError:
+            return None
+
+    def plan(
+        self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    ) -> Plan:
+        """Return the path of least cost from a state to the goal."""
+        return find_plan(space, state, Limits.within(time_limit))
+
+
+@dataclass(frozen=True)
 class AutoEngine:
-    """Our own planner, with another engine to hand over to."""
+    """Our own planner, and another engine where ours cannot choose sets of actions first and takes long."""
 
     second: str = "clingo"
     install: str = ""

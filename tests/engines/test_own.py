@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.engines import auto
+from p2c.engines import own
 from p2c.engines.clingo.engine import ClingoEngine
 from p2c.problem import Problem
 from tests.engines.test_contract import ask
@@ -35,7 +35,7 @@ def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
         plans.append(plan(*given, **options))
         return plans[-1]
 
-    monkeypatch.setattr(auto, "PATIENCE", 0.0)
+    monkeypatch.setattr(own, "PATIENCE", 0.0)
     monkeypatch.setattr(ClingoEngine, "plan", note)
     return plans
 

@@ -1,0 +1,181 @@
+"""How files are read: what columns one has, where it may be cut, and the rows between two cuts. One reader a format."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv as arrow_csv
+
+from p2c.batch.csv_cuts import blocks
+from p2c.domain.sheet import open_sheet
+from p2c.domain.spec import unreadable
+from p2c.errors import P2CError, RowError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+BATCH = 1 << 18
+"""How many rows of Parquet are read at a time."""
+CODED = pa.dictionary(pa.int32(), pa.string())
+
+
+class Reader(Protocol):
+    """What reads one format; what a reader cannot read, it refuses with one line that names the file."""
+
+    @property
+    def is_text(self) -> bool:
+        """Tell whether cells are text, and numbers have to be read out of them."""
+        ...
+
+    def schema(self, path: Path) -> pa.Schema:
+        """Return the columns of a file."""
+        ...
+
+    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the stretches that a file is cut into: begin, end, and how many rows, so many as far as it can be."""
+        ...
+
+    def batches(
+        self, path: Path, span: tuple[int, int], columns: Sequence[str], *, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a stretch, texts of the `coded` columns as numbers into a list of the different ones."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetReader:
+    """Reads Parquet files, cut between row groups."""
+
+    is_text: bool = False
+
+    def schema(self, path: Path) -> pa.Schema:
+        """Return the columns of a file."""
+        with _opened(path) as file:
+            return file.schema_arrow
+
+    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
+        """Yield a file's row groups, however many rows they have."""
+        with _opened(path) as file:
+            footer = file.metadata
+        for number in range(footer.num_row_groups):
+            yield number, number + 1, footer.row_group(number).num_rows
+
+    def batches(
+        self, path: Path, span: tuple[int, int], columns: Sequence[str], *, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of some row groups."""
+        with _opened(path, coded) as file:
+            for group in range(*span):
+                with _refused_parquet(_place(path, file.metadata, group)):
+                    for batch in file.iter_batches(
+                        BATCH, row_groups=[group], columns=list(columns), use_threads=False
+                    ):
+                        batch.validate(full=True)  # damage may look like numbers out of bounds
+                        yield batch
+
+
+def _place(path: Path, footer: pq.FileMetaData, group: int) -> str:
+    """Say where the rows of a row group stand."""
+    before = sum(footer.row_group(each).num_rows for each in range(group))
+    return f"{path}, rows {before + 1} to {before + footer.row_group(group).num_rows}"
+
+
+@contextmanager
+def _opened(path: Path, coded: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
+    with _refused_parquet(str(path)), pq.ParquetFile(path, read_dictionary=list(coded)) as file:
+        yield file
+
+
+@contextmanager
+def _refused_parquet(place: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        raise P2CError(f"{place}: cannot be read as Parquet: {reason}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class CsvReader:
+    """Reads CSV files with a line of names, in UTF-8, every cell as text until its feature says what it is."""
+
+    is_text: bool = True
+
+    def schema(self, path: Path) -> pa.Schema:
+        """Return the columns of a file: all text."""
+        return pa.schema([(name, pa.string()) for name in _header(path)[0]])
+
+    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
+        """Yield stretches of so many rows, the last of the rest; refuse what is no such table before anything is planned."""
+        names, begin = _header(path)
+        waiting = end = 0
+        with _refused_csv(path):
+            for block in blocks(path, (begin, path.stat().st_size), width=len(names)):
+                for last in range(rows - waiting, len(block.ends) + 1, rows):
+                    end = block.begin + int(block.ends[last - 1])
+                    yield begin, end, rows
+                    begin = end
+                waiting = (waiting + len(block.ends)) % rows
+                end = block.begin + len(block.text)
+        if waiting:
+            yield begin, end, waiting
+
+    def batches(
+        self, path: Path, span: tuple[int, int], columns: Sequence[str], *, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows between two bytes."""
+        names = _header(path)[0]
+        convert = arrow_csv.ConvertOptions(
+            column_types={name: CODED if name in coded else pa.string() for name in names},
+            include_columns=list(columns),
+            strings_can_be_null=False,
+        )
+        parse = arrow_csv.ParseOptions(newlines_in_values=True)
+        with _refused_csv(path):
+            for block in blocks(path, span, width=len(names)):
+                if not len(block.ends):
+                    continue
+                read = arrow_csv.ReadOptions(
+                    use_threads=False, block_size=len(block.text) + 1, column_names=names
+                )
+                table = arrow_csv.read_csv(pa.py_buffer(block.text), read, parse, convert)
+                assert len(table) == len(block.ends), "rows are what they were when they were cut"
+                yield from table.combine_chunks().to_batches()
+
+
+def _header(path: Path) -> tuple[list[str], int]:
+    """Return the names in the first row, and the byte after it."""
+    read = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal read
+        with path.open(encoding="utf-8", newline="") as file:
+            for line in file:
+                read += len(line.encode())
+                yield line.removeprefix("\ufeff") if read == len(line.encode()) else line
+
+    with _refused_csv(path):
+        return open_sheet(lines()).names, read
+
+
+@contextmanager
+def _refused_csv(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except RowError as error:
+        raise P2CError(f"{path}: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise P2CError(f"{path}: cannot be read as CSV: {unreadable(error)}") from None
+
+
+READERS: dict[str, Reader] = {
+    ".parquet": ParquetReader(),
+    ".pq": ParquetReader(),
+    ".csv": CsvReader(),
+}
