@@ -28,8 +28,9 @@ from p2c.rules.lint import lint
 from p2c.rules.proof import why
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from p2c.audit.audit import Asked, Audit
     from p2c.domain.row import State
     from p2c.plan.check.validate import Verdict
     from p2c.plan.restriction import Restriction
@@ -222,6 +223,35 @@ class Problem:
         return plan_frame(
             problem.compiled, frame, details=details, progress=progress, solver=policy
         )
+
+    def audit(
+        self,
+        frame: Any,
+        by: str | Sequence[str] = (),
+        *,
+        answers: Any = None,
+        seed: int = 0,
+        asked: Asked | None = None,
+        time_limit: float | None = None,
+        progress: bool | None = None,
+        **overrides: Any,
+    ) -> Audit:
+        """Return who of the people of a frame has a way to a yes and who has none, and how groups differ in it.
+
+        The frame may be a mapping of columns where the `answers` are given.
+        `by` divides people by columns, in bands where wanted: `["sex", "age:<30,30-50,>50"]`. `answers` are those of
+        `plan_many` or of a batch for the same rows, where they are there already. The time limit is for one person.
+        """
+        from p2c.audit.audit import Asked, audit_people
+        from p2c.report.expert_report import digest
+
+        problem = self.with_keys(**overrides)
+        if answers is None:
+            answers = problem.plan_many(frame, time_limit=time_limit, progress=progress)
+        asked = asked or Asked(0)
+        known = {"problem": digest(problem.to_dict()), **asked.hashes}
+        asked = replace(asked, hashes=known)
+        return audit_people(problem.compiled, frame, answers, by=by, seed=seed, asked=asked)
 
     def why(self, row: Mapping[str, Any]) -> Proof:
         """Return the proof tree behind the decision in a state."""

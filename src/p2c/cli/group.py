@@ -18,6 +18,7 @@ HOMES = {
     "extraction": ("extract",),
     "reporting": ("explain", "report"),
     "batching": ("batch",),
+    "auditing": ("audit",),
     "asp": ("export", "doctor"),
     "serving": ("serve",),
 }

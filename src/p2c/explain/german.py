@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from p2c.explain.catalogue import Phrases
+from p2c.explain.german_audit import AUDIT
 from p2c.explain.german_pages import PAGES
 from p2c.rules.syntax import Comparator
 
@@ -195,6 +196,7 @@ GERMAN = Phrases(
         }
     ),
     pages=PAGES,
+    audit=AUDIT,
     graph=MappingProxyType(
         {
             "decision": "die Entscheidung",

@@ -256,8 +256,8 @@ class _Expert:
             self.words["row_hash"]: digest(dict(self.plan.question.initial)),
             **{f"SHA-256 {name}": value for name, value in self.origin.files},
         }
-        versions = {"Python": platform.python_version(), **_versions()}
-        yield Grid((self.words["key"], self.words["value"]), (*hashes.items(), *versions.items()))
+        facts = (*hashes.items(), *versions().items())
+        yield Grid((self.words["key"], self.words["value"]), facts)
 
 
 def _values(feature: Feature) -> str:
@@ -284,8 +284,9 @@ def _effort_row(feature: Feature) -> tuple[str, ...]:
     )
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that an answer may depend on."""
+    found = {"Python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = version(package)

@@ -1,0 +1,151 @@
+"""An audit of many people as one value: what was asked, what was counted, and how groups differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from p2c.audit.groups import divide, read_divisions
+from p2c.audit.people import place_people, read_answers
+from p2c.audit.tally import differences, tally
+from p2c.errors import P2CError, suggestion
+from p2c.report.formats import renderer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from p2c.audit.tally import Difference, Tally
+    from p2c.plan.compiled.space import Space
+    from p2c.report.document import Document
+    from p2c.rules.theory import Theory
+
+FORMATS = ("html", "pdf", "md", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an audit was asked, as far as it takes to repeat it: hashes by what they are of, and the command if there was one."""
+
+    rows: int
+    by: tuple[str, ...] = ()
+    seed: int = 0
+    proved: bool = True
+    """Whether answers are proved; not where a model could only be asked."""
+    hashes: dict[str, str] = field(default_factory=dict)
+    command: str = ""
+    date: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was asked as JSON."""
+        return {
+            "rows": self.rows,
+            "by": list(self.by),
+            "seed": self.seed,
+            "proved": self.proved,
+            "hashes": self.hashes,
+            "command": self.command,
+            "date": self.date,
+        }
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found."""
+
+    theory: Theory
+    asked: Asked
+    tallies: tuple[Tally, ...]
+    """Everybody first, then each group, then each two traits together."""
+    differences: tuple[Difference, ...]
+
+    @property
+    def everybody(self) -> Tally:
+        """Return what was counted of all people."""
+        return self.tallies[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as JSON."""
+        return {
+            "problem": self.theory.name,
+            "goal": self.theory.goal_text,
+            "asked": self.asked.to_dict(),
+            "groups": [each.to_dict() for each in self.tallies],
+            "differences": [each.to_dict() for each in self.differences],
+        }
+
+    def document(self, *, language: str = "en") -> Document:
+        """Return the audit as a report to be rendered."""
+        from p2c.audit.pages import audit_document
+
+        return audit_document(self, language=language)
+
+    def report(self, *, format: str = "html", language: str = "en") -> bytes:
+        """Return the report as html, pdf, md, txt, png or json."""
+        if format == "json":
+            return (json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n").encode()
+        return renderer(format)(self.document(language=language))
+
+    def _repr_html_(self) -> str:
+        from p2c.report.html import notebook_html
+
+        return notebook_html(self.document(), "")
+
+
+def audit_people(
+    space: Space,
+    frame: Any,
+    answers: Any,
+    *,
+    by: str | Sequence[str] = (),
+    seed: int = 0,
+    asked: Asked | None = None,
+) -> Audit:
+    """Return the audit of the people of a frame, from what `plan_many` answered them."""
+    told = read_answers(answers)
+    divisions = read_divisions(by)
+    names = [axis.feature.name for axis in space.axes]
+    columns = _columns(frame, dict.fromkeys((*names, *(each.column for each in divisions))))
+    size = len(columns[names[0]])
+    if size != len(told):
+        raise P2CError(f"answers: expected one for each of {size} rows, found {len(told)}")
+    groups = divide(divisions, columns, size)
+    people = place_people(space, [columns[name] for name in names], told)
+    given = asked or Asked(size)
+    return Audit(
+        space.theory,
+        Asked(
+            size,
+            tuple(each.text for each in divisions),
+            seed,
+            given.proved,
+            {"data": _digest(columns), **given.hashes},
+            given.command,
+            given.date or date.today().isoformat(),
+        ),
+        tuple(tally(told, group) for group in groups),
+        tuple(differences(people, groups, seed=seed)),
+    )
+
+
+def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:
+    """Return some columns of a frame, or of a mapping of columns, by name."""
+    whole = frame if isinstance(frame, Mapping) else nw.from_native(frame, eager_only=True)
+    known = list(whole) if isinstance(whole, Mapping) else whole.columns
+    for name in wanted:
+        if name not in known:
+            raise P2CError(f"{name}: no such column; {suggestion(name, known)}")
+    if isinstance(whole, Mapping):
+        return {name: whole[name] for name in wanted}
+    return {name: whole[name].to_list() for name in wanted}
+
+
+def _digest(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Return the SHA-256 of some columns as JSON."""
+    text = json.dumps(dict(columns), default=str, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

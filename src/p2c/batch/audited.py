@@ -1,0 +1,110 @@
+"""An audit of whole files: a batch that survives being killed, then what it found of everybody and each group."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from p2c.audit.audit import Asked
+from p2c.audit.groups import read_divisions
+from p2c.batch import Options
+from p2c.batch.columns import check_columns
+from p2c.batch.part import tables
+from p2c.batch.persons import columns_of
+from p2c.batch.run import run
+from p2c.batch.source import cut, describe, find_files
+from p2c.engines.policy import Policy
+from p2c.errors import P2CError, suggestion
+from p2c.report.expert_report import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.audit.audit import Audit
+    from p2c.batch.run import Watch
+    from p2c.batch.source import InputFile
+    from p2c.problem import Problem
+
+PEOPLE = "people"
+"""The folder of the answers inside that of the audit."""
+
+
+def audit_files(
+    problem: Problem,
+    source: str | Path,
+    target: str | Path,
+    *,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    workers: int = 1,
+    time_limit: float | None = None,
+    command: str = "",
+    watch: Watch | None = None,
+) -> Audit:
+    """Plan for everybody in a file or folder into `people` inside the target, or go on with that, and audit them."""
+    files = find_files(Path(source).resolve())
+    names = {feature.name for feature in problem.theory.features}
+    keep = tuple(each.column for each in read_divisions(by) if each.column not in names)
+    for name in keep:
+        _refuse_if_absent(name, files)
+    options = Options(keep, policy=Policy(time_limit=time_limit))
+    people = Path(target) / PEOPLE
+    run(
+        problem,
+        source,
+        people,
+        options,
+        executor="processes" if workers > 1 else "here",
+        workers=workers,
+        blockers=False,
+        watch=None if watch is None else _quiet(watch),
+    )
+    found = [pq.read_table(part) for part in sorted(people.glob("part-*.parquet"))]
+    answers = pa.concat_tables([each.select(_told(each)) for each in found]).unify_dictionaries()
+    asked = Asked(
+        0, hashes={"data": digest(json.loads(json.dumps(describe(files))))}, command=command
+    )
+    columns = _columns(problem, files, options)
+    return problem.audit(columns, by, answers=answers, seed=seed, asked=asked)
+
+
+def _told(table: pa.Table) -> list[str]:
+    """Return the columns of the answers that an audit reads."""
+    wanted = ("status", "cost", "steps", "exceptions", "unknown")
+    return [name for name in wanted if name in table.column_names]
+
+
+def _quiet(watch: Watch) -> Watch:
+    """Return who is told how far a batch has come, but of no columns left aside, for nobody wants to keep them."""
+
+    def tell(*, rows: int, total: int, spare: Sequence[str]) -> None:
+        watch(rows=rows, total=total, spare=())
+
+    return tell
+
+
+def _refuse_if_absent(name: str, files: Sequence[InputFile]) -> None:
+    for file in files:
+        known = [*file.reader.schema(file.path).names, *(key for key, _ in file.keys)]
+        if name not in known:
+            raise P2CError(f"by: no column '{name}' in {file.name}; {suggestion(name, known)}")
+
+
+def _columns(
+    problem: Problem, files: Sequence[InputFile], options: Options
+) -> dict[str, list[Any]]:
+    """Return the features of everybody, and the columns by which people are divided."""
+    features = problem.theory.features
+    columns = check_columns(files, features, options, taken=())
+    found: dict[str, list[Any]] = {name: [] for name in (*columns.features, *options.keep)}
+    for part in cut(files, rows=options.part_rows):
+        for table in tables(columns, part):
+            for name, column in columns_of(table, features).items():
+                found[name] += column.tolist()
+            for name in options.keep:
+                found[name] += table.column(name).to_pylist()
+    return found

@@ -1,0 +1,60 @@
+"""Random small problems with people in them, and what the slow planner says of each person."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from p2c.problem import Problem
+from tests.oracle import best_plan
+from tests.strategies import random_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.oracle import OraclePlan
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Populated:
+    """A problem, the people in it, and the slow planner's answer for each."""
+
+    document: Document
+    problem: Problem
+    rows: list[Document]
+    answers: list[OraclePlan]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(
+            {name: [r[name] for r in self.rows] for name in self.rows[0]}, dtype=object
+        )
+
+    def stuck(self) -> list[Document]:
+        return [r for r, a in zip(self.rows, self.answers, strict=True) if a.status == "infeasible"]
+
+
+def populated(seed: int, count: int, *, people: int = 12) -> Iterator[Populated]:
+    """Yield random small problems with a few people each, some of whom lack a value."""
+    for number in range(count):
+        rng = random.Random(f"audit {seed}/{number}")
+        document, row = random_problem(rng, tiny=True)
+        document["exceptions"] = "abduce"
+        problem = Problem.from_dict(document)
+        rows = [row, *(somebody(problem, rng) for _ in range(people - 1))]
+        answers = [best_plan(problem.theory, problem.read_row(each)) for each in rows]
+        yield Populated(document, problem, rows, [each for each in answers if each is not None])
+
+
+def somebody(problem: Problem, rng: random.Random) -> Document:
+    return {
+        feature.name: None
+        if rng.random() < 0.08
+        else feature.domain.value(rng.randrange(feature.domain.size))
+        for feature in problem.theory.features
+    }

@@ -1,0 +1,85 @@
+"""`p2c audit` as an auditor meets it: what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from p2c.problem import Problem
+from tests.cli.desk import Desk
+from tests.loan import JOHN, LOAN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PEOPLE = [
+    {**JOHN, "sex": "f"},
+    {**JOHN, "sex": "m", "debt": 0},
+    {**JOHN, "sex": "m", "bank_balance": 70_000, "credit_score": 700},
+    {**JOHN, "sex": "", "debt": -1},
+    {**JOHN, "sex": "f", "credit_score": None},
+]
+ENDINGS = ("html", "pdf", "md", "json")
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    desk = Desk(tmp_path, capsys, monkeypatch)
+    pd.DataFrame(PEOPLE).to_csv("people.csv", index=False)
+    return desk
+
+
+def test_a_report_is_written_in_every_format_and_can_be_written_again(desk: Desk) -> None:
+    line = ("audit", "loan.toml", "people.csv", "--by", "sex", "--by", "age:<40,>=40", "-o", "out")
+    shown = desk.run(*line)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.split() == [f"out/audit.{ending}" for ending in ENDINGS]
+    found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
+    assert found["groups"][0]["statuses"] == {
+        "already": 1,
+        "found": 2,
+        "infeasible": 1,
+        "invalid": 1,
+    }
+    assert [each["group"] for each in found["groups"][1:4]] == ["sex: f", "sex: m", "sex: unknown"]
+    assert found["asked"]["command"].startswith("p2c audit loan.toml people.csv -o out --by=sex")
+    assert set(found["asked"]["hashes"]) == {"problem", "data"}
+    page = (desk.folder / "out/audit.md").read_text(encoding="utf-8")
+    assert "3 of 4 people are refused today (75%)." in page
+    assert "1 of the refused (33.3%) have no way to a yes" in page
+    again = desk.run(*line)
+    assert (again.code, again.out) == (0, shown.out)
+
+
+def test_a_report_that_is_there_is_kept_unless_it_may_be_replaced(desk: Desk) -> None:
+    (desk.folder / "out").mkdir()
+    desk.write("out/audit.html", "mine")
+    line = ("audit", "loan.toml", "people.csv", "-o", "out")
+    assert "exists and differs" in desk.refuses(*line)
+    assert desk.run(*line, "--overwrite").code == 0
+
+
+def test_the_command_counts_what_python_counts(desk: Desk) -> None:
+    desk.run("audit", "loan.toml", "people.csv", "--by", "sex", "-o", "out", "--language", "de")
+    found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
+    here = Problem.from_dict(LOAN).audit(pd.DataFrame(PEOPLE), ["sex"]).to_dict()
+    assert found["groups"] == json.loads(json.dumps(here["groups"]))
+    assert "3 von 4 Personen werden heute abgelehnt" in (desk.folder / "out/audit.md").read_text(
+        "utf-8"
+    )
+
+
+def test_what_is_wrong_is_said_in_one_line(desk: Desk) -> None:
+    line = ("audit", "loan.toml", "people.csv", "-o", "out")
+    assert desk.refuses(*line, "--by", "sax") == (
+        "by: no column 'sax' in people.csv; did you mean 'sex'?"
+    )
+    assert "expected bands" in desk.refuses(*line, "--by", "age:young")
+    assert "no catalogue 'fr'" in desk.refuses(*line, "--language", "fr")
+    assert "no such file" in desk.refuses("audit", "loan.toml", "nobody.csv", "-o", "out").lower()
