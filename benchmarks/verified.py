@@ -12,7 +12,7 @@ things out and are never measured.
 a sample of reachable states (all single changes to the trial values of each feature, and random changes of two to four
 features) is accepted by the model. `flipped` counts the verified plans whose end, put together here and not by the
 search, the model accepts. `beaten` counts the rows where the sample holds an accepted state that costs over one percent
-less than the plan. DiCE (`pip install 'p2c[bench]'`) changes the same features on the first `--dice` of the same rows;
+less than the plan. DiCE (`pip install 'p2c-recourse[bench]'`) changes the same features on the first `--dice` of the same rows;
 its answers are priced by the same distances, and count where the model accepts them.
 """
 

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 import p2c
+from p2c.domain.overrides import OVERRIDES
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, ProblemError, RowError
-from p2c.problem import OVERRIDES, Problem
+from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 from tests.strategies import seeded_problems
 
@@ -67,7 +68,7 @@ def test_an_override_changes_the_question_and_not_the_problem(loan: Problem) -> 
 
 
 def test_every_key_that_can_be_overridden_is(loan: Problem) -> None:
-    values = {
+    values: dict[str, Any] = {
         "goal": "reject_loan(X)",
         "causal": "if",
         "exceptions": "strict",
@@ -88,7 +89,9 @@ def test_the_same_overrides_give_the_same_object(loan: Problem) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"nrom": "l2"}, "'nrom' cannot be overridden; did you mean 'norm'?"),
+        ({"nrom": "l2"}, "'nrom' is no keyword here; did you mean 'norm'?"),
+        ({"time_limt": 2}, "'time_limt' is no keyword here; did you mean 'time_limit'?"),
+        ({"restrct": {}}, "'restrct' is no keyword here; did you mean 'restrict'?"),
         ({"rules": ""}, "'rules' cannot be overridden; known: 'causal'"),
         ({"features": {}}, "'features' cannot be overridden"),
         ({"norm": "l3"}, "norm: expected 'l0', 'l1' or 'l2', found 'l3'"),

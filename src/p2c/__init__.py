@@ -1,4 +1,10 @@
-"""P2C: a plan from a refused application to an accepted one, proved to be the cheapest there is."""
+"""P2C: a plan from a refused application to an accepted one, proved to be the cheapest there is.
+
+>>> import p2c
+>>> problem = p2c.Problem.example("loan")
+>>> problem.plan(p2c.datasets.rows("loan")["john"])
+<Plan 'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000>
+"""
 
 from __future__ import annotations
 
@@ -6,33 +12,59 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from p2c.release import __version__
+
 if TYPE_CHECKING:
     from p2c.errors import P2CError as P2CError
+    from p2c.learn.causal import learn_causal_rules as learn_causal_rules
+    from p2c.learn.extract import extract_logic as extract_logic
+    from p2c.learn.foldse import FoldSE as FoldSE
+    from p2c.plan.rendered import Plan as Plan
     from p2c.problem import Problem as Problem
     from p2c.recourse import Recourse as Recourse
 
-__all__ = ("P2CError", "Problem")  # what `from p2c import *` brings needs no extra
-HOMES = {"P2CError": "p2c.errors", "Problem": "p2c.problem", "Recourse": "p2c.recourse"}
-"""Where each name comes from, which is loaded when it is first asked for; `Recourse` needs pandas and scikit-learn."""
+__all__ = (
+    "P2CError",
+    "Plan",
+    "Problem",
+    "__version__",
+)  # what `from p2c import *` brings needs no extra
+HOMES = {"P2CError": "p2c.errors", "Plan": "p2c.plan.rendered", "Problem": "p2c.problem"}
+"""Where each name comes from, which is loaded when it is first asked for."""
+LEARNING = {
+    "FoldSE": "p2c.learn.foldse",
+    "Recourse": "p2c.recourse",
+    "extract_logic": "p2c.learn.extract",
+    "learn_causal_rules": "p2c.learn.causal",
+}
+"""Where those names come from that need pandas and scikit-learn."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in HOMES:
+    home = {**HOMES, **LEARNING}.get(name)
+    if home is None:
         if name.startswith("_") or find_spec(f"p2c.{name}") is None:
-            raise AttributeError(f"module 'p2c' has no attribute '{name}'")
+            raise AttributeError(_unknown(name))
         return import_module(f"p2c.{name}")
     try:
-        home = import_module(HOMES[name])
+        module = import_module(home)
     except ModuleNotFoundError as error:
         from p2c.errors import MissingExtra
 
-        if name != "Recourse":
+        if name not in LEARNING:
             raise
         raise MissingExtra(error.name or "pandas", extra="learn") from error
-    return globals().setdefault(name, getattr(home, name))
+    return globals().setdefault(name, getattr(module, name))
+
+
+def _unknown(name: str) -> str:
+    from p2c.errors import suggestion
+
+    hint = suggestion(name, [*HOMES, *LEARNING])
+    return f"module 'p2c' has no attribute '{name}'" + (f"; {hint}" if "did" in hint else "")
 
 
 def __dir__() -> list[str]:
     """Name what can be asked for here, so that `help(p2c)` works without any extra too."""
     learns = find_spec("pandas") is not None and find_spec("sklearn") is not None
-    return sorted({*globals(), *HOMES} - (set() if learns else {"Recourse"}))
+    return sorted([*HOMES, *(LEARNING if learns else ()), "__doc__", "__version__", "datasets"])

@@ -21,8 +21,19 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from p2c.release import DISTRIBUTION
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs p2c with an extra.
+
+    >>> install_command("learn")
+    "pip install 'p2c-recourse[learn]'"
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 class P2CError(Exception):
@@ -111,7 +122,7 @@ class MissingExtra(P2CError):
         self.package = package
         self.extra = extra
         super().__init__(
-            f"this needs the package '{package}', which is not installed: pip install 'p2c[{extra}]'"
+            f"this needs the package '{package}', which is not installed: {install_command(extra)}"
         )
 
 

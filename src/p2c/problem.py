@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
@@ -13,24 +14,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.limits import check_seconds
+from p2c.domain.overrides import OVERRIDES, refuse_unknown
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, load_spec, read_spec
 from p2c.engines.policy import Policy
-from p2c.errors import P2CError, suggestion
+from p2c.errors import P2CError, counted, shorten
 from p2c.plan.compiled.space import Space
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Plan
+from p2c.plan.rendered import Plans
 from p2c.plan.restriction import read_restriction, restrict
 from p2c.plan.size import measure_space
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.bind import build_theory
+from p2c.rules.evaluate import goal_holds
 from p2c.rules.lint import lint
 from p2c.rules.proof import why
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
     from p2c.audit.audit import Asked, Audit
+    from p2c.domain.overrides import Overrides
     from p2c.domain.row import State
     from p2c.plan.check.validate import Verdict
     from p2c.plan.restriction import Restriction
@@ -40,14 +46,21 @@ if TYPE_CHECKING:
     from p2c.rules.proof import Proof
     from p2c.rules.theory import DecidingModel, Theory
 
-OVERRIDES = ("goal", "causal", "exceptions", "effects", "norm", "minimize")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Problem:
-    """Features, rules and a goal, read from a file or a dict (contract §1).
+    """Features, rules and a goal: who is refused, what follows from what, and who may change what.
 
-    Keywords of `plan`, `nearest` and `plan_many` such as `norm="l2"` override the problem's keys of the same name.
+    Read one with `load` (a file), `from_dict` (a dict of the same shape) or `example` (an embedded one). `plan`, `nearest`,
+    `plan_many` and `report` take the problem's keys `goal`, `causal`, `exceptions`, `effects`, `norm` and `minimize` as
+    keywords, which then hold for that question alone.
+
+    >>> problem = Problem.example("loan")
+    >>> problem
+    <Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>
+    >>> john = {"age": 31, "debt": 5000, "loan_duration": 12, "bank_balance": 40000, "credit_score": 599}
+    >>> problem.plan(john).cost, problem.plan(john, norm="l0").cost
+    (0.00502, 2.0)
     """
 
     spec: ProblemSpec
@@ -59,7 +72,14 @@ class Problem:
 
     @classmethod
     def load(cls, path: str | Path) -> Problem:
-        """Read a TOML or JSON file."""
+        """Read a problem from a file.
+
+        Args:
+            path: A TOML file, or a JSON file of the same shape.
+
+        Returns:
+            The problem. Every fault of the file is reported now, by line and column, not at the first use.
+        """
         given: object = path
         if not isinstance(given, str | PathLike):
             found = type(given).__name__
@@ -70,10 +90,32 @@ class Problem:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, model: DecidingModel | None = None) -> Problem:
-        """Read a dict of the same shape; `model` is the model that decides `accepted(X)`."""
+        """Read a problem from a dict of the shape that a file has.
+
+        Args:
+            data: The keys of the problem: `goal`, `rules`, `features`, and those that have defaults.
+            model: The model that decides `accepted(X)`, where the goal or a rule asks it.
+
+        >>> ages = {"age": {"type": "int", "min": 0, "max": 120}}
+        >>> adult = Problem.from_dict({"goal": "age(X,N), N>=18", "rules": "", "features": ages})
+        >>> adult.plan({"age": 16}).counterfactual
+        {'age': 18}
+        """
         problem = cls(read_spec(data), model=model)
         problem.theory  # noqa: B018
         return problem
+
+    @classmethod
+    def example(cls, name: str = "loan") -> Problem:
+        """Return an embedded problem: "loan", "cars", "adult" or "german"; `p2c.datasets.rows(name)` has people for it."""
+        from p2c import datasets
+
+        return cls.from_dict(tomllib.loads(datasets.problem_text(name)))
+
+    def __repr__(self) -> str:
+        count, rules = len(self.spec.features), len(self.theory.program.rules)
+        sizes = f"{counted(count, 'feature')}, {counted(rules, 'rule')}"
+        return f"<Problem {self.name!r}: {sizes}, goal: {shorten(self.spec.goal, 60)}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Travels between processes as text, and is compiled once where it arrives.
@@ -84,6 +126,30 @@ class Problem:
         return self.spec.model_dump(
             mode="json", by_alias=True, exclude_defaults=True, exclude={"rules_file"}
         )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the problem as a file that `load` reads: TOML, or JSON where the name ends in .json.
+
+        Args:
+            path: Where to write; what is there is replaced. Comments of a file that was loaded are not kept.
+
+        Returns:
+            The path.
+        """
+        from p2c.domain.toml import problem_to_toml
+
+        file = Path(path)
+        if self.restrictions:
+            raise P2CError(
+                "a problem with one person's restrictions is not saved: save the problem without them"
+            )
+        as_json = file.suffix == ".json"
+        text = json.dumps(self.to_dict(), indent=2) if as_json else problem_to_toml(self.to_dict())
+        try:
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise P2CError(f"{file}: cannot be written: {error.strerror}") from None
+        return file
 
     @cached_property
     def theory(self) -> Theory:
@@ -105,13 +171,11 @@ class Problem:
         """Return the problem's name."""
         return self.spec.name
 
-    def with_keys(self, **overrides: Any) -> Problem:
+    def with_keys(self, **overrides: Unpack[Overrides]) -> Problem:
         """Return the problem with some of its keys replaced; the same object for the same keys."""
         if not overrides:
             return self
-        for key in overrides:
-            if key not in OVERRIDES:
-                raise P2CError(f"'{key}' cannot be overridden; {suggestion(key, OVERRIDES)}")
+        refuse_unknown(overrides, OVERRIDES)
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
@@ -135,7 +199,7 @@ class Problem:
         return problem
 
     def read_row(self, row: Mapping[str, Any]) -> State:
-        """Return a person's state from a mapping or a pandas Series."""
+        """Return a person's state from a mapping or a pandas Series: every value typed and within its domain."""
         return read_row(self.theory.features, row, bounded=self.model is None)
 
     def plan(
@@ -146,15 +210,28 @@ class Problem:
         time_limit: float | None = None,
         node_limit: int | None = None,
         restrict: Mapping[str, Any] | None = None,
-        **overrides: Any,
+        **overrides: Unpack[Overrides],
     ) -> Plan:
         """Return the path of least cost for a person, with what blocks it where there is none.
 
-        `restrict` holds what this person adds, by feature: see `restricted`.
+        Args:
+            row: The person's values by feature; None or NaN for one that is not known.
+            engine: Who answers: "auto", "native", "clingo" or "scasp".
+            time_limit: Seconds after which the answer is `gave_up`, with the best plan so far and a bound.
+            node_limit: States after which it is.
+            restrict: What this person adds, by feature: see `restricted`.
+            **overrides: Keys of the problem for this question alone, such as `norm="l0"`.
+
+        Returns:
+            A plan, whose `status` says which of four answers it is.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.plan(john).status, loan.plan(john, restrict={"debt": "fixed"}).status
+        ('found', 'infeasible')
         """
         policy = Policy(engine, time_limit, node_limit)
-        problem = self.restricted(restrict) if restrict else self
-        problem = problem.with_keys(**overrides) if overrides else problem
+        problem = self._asked(Problem.plan, overrides, restrict)
         plan = policy.explained_plan(problem.compiled, problem.read_row(row))
         return with_renderer(problem.theory, plan)
 
@@ -168,11 +245,28 @@ class Problem:
         time_limit: float | None = None,
         node_limit: int | None = None,
         restrict: Mapping[str, Any] | None = None,
-        **overrides: Any,
-    ) -> list[Plan]:
+        **overrides: Unpack[Overrides],
+    ) -> Plans[Plan]:
         """Return the k cheapest distinct end states, each with its best path, cheapest first.
 
-        Where a limit ends the search, what was found so far is followed by the answer that gave up.
+        Args:
+            row: The person's values by feature.
+            k: How many.
+            distinct: What makes two ends different: "points" for any value, "cells" for what the rules tell apart.
+            engine: Who answers: "auto", "native" or "clingo".
+            time_limit: Seconds after which the search ends.
+            node_limit: States after which it does.
+            restrict: What this person adds, by feature: see `restricted`.
+            **overrides: Keys of the problem for this question alone.
+
+        Returns:
+            A list of plans, empty where there is no path. Where a limit ends the search, what was found so far is
+            followed by the answer that gave up.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> [plan.cost for plan in loan.nearest(john, k=2)]
+        [0.00502, 0.005020001]
         """
         policy = Policy(engine, time_limit, node_limit)
         kinds = [each.value for each in Distinct]
@@ -180,14 +274,13 @@ class Problem:
             raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
         if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
-        problem = self.restricted(restrict) if restrict else self
-        problem = problem.with_keys(**overrides) if overrides else problem
+        problem = self._asked(Problem.nearest, overrides, restrict)
         state = problem.read_row(row)
         plans = policy.nearest(problem.compiled, state, index(k), Distinct(distinct))
-        return [
+        return Plans(
             with_renderer(problem.theory, plan, cheapest=number == 0)
             for number, plan in enumerate(islice(plans, k))
-        ]
+        )
 
     def plan_many(
         self,
@@ -198,16 +291,35 @@ class Problem:
         engine: str = "auto",
         time_limit: float | None = None,
         node_limit: int | None = None,
-        **overrides: Any,
+        restrict: Mapping[str, Any] | None = None,
+        **overrides: Unpack[Overrides],
     ) -> Any:
         """Return a table with the plan of each row of a pandas, polars or other frame, in row order; a lazy one for Dask's.
 
-        Its columns: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON (left out without
-        `details`), `exceptions`, `unknown` (values that are missing and that the answer rests on), and `message`, which
-        says what is wrong with an `invalid` row. The limits are for one person.
+        Args:
+            frame: A column for each feature, a row for each person.
+            details: Whether the columns `actions` and `steps` are there, which take the most room.
+            progress: Whether a bar is shown; by default where somebody looks and the table is long.
+            engine: Who answers.
+            time_limit: Seconds for one person.
+            node_limit: States for one person.
+            restrict: What holds for everybody in the table besides the problem: see `restricted`.
+            **overrides: Keys of the problem for this question alone.
+
+        Returns:
+            A table of the same kind: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON,
+            `exceptions`, `unknown` (values that are missing and that the answer rests on), and `message`, which says
+            what is wrong with an `invalid` row.
+
+        >>> import p2c
+        >>> import pandas as pd
+        >>> people = pd.DataFrame([p2c.datasets.rows("loan")["john"]])
+        >>> p2c.Problem.example("loan").plan_many(people)[["status", "cost", "end_debt"]]
+          status     cost  end_debt
+        0  found  0.00502         0
         """
         policy = Policy(engine, time_limit, node_limit)
-        problem = self.with_keys(**overrides)
+        problem = self._asked(Problem.plan_many, overrides, restrict)
         # What reads tables takes longer to load than most people who ask for one plan would wait.
         from p2c.plan.tables.dask_frames import is_lazy, plan_lazily
         from p2c.plan.tables.frames import plan_frame
@@ -234,18 +346,24 @@ class Problem:
         asked: Asked | None = None,
         time_limit: float | None = None,
         progress: bool | None = None,
-        **overrides: Any,
+        **overrides: Unpack[Overrides],
     ) -> Audit:
         """Return who of the people of a frame has a way to a yes and who has none, and how groups differ in it.
 
-        The frame may be a mapping of columns where the `answers` are given.
-        `by` divides people by columns, in bands where wanted: `["sex", "age:<30,30-50,>50"]`. `answers` are those of
-        `plan_many` or of a batch for the same rows, where they are there already. The time limit is for one person.
+        Args:
+            frame: A column for each feature, a row for each person; a mapping of columns where `answers` are given.
+            by: Columns that divide people, in bands where wanted: `["sex", "age:<30,30-50,>50"]`.
+            answers: Those of `plan_many` or of a batch for the same rows, where they are there already.
+            seed: What chance is drawn from.
+            asked: What is known of the question, for the report.
+            time_limit: Seconds for one person.
+            progress: Whether a bar is shown.
+            **overrides: Keys of the problem for this question alone.
         """
         from p2c.audit.audit import Asked, audit_people
         from p2c.report.expert_report import digest
 
-        problem = self.with_keys(**overrides)
+        problem = self._asked(Problem.audit, overrides, None)
         if answers is None:
             answers = problem.plan_many(frame, time_limit=time_limit, progress=progress)
         asked = asked or Asked(0)
@@ -253,8 +371,50 @@ class Problem:
         asked = replace(asked, hashes=known)
         return audit_people(problem.compiled, frame, answers, by=by, seed=seed, asked=asked)
 
+    def _asked(
+        self, ask: Callable[..., Any], overrides: Overrides, restrict: Mapping[str, Any] | None
+    ) -> Problem:
+        """Return the problem that a question is about; a keyword that is none of the method's is refused."""
+        if not overrides and not restrict:
+            return self
+        refuse_unknown(overrides, [*OVERRIDES, *(ask.__kwdefaults__ or {})])
+        return self.restricted(restrict or {}).with_keys(**overrides)
+
+    def decide(self, rows: Any) -> Any:
+        """Tell for whom the goal holds as they are: for a whole table at once, or for one person.
+
+        Args:
+            rows: A pandas, polars or other frame with a column for each feature, or one person's row.
+
+        Returns:
+            A column of truth values in row order, of the frame's own kind and called `accepted`; for one row, a bool.
+
+        >>> import p2c
+        >>> import pandas as pd
+        >>> rows = p2c.datasets.rows("loan")
+        >>> p2c.Problem.example("loan").decide(pd.DataFrame([rows["john"], rows["already"]])).tolist()
+        [False, True]
+        """
+        if hasattr(rows, "columns"):
+            from p2c.plan.tables.frames import decide_frame
+
+            return decide_frame(self.compiled, rows, self.read_row)
+        return goal_holds(self.theory, self.read_row(rows))
+
     def why(self, row: Mapping[str, Any]) -> Proof:
-        """Return the proof tree behind the decision in a state."""
+        """Return the proof tree behind the decision in a state.
+
+        Args:
+            row: The person's values by feature.
+
+        Returns:
+            A proof: `holds` tells whether the goal does, `to_text()` is the tree in lines, and notebooks show it.
+
+        >>> import p2c
+        >>> proof = p2c.Problem.example("loan").why(p2c.datasets.rows("loan")["john"])
+        >>> proof.holds, proof.to_text().splitlines()[0]
+        (False, '✗ not reject_loan(X)')
+        """
         return why(self.theory, self.read_row(row))
 
     def report(
@@ -267,12 +427,27 @@ class Problem:
         engine: str = "auto",
         time_limit: float | None = None,
         origin: Origin | None = None,
-        **overrides: Any,
+        restrict: Mapping[str, Any] | None = None,
+        **overrides: Unpack[Overrides],
     ) -> bytes:
-        """Return a report on a person, or on a plan made before, as html, md, txt, png or pdf, for applicant or expert.
+        """Return a report on a person, or on a plan made before, as the bytes of a file.
 
-        `origin` tells an expert where the question came from: the command, the hashes of the files, how many alternatives,
-        and the date, which is today's unless it is given. The time limit is one for the plan, and one for alternatives.
+        Args:
+            row: The person's values by feature, or a plan.
+            format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
+            audience: "applicant" for a letter, "expert" for all that an auditor needs.
+            language: "en" or "de".
+            engine: Who answers.
+            time_limit: Seconds for the plan, and again for alternatives.
+            origin: Where the question came from, for an expert: the command, hashes of the files, how many
+                alternatives, and the date, which is today's unless it is given.
+            restrict: What this person adds, by feature: see `restricted`.
+            **overrides: Keys of the problem for this question alone.
+
+        >>> import p2c
+        >>> page = p2c.Problem.example("loan").report(p2c.datasets.rows("loan")["john"], format="txt")
+        >>> print(page.decode().splitlines()[0])
+        Your way to a yes
         """
         from p2c.report.document import applicant_document
         from p2c.report.expert_report import Origin, expert_document
@@ -280,7 +455,7 @@ class Problem:
 
         render = renderer(format)
         check_audience(audience)
-        problem = self.with_keys(**overrides)
+        problem = self._asked(Problem.report, overrides, restrict)
         check_seconds("time_limit", time_limit)
         plan = row
         if not isinstance(plan, Plan):
@@ -302,8 +477,21 @@ class Problem:
     ) -> Verdict:
         """Replay a plan by the contract, with code that the planner does not share.
 
-        A replay cannot tell that nothing is cheaper, or that no path exists; the verdict names what it left
-        `unchecked`. With `prove`, the engine plans again within the time limit, and a false claim is a fault.
+        Args:
+            plan: A plan, or its JSON.
+            prove: Also plan again and refute false claims; a replay cannot tell that nothing is cheaper, or that no path
+                exists.
+            engine: Who plans again.
+            time_limit: Seconds to plan again; then what is claimed stays unchecked.
+
+        Returns:
+            A verdict: true where nothing is wrong, with its `faults`, and what it left `unchecked`.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> print(loan.check(loan.plan(john), prove=True))
+        the path is valid: every step, the cost and the end
+        proved by a second search: that no cheaper path exists
         """
         from p2c.plan.check.validate import check_plan, prove_claims
 

@@ -15,8 +15,10 @@ from p2c.confirm.search import ConfirmedSearch
 from p2c.confirm.table import plan_table
 from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
 from p2c.confirm.walk import Walk, Walker
+from p2c.domain.overrides import refuse_unknown
+from p2c.domain.spec import ProblemSpec
 from p2c.engines.policy import Policy
-from p2c.errors import Fault, P2CError
+from p2c.errors import Fault, P2CError, counted
 from p2c.learn.causal.adopt import with_causal_rules
 from p2c.learn.causal.review import Review
 from p2c.learn.extract.logic import extract, outline_problem
@@ -27,6 +29,7 @@ from p2c.learn.tables.view import as_frame
 from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
+from p2c.plan.rendered import Plans
 from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from p2c.report.plan_renderer import with_renderer
@@ -47,13 +50,15 @@ if TYPE_CHECKING:
     from p2c.plan.check.validate import Verdict
     from p2c.plan.outcome import Plan
 
+KEYS = (*(ProblemSpec.model_fields.keys() - {"causal", "features", "rules", "rules_file"}), "law")
+"""The keys of a problem that `Recourse.fit` takes; `law` is the problem's `causal`."""
 GUIDES = 4
 """How many plans of the rules the search starts from."""
 WHOLE = 200
 """Up to how many values a feature is looked at closely at every value, be it in the data or not."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recourse:
     """A model with its rules, its features and what a person may do about them.
 
@@ -100,12 +105,23 @@ class Recourse:
     ) -> Recourse:
         """Read or learn the rules of a model and describe the features from its data.
 
-        `model`, `desired` and `threshold` are those of `p2c.learn.extract.extract_logic`. `causal` holds causal rules
-        and constraints as text, or a review whose approved rules are meant. `actions` says who may change a feature,
-        `features` adds or replaces any of its keys, both by the names of columns. Further keywords are keys of the
-        problem, such as `norm`, `name` or `law`, which is the problem's `causal`. `budget` is how many rows the model
-        may be asked about for one person.
+        Args:
+            model: A fitted classifier or pipeline, a function from tables to decisions, or recorded decisions, as
+                `p2c.extract_logic` takes them.
+            X: The rows that the model was fitted on, or others like them: a frame or an array.
+            y: The true labels, to measure the rules by.
+            causal: Causal rules and constraints as text, or a review whose approved rules are meant.
+            actions: Who may change a feature, by column: "free", "up", "down", "fixed" or "effect".
+            desired: The class that is wanted; has to be said unless the classes are truth values or 0 and 1.
+            threshold: The probability from which on the class counts as given.
+            scale: What a difference is divided by: the "range" of a column, its "std" or its "mad".
+            features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
+            budget: About how many rows the model may be asked for one person.
+            seed: What chance is drawn from.
+            **keys: Keys of the problem: `name`, `norm`, `exceptions`, `effects`, `minimize`, `goal`, `source`, `lint`, and
+                `law`, which is the problem's `causal`.
         """
+        refuse_unknown(keys, [*KEYS, *(Recourse.fit.__kwdefaults__ or {})])
         if not isinstance(budget, int) or budget < 1:
             raise P2CError(f"budget: expected a whole number above 0, found {budget!r}")
         given: object = causal
@@ -138,6 +154,19 @@ class Recourse:
         problem = Problem.from_dict(spec)
         return cls(problem, extraction, source, proxy, budget, reading, judged)
 
+    def __repr__(self) -> str:
+        kind = "read, plans are proved" if self.judged is not None else "asked"
+        return f"<Recourse {self.problem.name!r}: {counted(len(self.problem.spec.features), 'feature')}, model {kind}>"
+
+    def decide(self, frame: Any) -> pd.Series:
+        """Tell for each row of a frame or an array whether the model accepts it, or, where there is only a record, the rules."""
+        rows = as_frame(frame)
+        model, view = self.source.model, self.source.view
+        if model is None:
+            return self.problem.decide(view.table(rows))  # type: ignore[no-any-return]
+        accepted = model.answer(rows[[each.name for each in view.columns]]).accepted
+        return rows.assign(accepted=accepted)["accepted"]
+
     def plan(
         self, row: Any, *, time_limit: float | None = None, node_limit: int | None = None
     ) -> VerifiedPlan:
@@ -156,7 +185,7 @@ class Recourse:
         *,
         time_limit: float | None = None,
         node_limit: int | None = None,
-    ) -> list[VerifiedPlan]:
+    ) -> Plans[VerifiedPlan]:
         """Return up to k confirmed plans to distinct end states, cheapest first; one that is not, where there is none."""
         policy = Policy("native", time_limit, node_limit)
         if not isinstance(k, int) or k < 1:
@@ -165,12 +194,12 @@ class Recourse:
         if self.judged is not None:
             answers = self._proved(self.judged, row, k, policy)
             if answers is not None:
-                return answers
+                return Plans(answers)
         state = self.problem.read_row(self.source.view.row(row))
         guides = self._guides(state, k, policy)
         if self.source.model is None:
             told = [self._told(guide, cheapest=n == 0) for n, guide in enumerate(guides[:k])]
-            return [VerifiedPlan(guide, False, 0, 0, guide, None) for guide in told]
+            return Plans(VerifiedPlan(guide, False, 0, 0, guide, None) for guide in told)
         walker = Walker(self.problem.theory, state)
         judge = Judge(self._ask(row), self.budget)
         seeds = [path for guide in guides for path in _walked(walker, guide)]
@@ -181,7 +210,7 @@ class Recourse:
             plans = [self._plan(walker, walk) for walk in search.run(seeds)]
         verified = bool(plans) and not isinstance(plans[0][0], Infeasible)
         guide = self._told(guides[0], judge)
-        return [
+        return Plans(
             VerifiedPlan(
                 self._told(plan, judge, replayed=replayed, cheapest=number == 0),
                 verified,
@@ -193,7 +222,7 @@ class Recourse:
                 proved=proved and not isinstance(plan, GaveUp),
             )
             for number, (plan, replayed) in enumerate(plans or [(GaveUp(walker.question, 0.0), "")])
-        ]
+        )
 
     def _proved(
         self, judged: Problem, row: Mapping[str, Any] | pd.Series, k: int, policy: Policy

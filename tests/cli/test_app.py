@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib import metadata
 
 import pytest
 from typer.testing import CliRunner
 
 from p2c.cli.app import app
 from p2c.domain.toml import problem_to_toml
+from p2c.release import __version__
 from tests.cli.desk import STUCK, Desk, process
 from tests.loan import JOHN, category
 
@@ -73,4 +73,4 @@ def test_the_commands_can_be_mounted_in_another_program(desk: Desk) -> None:
 def test_the_version_is_printed_without_a_command() -> None:
     shown = process("--version")
     assert (shown.returncode, shown.stderr) == (0, b"")
-    assert shown.stdout.decode() == f"p2c {metadata.version('p2c')}\n"
+    assert shown.stdout.decode() == f"p2c {__version__}\n"

@@ -389,7 +389,7 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=rf"'{package}'.*pip install 'p2c\[learn\]'"):
+    with pytest.raises(MissingExtra, match=rf"'{package}'.*pip install 'p2c-recourse\[learn\]'"):
         run("review", tmp_path / "review.jsonl")
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.desk import Desk
-from tests.cli.test_planning import STUCK
+from tests.cli.desk import STUCK, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path

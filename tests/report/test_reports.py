@@ -258,5 +258,5 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "resvg_py", None)
-    with pytest.raises(P2CError, match=r"pip install 'p2c\[report\]'"):
+    with pytest.raises(P2CError, match=r"pip install 'p2c-recourse\[report\]'"):
         embedded("loan").plan(datasets.rows("loan")["john"]).to_png()

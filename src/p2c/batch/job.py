@@ -16,6 +16,7 @@ from p2c.batch.summary import Record
 from p2c.batch.workshop import ENDING, locked, put_text
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
+from p2c.release import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,8 +30,8 @@ MANIFEST = "_manifest.json"
 SUMMARY = "_summary.json"
 SETTINGS = ("problem", "options", "versions")
 """What has to be the same for a job to go on."""
-PACKAGES = ("p2c", "pyarrow", "numpy")
-"""What decides about bytes besides the input, the problem and the options."""
+PACKAGES = ("pyarrow", "numpy")
+"""What decides about bytes besides p2c, the input, the problem and the options."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def describe_job(
         "options": options.to_dict(),
         "input": files,
         "parts": parts,
-        "versions": {package: version(package) for package in PACKAGES},
+        "versions": {"p2c": __version__, **{package: version(package) for package in PACKAGES}},
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from importlib import metadata
 from typing import Annotated
 
 import typer
@@ -14,6 +13,7 @@ from p2c.cli.group import Commands, command_group
 from p2c.cli.terminal import complain, out
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
+from p2c.release import __version__
 
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are.",
@@ -23,7 +23,7 @@ app = command_group(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        out.print(f"p2c {metadata.version('p2c')}")
+        out.print(f"p2c {__version__}")
         raise typer.Exit
 
 

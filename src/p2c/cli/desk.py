@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 ProblemFile = Annotated[Path, typer.Argument(help="The problem, a TOML or JSON file.")]
 RowFile = Annotated[
-    Path, typer.Argument(help="The person: a JSON object, or a CSV or JSON lines file of rows.")
+    Path,
+    typer.Argument(
+        help="The person: a JSON object, or a CSV or JSON lines file of rows; - for standard input."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
 RowNumber = Annotated[int, typer.Option("--row", min=1, help="Which row of the file, from 1.")]

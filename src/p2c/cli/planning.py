@@ -183,7 +183,10 @@ def why(
 def check(
     problem: ProblemFile,
     plan: Annotated[
-        Path, typer.Argument(help="The plan, a JSON file as `p2c plan --json` prints it.")
+        Path,
+        typer.Argument(
+            help="The plan, a JSON file as `p2c plan --json` prints it; - for standard input."
+        ),
     ],
     *,
     prove: Annotated[

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from p2c.plan.outcome import Found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    import pandas as pd
 
     from p2c.confirm.judge import Judge
     from p2c.domain.feature import Value
-    from p2c.plan.outcome import Plan
+    from p2c.plan.outcome import Plan, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Border:
     accepted: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class VerifiedPlan:
     """A plan and whether the model itself accepts its end.
 
@@ -64,6 +67,32 @@ class VerifiedPlan:
     def cost(self) -> float | None:
         """Return the cost of the plan."""
         return self.plan.cost
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Return the steps of the plan."""
+        return self.plan.steps
+
+    @property
+    def counterfactual(self) -> Mapping[str, Any] | None:
+        """Return the state at the end of the plan."""
+        return self.plan.counterfactual
+
+    def __repr__(self) -> str:
+        return f"<VerifiedPlan {self.summary()}>"
+
+    def summary(self) -> str:
+        """Return the plan in less than a line, with whether the model confirms it and whether it is proved."""
+        confirmed = ", verified" if self.verified else ", not verified"
+        return f"{self.plan.summary()}{confirmed}{', proved' if self.proved else ''}"
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return what `to_dict` returns as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the actions of the path as a pandas table, as `Plan.to_frame` does."""
+        return self.plan.to_frame()
 
     @property
     def overshoot(self) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import State, read_row, read_text_row
 from p2c.domain.sheet import open_sheet, refuse_repeats, split_lines
-from p2c.domain.spec import read_exactly
+from p2c.domain.spec import STANDARD_INPUT, read_exactly
 from p2c.errors import Fault, P2CError, RowError, misread
 
 if TYPE_CHECKING:
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 
 def read_rows(features: Iterable[Feature], path: str | Path) -> list[State]:
-    """Return the states that a file holds, one a row; its ending says how to read it."""
+    """Return the states that a file holds, one a row; its ending says how to read it, and for `-` its beginning."""
     path = Path(path)
+    if path == STANDARD_INPUT:
+        text = read_exactly(path)
+        with _placed("standard input"):
+            return list(_reader_of(text)(tuple(features), text))
     read = READERS.get(path.suffix.lower())
     if read is None:
         known = ", ".join(READERS)
@@ -75,6 +79,17 @@ READERS: dict[str, Callable[[tuple[Feature, ...], str], Iterator[State]]] = {
     ".ndjson": _json_lines,
     ".csv": _csv,
 }
+
+
+def _reader_of(text: str) -> Callable[[tuple[Feature, ...], str], Iterator[State]]:
+    """Return what reads text that has no name: JSON where it is one, lines of JSON where each begins so, else CSV."""
+    if not text.lstrip().startswith(("{", "[")):
+        return _csv
+    lines = [line for line in split_lines(text) if line.strip()]
+    several = len(lines) > 1 and all(
+        line.startswith("{") and line.rstrip().endswith("}") for line in lines
+    )
+    return _json_lines if several else _json
 
 
 def _decoded(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 import tomllib
 from collections.abc import Mapping
 from enum import Enum
@@ -31,6 +32,10 @@ from p2c.errors import Fault, P2CError, ProblemError, misread, suggestion
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
+
+
+STANDARD_INPUT = Path("-")
+"""The name by which a file is read from standard input."""
 
 
 class Exceptions(Enum):
@@ -202,9 +207,10 @@ def read_text(path: Path) -> str:
 
 
 def read_exactly(path: Path) -> str:
-    """Return the text of a file with its own line ends, or say in one line why it cannot be read."""
+    """Return the text of a file, or of standard input for `-`, with its own line ends, or say why it cannot be read."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        raw = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+        return raw.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
 

@@ -7,7 +7,6 @@ measured by `benchmarks/handover.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from p2c.engines import ENGINES
@@ -15,6 +14,7 @@ from p2c.errors import EngineError
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import find_plan
 from p2c.plan.search.best_first import Limits
+from p2c.release import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,10 +35,7 @@ class NativeEngine:
 
     def version(self) -> str | None:
         """Return the version of this package."""
-        try:
-            return version("p2c")
-        except PackageNotFoundError:
-            return None
+        return __version__
 
     def plan(
         self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None

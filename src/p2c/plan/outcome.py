@@ -1,6 +1,6 @@
 """What a planner answers: found, already there, proved impossible, or gave up (contract §3).
 
-Each answer is its own type and holds only what it needs; all share `status`, `cost`, `steps` and `to_dict`.
+Each answer is its own type and holds only what it needs; all share what `p2c.Plan` has (`plan/rendered.py`).
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from p2c.plan.rendered import Rendered
+from p2c.plan import rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.rendered import Renderer
@@ -121,8 +121,8 @@ class Question:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Rendered):
+@dataclass(frozen=True, slots=True, repr=False)
+class Found(rendered.Plan):
     """A path of least cost."""
 
     question: Question
@@ -153,8 +153,8 @@ class Found(Rendered):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Already(Rendered):
+@dataclass(frozen=True, slots=True, repr=False)
+class Already(rendered.Plan):
     """The goal holds at the start: there is nothing to do."""
 
     question: Question
@@ -191,8 +191,8 @@ class Blocker:
         return {"feature": self.feature, "restriction": self.restriction}
 
 
-@dataclass(frozen=True, slots=True)
-class Infeasible(Rendered):
+@dataclass(frozen=True, slots=True, repr=False)
+class Infeasible(rendered.Plan):
     """No path exists, which was proved; lifting the blockers, a smallest such set, would open one.
 
     Without blockers it is the rules themselves that leave none, or, unless `explained`, there was no time to find out.
@@ -220,9 +220,12 @@ class Infeasible(Rendered):
             **({} if self.explained else {"explained": False}),
         }
 
+    def _changes(self) -> Iterator[str]:
+        yield from (f"blocked by {each.feature} ({each.restriction})" for each in self.blockers)
 
-@dataclass(frozen=True, slots=True)
-class GaveUp(Rendered):
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GaveUp(rendered.Plan):
     """The caller's limit was reached: no path is cheaper than `bound`; `best` is the best found so far."""
 
     question: Question
@@ -260,3 +263,4 @@ class GaveUp(Rendered):
 
 
 Plan = Found | Already | Infeasible | GaveUp
+"""One of the four, which `match` takes apart; the class that they share is `p2c.Plan`."""

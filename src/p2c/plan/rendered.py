@@ -1,4 +1,4 @@
-"""What an outcome can be asked for besides its values: words and pictures, which the layers above this one make.
+"""`Plan`, what every answer can be asked for besides its values: JSON, a table, and words and pictures from layers above.
 
 An outcome is a plain value and knows no words. `Problem.plan` puts a renderer, which knows the problem, into the question
 that it answers; an outcome that came straight from an engine has none and says so.
@@ -7,12 +7,18 @@ that it answers; an outcome that came straight from an engine has none and says 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from p2c.errors import P2CError
+from p2c.errors import MissingExtra, P2CError, shorten
+from p2c.markup import Markup, element
 
 if TYPE_CHECKING:
-    from p2c.plan.outcome import Question
+    from collections.abc import Iterator, Mapping
+
+    import pandas as pd
+
+    from p2c.plan.outcome import Plan as Outcome
+    from p2c.plan.outcome import Question, Step
 
 
 class Renderer(Protocol):
@@ -31,42 +37,169 @@ class Renderer(Protocol):
         """Return the outcome as a piece of a notebook."""
 
 
-class _Outcome(Protocol):
-    @property
-    def question(self) -> Question: ...
+class Told(Protocol):
+    """What a list of plans needs of each."""
 
-    def to_dict(self) -> dict[str, Any]: ...
+    def summary(self) -> str:
+        """Return the plan in less than a line."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the actions as a table."""
+
+    def _repr_html_(self) -> str | None: ...
 
 
-class Rendered:
-    """What every outcome can be asked for: its JSON and, once its question has a renderer, words and pictures."""
+P = TypeVar("P", bound=Told)
+
+
+class Plan:
+    """An answer for one person: `status` says which of the four kinds it is (found, already, infeasible, gave_up).
+
+    `Problem.plan` makes plans. A plan is a plain value: it compares, hashes, pickles and is written as JSON, and one that
+    a problem made also tells and draws itself.
+
+    >>> import p2c
+    >>> plan = p2c.Problem.example("loan").plan(p2c.datasets.rows("loan")["john"])
+    >>> plan
+    <Plan 'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000>
+    >>> p2c.Plan.from_dict(plan.to_dict()) == plan
+    True
+    """
 
     __slots__ = ()
 
-    def to_json(self: _Outcome, *, indent: int | None = None) -> str:
-        """Return the plan as the text of the contract's JSON."""
+    if TYPE_CHECKING:
+
+        @property
+        def status(self) -> str:
+            """Return "found", "already" (nothing to do), "infeasible" (proved) or "gave_up" (at a limit of the caller's)."""
+
+        @property
+        def question(self) -> Question:
+            """Return what was asked: the problem's name, the norm, the person's values, and the exceptions."""
+
+        @property
+        def cost(self) -> float | None:
+            """Return what the person's own actions cost by the problem's norm; None where there is no path."""
+
+        @property
+        def steps(self) -> tuple[Step, ...]:
+            """Return the path: direct actions with what follows from each, and the state after them."""
+
+        @property
+        def counterfactual(self) -> Mapping[str, Any] | None:
+            """Return the state at the end of the path; None where there is none."""
+
+    @staticmethod
+    def from_dict(document: Mapping[str, Any]) -> Outcome:
+        """Return the plan that `to_dict` wrote.
+
+        Args:
+            document: The plan's JSON, read.
+
+        Returns:
+            An equal plan. It does not know its problem's words: `Problem.read_plan` returns one that tells itself,
+            and `Problem.check` says whether the plan is right.
+        """
+        from p2c.plan.plan_json import read_plan
+
+        initial = document.get("initial") if hasattr(document, "get") else None
+        return read_plan(document, initial if isinstance(initial, dict) else ())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as a dict of the shape that [the plan's JSON](plan-json.md) has."""
+        raise NotImplementedError
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the plan as JSON text, on one line unless `indent` says how far each level is moved in."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
 
-    def explain(self: _Outcome, language: str = "en") -> str:
-        """Return the plan in plain words for the person: why, what to do, what follows, what it takes."""
-        return _renderer(self).explain(self, language=language)
+    def to_frame(self) -> pd.DataFrame:
+        """Return the actions of the path as a pandas table, a row each; needs the extra `pandas`.
 
-    def to_svg(self: _Outcome, *, theme: str = "auto", language: str = "en") -> str:
+        Returns:
+            The columns `step`, `kind` (direct or causal), `feature`, `from`, `to`, `cost` and `because`, the rules that
+            fired; no rows where there is no path.
+        """
+        try:
+            import pandas as pd
+        except ModuleNotFoundError as error:
+            raise MissingExtra("pandas", extra="pandas") from error
+        rows = [
+            {"step": number, "because": "", **action, **_joined_rules(action)}
+            for number, step in enumerate(self.steps, start=1)
+            for action in (each.to_dict() for each in step.actions)
+        ]
+        columns = ["step", "kind", "feature", "from", "to", "cost", "because"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def explain(self, language: str = "en") -> str:
+        """Return the plan in plain words for the person: why, what to do, what follows, what it takes.
+
+        Args:
+            language: "en" or "de".
+        """
+        return self._renderer().explain(self, language=language)
+
+    def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
         """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen."""
-        return _renderer(self).svg(self, theme=theme, language=language)
+        return self._renderer().svg(self, theme=theme, language=language)
 
-    def to_png(self: _Outcome, *, theme: str = "light", language: str = "en") -> bytes:
+    def to_png(self, *, theme: str = "light", language: str = "en") -> bytes:
         """Return the plan as the bytes of a PNG file; needs the extra `report`."""
-        return _renderer(self).png(self, theme=theme, language=language)
+        return self._renderer().png(self, theme=theme, language=language)
 
-    def _repr_html_(self: _Outcome) -> str | None:
+    def __repr__(self) -> str:
+        return f"<Plan {self.summary()}>"
+
+    def summary(self) -> str:
+        """Return the plan in less than a line: the problem's name, the status, the cost and the person's actions."""
+        cost = "" if self.cost is None else f", cost {self.cost:.6g}"
+        found = ", ".join(["", *self._changes()])
+        return f"{self.question.problem!r}: {self.status}{cost}{shorten(found, 90)}"
+
+    def _changes(self) -> Iterator[str]:
+        """Yield what the person does."""
+        for step in self.steps:
+            for each in step.actions:
+                if not hasattr(each, "because"):
+                    yield f"{each.feature} {each.start} -> {each.end}"
+
+    def _repr_html_(self) -> str | None:
         renderer = self.question.renderer
         return None if renderer is None else renderer.html(self)
 
+    def _renderer(self) -> Renderer:
+        if self.question.renderer is None:
+            raise P2CError(
+                "this plan does not know its problem's words: plan with Problem.plan, or read it with Problem.read_plan"
+            )
+        return self.question.renderer
 
-def _renderer(outcome: _Outcome) -> Renderer:
-    if outcome.question.renderer is None:
-        raise P2CError(
-            "this plan came from an engine and does not know its problem's words: plan with Problem.plan"
-        )
-    return outcome.question.renderer
+
+class Plans(list[P]):
+    """Several plans for one person, cheapest first: a list that also shows itself in a notebook."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the plans as a pandas table: the actions of each, as `Plan.to_frame` has them, after its number."""
+        import pandas as pd
+
+        frames = [each.to_frame().assign(plan=number) for number, each in enumerate(self, start=1)]
+        return pd.concat(frames)[["plan", *frames[0].columns[:-1]]] if frames else pd.DataFrame()
+
+    def _repr_html_(self) -> str:
+        shown = [each._repr_html_() or str(element("code", None, repr(each))) for each in self]
+        parts = [
+            element(
+                "details",
+                {"open": "open"} if number == 1 else None,
+                element("summary", None, f"{number}. {each.summary()}"),
+                Markup(html),
+            )
+            for number, (each, html) in enumerate(zip(self, shown, strict=True), start=1)
+        ]
+        return str(element("div", None, *parts))
+
+
+def _joined_rules(action: Mapping[str, Any]) -> dict[str, str]:
+    return {"because": "\n".join(action["because"])} if "because" in action else {}

@@ -25,6 +25,7 @@ from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import CausalAction, Found
 from p2c.plan.search.best_first import Limits
 from p2c.plan.size import measure_space
+from p2c.release import __version__
 from p2c.report.document import (
     Code,
     Document,
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from p2c.report.document import Block
 
 ALTERNATIVES = 5
-PACKAGES = ("p2c", "clingo", "numpy", "pydantic", "lark")
-"""What an answer may depend on."""
+PACKAGES = ("clingo", "numpy", "pydantic", "lark")
+"""What an answer may depend on besides p2c."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +287,7 @@ def _effort_row(feature: Feature) -> tuple[str, ...]:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that an answer may depend on."""
-    found = {"Python": platform.python_version()}
+    found = {"Python": platform.python_version(), "p2c": __version__}
     for package in PACKAGES:
         try:
             found[package] = version(package)

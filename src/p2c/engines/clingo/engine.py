@@ -19,7 +19,7 @@ from p2c.engines.clingo.deepening import Deepening
 from p2c.engines.clingo.encoding import Encoding, term, token
 from p2c.engines.instance import Instance, first_actions
 from p2c.engines.reading import replayed
-from p2c.errors import EngineError, MissingExtra
+from p2c.errors import EngineError, MissingExtra, install_command
 from p2c.plan.answer import ask, refuse_if_strict
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.person import place_person
@@ -51,7 +51,7 @@ SAME = Fraction(1, 10**9)
 class ClingoEngine:
     """Answer set programming."""
 
-    install: str = "pip install 'p2c[clingo]'"
+    install: str = install_command("clingo")
 
     def version(self) -> str | None:
         """Return the version of clingo."""

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 
 from p2c.domain.feature import Kind
 from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.plan.tables.decide import decide_rows
 from p2c.plan.tables.encode import WIDEST, Coded
 from p2c.plan.tables.table import plan_rows
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.plan.compiled.space import Space
+    from p2c.plan.tables.decide import ReadRow
     from p2c.plan.tables.encode import Column
     from p2c.plan.tables.table import Solver
 
@@ -37,13 +39,7 @@ def plan_frame(
 
     Its columns are status, cost, end state, actions, steps, exceptions, the features whose values are unknown, and message.
     """
-    table = _table(frame)
-    names = [axis.feature.name for axis in space.axes]
-    absent = [name for name in names if name not in table.columns]
-    if absent:
-        raise RowError(
-            [Fault(name, f"no such column; {suggestion(name, table.columns)}") for name in absent]
-        )
+    table, names = _opened(space, frame)
     chunks = [
         plan_rows(space, columns, details=details, solver=solver).columns()
         for columns in _chunks(table, names, progress=progress)
@@ -56,6 +52,35 @@ def plan_frame(
     types = {key: answer_type(key, space) for key in whole}
     plain = {key: _plain(column, text=types[key] == nw.String) for key, column in whole.items()}
     return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
+
+
+def decide_frame(space: Space, frame: Any, read_row: ReadRow) -> Any:
+    """Return for each row whether the goal holds, as a column of the frame's kind."""
+    table, names = _opened(space, frame)
+    parts = _chunks(table, names, progress=False)
+    holds = np.concatenate(
+        [
+            decide_rows(space, columns, read_row, first=1 + number * CHUNK)
+            for number, columns in enumerate(parts)
+        ]
+    )
+    if table.implementation.is_pandas_like():
+        pandas = nw.get_native_namespace(table)
+        return pandas.Series(holds, index=nw.maybe_get_index(table), name="accepted")
+    column = nw.new_series("accepted", holds.tolist(), nw.Boolean, backend=table.implementation)
+    return nw.to_native(column)
+
+
+def _opened(space: Space, frame: Any) -> tuple[nw.DataFrame[Any], list[str]]:
+    """Return a frame that can be read, and its columns that are features; all of them are needed."""
+    table = _table(frame)
+    names = [axis.feature.name for axis in space.axes]
+    absent = [name for name in names if name not in table.columns]
+    if absent:
+        raise RowError(
+            [Fault(name, f"no such column; {suggestion(name, table.columns)}") for name in absent]
+        )
+    return table, names
 
 
 def answer_type(key: str, space: Space) -> nw.dtypes.DType:

@@ -106,7 +106,7 @@ def plan_rows(
         index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
     }
     by_class = space.is_small and solver.is_own
-    near = _neighbours(space, columns, places) if by_class else places
+    near = neighbours(space, columns, places) if by_class else places
     batch = Batch(
         space,
         solver,
@@ -140,8 +140,8 @@ def _note_unknown(batch: Batch, rows: Whole) -> None:
     some = {name: where for name, where in absent.items() if where.any()}
     if not some:
         return
-    code = _combined([(where.astype(np.int64), 2) for where in some.values()], rows)
-    for group in _groups(code, rows):
+    code = combined([(where.astype(np.int64), 2) for where in some.values()], rows)
+    for group in grouped(code, rows):
         batch.unknown[group] = _listed([name for name in some if some[name][group[0]]])
 
 
@@ -150,7 +150,7 @@ def _listed(items: Sequence[Any]) -> str:
     return json.dumps(items, ensure_ascii=False) if items else ""
 
 
-def _neighbours(
+def neighbours(
     space: Space, columns: Mapping[str, Column | Coded], places: dict[int, Whole]
 ) -> dict[int, Whole]:
     """Return the places, with a neighbour's for each value off the grid that has two of them in one region."""
@@ -178,14 +178,17 @@ def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | 
     """Yield the classes that rows fall into."""
     if not len(rows):
         return
-    code = _combined(
+    code = combined(
         [
-            (_regions(batch, index, rows) + 1, _count(space.axes[index]))
+            (
+                regions_of(space.axes[index], batch.near[index][rows]) + 1,
+                count_codes(space.axes[index]),
+            )
             for index in class_routes(space).telling
         ],
         rows,
     )
-    for group in _groups(code, rows):
+    for group in grouped(code, rows):
         entry = class_routes(space).entry(_person(batch, int(group[0])))
         anchors = () if entry is None else entry.anchors
         if not anchors:
@@ -197,11 +200,11 @@ def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | 
         rest = group[~off]
         if len(rest):
             parts = [_ranked(batch.places[index][rest]) for index in anchors]
-            for part in _groups(_combined(parts, rest), rest):
+            for part in grouped(combined(parts, rest), rest):
                 yield class_routes(space).entry(_person(batch, int(part[0]))), part
 
 
-def _combined(parts: Sequence[tuple[Whole, int]], rows: Whole) -> Whole:
+def combined(parts: Sequence[tuple[Whole, int]], rows: Whole) -> Whole:
     """Return one code for each combination of codes, given with the number that each stays below."""
     code, span = np.zeros(len(rows), dtype=np.int64), 1
     for each, count in parts:
@@ -216,21 +219,21 @@ def _ranked(code: Whole) -> tuple[Whole, int]:
     return ranks, len(found)
 
 
-def _count(axis: Axis) -> int:
+def count_codes(axis: Axis) -> int:
     """Return how many codes a telling feature has: one for each region, and one for a missing value."""
     return 1 + (axis.size if axis.feature.moves_from is not None else len(axis.regions))
 
 
-def _groups(code: Whole, rows: Whole) -> Iterator[Whole]:
+def grouped(code: Whole, rows: Whole) -> Iterator[Whole]:
+    """Yield the rows of each code together."""
     small = code.astype(np.int32) if int(code.max()) < 2**31 else code
     order = np.argsort(small, kind="stable")
     bounds = np.flatnonzero(np.diff(code[order])) + 1
     yield from np.split(rows[order], bounds)
 
 
-def _regions(batch: Batch, index: int, rows: Whole) -> Whole:
-    axis = batch.space.axes[index]
-    places = batch.near[index][rows]
+def regions_of(axis: Axis, places: Whole) -> Whole:
+    """Return the region of each place; the place itself where moves tell all of them apart."""
     if axis.feature.moves_from is not None:
         return places
     if axis.ordered:
