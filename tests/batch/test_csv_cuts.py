@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from p2c.batch import csv_cuts
 from p2c.batch.readers import CsvReader
-from p2c.domain.sheet import LONGEST
+from p2c.domain.files import LONGEST
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from p2c import datasets
 from p2c.explain.phrases import ENGLISH, GERMAN, LANGUAGES, phrases_of
 from p2c.explain.sentences import number_words
 from p2c.web.pages.address import Case, case_of_row, read_case
-from p2c.web.pages.numerals import plain_number, typed_number
-from p2c.web.pages.values import read_values
+from p2c.web.pages.values import plain_number, read_values, typed_number
 from tests.embedded import embedded
 
 if TYPE_CHECKING:

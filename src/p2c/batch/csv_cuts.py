@@ -1,4 +1,4 @@
-"""Where the rows of a CSV file end, by the rules of `p2c.domain.sheet`, found a block of bytes at a time.
+"""Where the rows of a CSV file end, by the rules of `p2c.domain.files`, found a block of bytes at a time.
 
 A block in which every quote opens a cell, closes one or is doubled is cut by counting: rows end at line ends with an even
 number of quotes before them. In any other block, and in one with something wrong, Python's own reader says it.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from p2c.domain.sheet import LONGEST, read_records, refuse_width
+from p2c.domain.files import LONGEST, read_records, refuse_width
 from p2c.errors import RowError
 
 if TYPE_CHECKING:

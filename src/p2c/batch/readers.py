@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
 from p2c.batch.csv_cuts import blocks
-from p2c.domain.sheet import open_sheet
+from p2c.domain.files import open_sheet
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RowError
 

@@ -1,19 +1,93 @@
-"""All commands as one, and what becomes of their errors: one line on standard error and an exit code."""
+"""All commands as one, each loaded when it is asked for, and what becomes of their errors: one line and an exit code.
+
+What others wrote is shown on a terminal as text and never obeyed as a command of the terminal.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from typing import Annotated
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from typer.core import TyperGroup
+from typer.main import get_group
 
-from p2c.cli.group import Commands, command_group
-from p2c.cli.terminal import complain, out
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError, RuleError
+from p2c.markup import visible
+from p2c.on_demand import OnDemand
 from p2c.release import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+HOMES = {
+    "planning": ("plan", "nearest", "why", "check", "lint", "space", "example"),
+    "learning": ("learn", "causal", "review", "adopt"),
+    "extraction": ("extract",),
+    "reporting": ("explain", "report"),
+    "batching": ("batch",),
+    "auditing": ("audit",),
+    "asp": ("export", "doctor"),
+    "serving": ("serve",),
+}
+"""All commands in the order in which they are listed, by the file of `p2c.cli` that has a group of its own name."""
+
+
+def command_group(text: str | None = None, kind: type[TyperGroup] = TyperGroup) -> typer.Typer:
+    """Return an empty group of commands whose errors `main` turns into one line."""
+    return typer.Typer(
+        cls=kind,
+        help=text,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+
+
+class Commands(TyperGroup):
+    """Commands that stay in their files until they are asked for, so that none waits for what others need."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        homes = {name: home for home, names in HOMES.items() for name in names}
+        commands: Any = OnDemand(homes, make=lambda name: _commands_of(homes[name])[name])
+        self.commands = commands  # nobody adds to them or takes any away
+
+
+@cache
+def _commands_of(home: str) -> dict[str, Any]:
+    return dict(get_group(getattr(import_module(f"p2c.cli.{home}"), home)).commands)
+
+
+class Terminal(Console):
+    """A console that puts a mark in the place of each control character of what it prints; its own colours stay."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Return the pieces of what is to be printed, each safe to show."""
+        for piece in super().render(renderable, options):
+            safe = piece.control or piece.text.isprintable()
+            yield piece if safe else piece._replace(text=visible(piece.text))
+
+
+out = Terminal(highlight=False, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Print a line on standard error."""
+    typer.echo(visible(text), err=True)
+
 
 app = command_group(
     "Plans that turn a refusal into an acceptance, proved to be the cheapest there are.",

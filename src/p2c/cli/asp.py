@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from p2c.cli.app import command_group, out
 from p2c.cli.desk import (
     AsJson,
     EffectsOption,
@@ -22,13 +23,11 @@ from p2c.cli.desk import (
     read_person,
     write_new,
 )
-from p2c.cli.group import command_group
-from p2c.cli.terminal import out
 from p2c.engines.doctor import examine
 from p2c.errors import P2CError, suggestion
 from p2c.export import EXPORTS
 from p2c.markup import visible
-from p2c.report.doctor import show_examinations
+from p2c.report.terminal import show_examinations
 
 asp = command_group()
 

@@ -12,9 +12,8 @@ from typing import Annotated
 
 import typer
 
+from p2c.cli.app import Terminal, command_group, complain
 from p2c.cli.desk import ELSEWHERE, ProblemFile, load_problem, write_new
-from p2c.cli.group import command_group
-from p2c.cli.terminal import Terminal, complain
 from p2c.errors import BatchError, MissingExtra
 
 auditing = command_group()

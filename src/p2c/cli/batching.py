@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from p2c.batch import PART_ROWS, Options, plan_files
+from p2c.cli.app import Terminal, command_group, complain, out
 from p2c.cli.desk import (
     AsJson,
     EffectsOption,
@@ -23,8 +24,6 @@ from p2c.cli.desk import (
     load_problem,
     print_json,
 )
-from p2c.cli.group import command_group
-from p2c.cli.terminal import Terminal, complain, out
 from p2c.engines.policy import Policy
 from p2c.errors import BatchError, P2CError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from p2c.cli.terminal import complain, out
+from p2c.cli.app import complain, out
 from p2c.domain.cost import Norm
 from p2c.domain.files import read_rows
 from p2c.domain.spec import Effects, Minimize, read_text

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from p2c.cli.app import command_group, out
 from p2c.cli.desk import refuse_existing, write_new
-from p2c.cli.group import command_group
 from p2c.cli.learning import (
     Down,
     Fixed,
@@ -25,7 +25,6 @@ from p2c.cli.learning import (
     hint_actions,
     need_learning,
 )
-from p2c.cli.terminal import out
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from p2c.problem import Problem
@@ -80,7 +79,7 @@ def extract(
     from p2c.learn.extract.source import read_source
     from p2c.learn.model.stored import load_model
     from p2c.learn.tables.files import find_column, read_frame
-    from p2c.report.extraction import show_extraction
+    from p2c.report.learned import show_extraction
 
     if (model is None) == (decisions is None):
         raise P2CError("expected a model file or --decisions COLUMN, and not both")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from p2c.cli.app import command_group, out
 from p2c.cli.desk import refuse_existing, write_new
-from p2c.cli.group import command_group
-from p2c.cli.terminal import out
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import MissingExtra, P2CError
 from p2c.problem import Problem
@@ -91,7 +90,7 @@ def learn(
     need_learning()
     from p2c.learn.decision import describe_problem, learn_decision
     from p2c.learn.tables.files import find_column
-    from p2c.report.candidates import show_learned
+    from p2c.report.learned import show_learned
 
     refuse_existing(output, problem)
     frame = looked_at(data, ignore, [target, *(keep or ())], decimal_comma=decimal_comma)
@@ -244,7 +243,7 @@ def looked_at(
     """Read a table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
     from p2c.learn.tables.files import find_column, read_frame
     from p2c.learn.tables.look import look, refuse_commas, with_decimal_commas
-    from p2c.report.columns import show_columns
+    from p2c.report.learned import show_columns
 
     frame = read_frame(data, without=ignore or ())
     seen = look(frame)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from p2c import datasets
+from p2c.cli.app import command_group, out
 from p2c.cli.desk import (
     AsJson,
     EffectsOption,
@@ -30,8 +31,6 @@ from p2c.cli.desk import (
     restrictions,
     write_new,
 )
-from p2c.cli.group import command_group
-from p2c.cli.terminal import out
 from p2c.domain.cost import Norm
 from p2c.domain.files import read_rows
 from p2c.explain.justification import JUSTIFIERS, Justifier

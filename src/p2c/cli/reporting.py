@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from p2c.cli.app import command_group, out
 from p2c.cli.desk import (
     ELSEWHERE,
     EffectsOption,
@@ -23,8 +24,6 @@ from p2c.cli.desk import (
     read_person,
     write_new,
 )
-from p2c.cli.group import command_group
-from p2c.cli.terminal import out
 from p2c.report.expert_report import ALTERNATIVES, Origin
 
 reporting = command_group()

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from p2c.cli.group import command_group
-from p2c.cli.terminal import out
+from p2c.cli.app import command_group, out
 from p2c.errors import MissingExtra, P2CError
 
 serving = command_group()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Minimize
 from p2c.explain.caveats import caveats
-from p2c.explain.laws import only_where
 from p2c.explain.phrases import ENGLISH
+from p2c.explain.rules import only_where
 from p2c.explain.sentences import filled
 from p2c.explain.teller import Teller
 from p2c.plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible

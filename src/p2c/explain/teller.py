@@ -10,7 +10,7 @@ from p2c.domain.feature import exact
 from p2c.domain.spec import Minimize
 from p2c.explain.caveats import proved_by, rules_words
 from p2c.explain.facts import circumstances, facts, more_words
-from p2c.explain.laws import loses_its_rule, only_where
+from p2c.explain.rules import loses_its_rule, only_where
 from p2c.explain.sentences import filled, label_words, number_words, rounded, value_words
 from p2c.markup import clean
 from p2c.plan.check.rehearse import rehearse_without

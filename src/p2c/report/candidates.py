@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from p2c.explain.phrases import Phrases
     from p2c.learn.causal.candidate import Candidate, Evidence
     from p2c.learn.causal.review import Review
-    from p2c.learn.decision import Learned
     from p2c.report.questions import Conclusion, Reading
 
 
@@ -135,22 +134,3 @@ def show_progress(console: Console, review: Review) -> None:
     """Print how far a review has come."""
     left, all_ = len(review.pending()), len(review.candidates)
     console.print(f"{all_ - left} of {all_} rules answered, {left} left", markup=False)
-
-
-def show_learned(console: Console, learned: Learned) -> None:
-    """Print learned rules and how well they decide."""
-    console.print(Text(learned.text, style="cyan"))
-    if not learned.rules:
-        console.print("no rule was learned: the columns do not tell the classes apart")
-    console.print(
-        f"\n{learned.rules} rules, {learned.literals} literals; where none holds, the class is"
-        f" '{learned.other}'",
-        markup=False,
-    )
-    columns = ("", "rows", "accuracy", "precision", "recall", "F1")
-    table = Table(*columns, box=None, header_style="dim")
-    for name, score in (("held out", learned.held_out), ("learned from", learned.training)):
-        if score is not None:
-            shares = (score.accuracy, score.precision, score.recall, score.f1)
-            table.add_row(name, f"{score.rows:,}", *(f"{share:.1%}" for share in shares))
-    console.print(table)

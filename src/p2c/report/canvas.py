@@ -1,19 +1,80 @@
-"""Shapes of SVG in the colours of a theme. A shape names its colours by what they mean, such as `direct` or `muted`."""
+"""Shapes of SVG in the colours of a theme. A shape names its colours by what they mean, such as `direct` or `muted`.
+
+Themes are light and dark; each pair of text and ground has a contrast of at least 4.5.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from p2c.errors import P2CError, suggestion
 from p2c.markup import Markup, element
 from p2c.report.lettering import FONT
-from p2c.report.theme import dark_style, palette
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+LIGHT: Mapping[str, str] = MappingProxyType(
+    {
+        "ground": "#ffffff",
+        "text": "#1c2126",
+        "muted": "#5b6670",
+        "line": "#c9d1d8",
+        "goal": "#e9f5ec",
+        "goal-text": "#1a6b2f",
+        "direct": "#0b5cad",
+        "direct-text": "#ffffff",
+        "effect": "#fff6e5",
+        "effect-line": "#9a5b00",
+        "effect-text": "#5c3200",
+    }
+)
+DARK: Mapping[str, str] = MappingProxyType(
+    {
+        "ground": "#15191e",
+        "text": "#e6e9ec",
+        "muted": "#a3adb6",
+        "line": "#3d4751",
+        "goal": "#17281c",
+        "goal-text": "#8fdc9f",
+        "direct": "#7db7f5",
+        "direct-text": "#0d1117",
+        "effect": "#2b2213",
+        "effect-line": "#f0b45a",
+        "effect-text": "#ffd9a0",
+    }
+)
+THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {"light": LIGHT, "dark": DARK, "auto": LIGHT}
+)
 LINE = 1.3
 """From one line of text to the next, in sizes of the font."""
+PADDING = 9.0
+HEAD = 7.0
+"""How long the head of an arrow is."""
+
+
+def palette(theme: str) -> Mapping[str, str]:
+    """Return the colours that a theme starts from; `auto` turns dark where the reader's screen is."""
+    if theme not in THEMES:
+        raise P2CError(f"theme: there is no '{theme}'; {suggestion(theme, THEMES)}")
+    return THEMES[theme]
+
+
+def dark_style(theme: str) -> str:
+    """Return the style sheet that makes a picture of the theme `auto` dark on dark screens, and none else.
+
+    Colours are attributes of the shapes, so that a picture also shows where a page forbids style sheets in it.
+    """
+    if theme != "auto":
+        return ""
+    rules = "".join(
+        f".p2c-f-{name}{{fill:{colour}}}.p2c-s-{name}{{stroke:{colour}}}"
+        for name, colour in DARK.items()
+    )
+    return f"@media (prefers-color-scheme:dark){{{rules}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +198,45 @@ class Canvas:
                 *shapes,
             )
         )
+
+
+def pill(canvas: Canvas, place: tuple[float, float], size: tuple[float, float]) -> Markup:
+    """Draw the ground of what follows by itself."""
+    radius = min(size[1] / 2, 18)
+    return canvas.box(place, size, fill="effect", stroke="effect-line", radius=radius, dashed=True)
+
+
+def badge(canvas: Canvas, number: int, place: tuple[float, float]) -> list[Markup]:
+    """Draw the number of what the person does."""
+    circle = element(
+        "circle",
+        {
+            "cx": place[0],
+            "cy": place[1],
+            "r": 10.0,
+            **canvas.colours(fill="ground", stroke="direct"),
+            "stroke-width": 2.0,
+        },
+    )
+    return [circle, canvas.words([str(number)], place, size=12, fill="text", weight=700)]
+
+
+def curve(
+    canvas: Canvas, start: str, end: tuple[float, float], heading: tuple[int, int]
+) -> list[Markup]:
+    """Draw a line with a head at its end, which points where the arrow is heading."""
+    (x, y), (along, down) = end, heading
+    base = (x - along * HEAD, y - down * HEAD)
+    joint = " " if "C" in start else "L"
+    line = f"{start}{joint}{base[0]:.1f} {base[1]:.1f}"
+    side = HEAD * 0.6
+    corners = [
+        (x, y),
+        (base[0] - down * side, base[1] + along * side),
+        (base[0] + down * side, base[1] - along * side),
+    ]
+    head = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in corners) + "Z"
+    return [
+        canvas.path(line, stroke="effect-line", width=2),
+        canvas.path(head, fill="effect-line"),
+    ]

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Kind, Points
-from p2c.explain.laws import only_where
 from p2c.explain.phrases import phrases_of
+from p2c.explain.rules import only_where
 from p2c.explain.sentences import filled, number_words
 from p2c.plan.check.replay import decimal
 from p2c.plan.check.validate import check_plan

@@ -9,8 +9,8 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from p2c.markup import Markup, element, outline
+from p2c.report.canvas import DARK
 from p2c.report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
-from p2c.report.theme import DARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

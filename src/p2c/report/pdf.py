@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.errors import MissingExtra, P2CError
 from p2c.markup import UNSEEN, clean
 from p2c.report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
-from p2c.report.raster import font_file, png
+from p2c.report.png import font_file, png
 
 if TYPE_CHECKING:
     from p2c.report.document import Block, Document

@@ -37,7 +37,7 @@ class PlanRenderer:
 
     def png(self, plan: Plan, *, theme: str, language: str) -> bytes:
         """Return the outcome as a picture in pixels."""
-        from p2c.report.raster import png
+        from p2c.report.png import png
 
         return png(self.svg(plan, theme=theme, language=language))
 

@@ -1,25 +1,58 @@
-"""The person's page as one picture: the letter and the drawing of the plan, as SVG and from it as PNG."""
+"""Pictures as PNG, and the person's page as one: the letter and the drawing of the plan.
+
+Drawn by resvg, in a font that comes along, so that a machine without fonts draws the same.
+"""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2c.errors import P2CError
+from p2c.errors import MissingExtra, P2CError
 from p2c.markup import Markup, clean
 from p2c.report.canvas import LINE, Canvas
 from p2c.report.document import Figure, Heading, Listing, Paragraph
 from p2c.report.lettering import wrap
-from p2c.report.raster import png
 
 if TYPE_CHECKING:
     from p2c.report.document import Block, Document
 
+FACES = ("Regular", "It", "Semibold", "Bold", "BoldIt")
+ZOOM = 2.0
+"""Pixels for each unit of the drawing, enough for paper and for fine screens."""
 WIDTH = 900.0
 MARGIN = 48.0
 SIZE = 16.0
 FIRST = re.compile(r"<svg ")
 ENDLESS = 10_000
+
+
+def png(svg: str, *, zoom: float = ZOOM) -> bytes:
+    """Return a drawing as the bytes of a PNG file; letters that our font lacks come from the system's."""
+    try:
+        from resvg_py import svg_to_bytes
+    except ModuleNotFoundError as error:
+        raise MissingExtra("resvg-py", extra="report") from error
+    files = [str(font_file(face)) for face in FACES]
+    return bytes(
+        svg_to_bytes(
+            svg_string=svg,
+            zoom=zoom,
+            font_files=files,
+            font_family="Source Sans Pro",
+            sans_serif_family="Source Sans Pro",
+        )
+    )
+
+
+def font_file(face: str) -> Path:
+    """Return where a face of the font lies."""
+    try:
+        import font_source_sans_pro
+    except ModuleNotFoundError as error:
+        raise MissingExtra("font-source-sans-pro", extra="report") from error
+    return Path(font_source_sans_pro.font_directory) / f"SourceSansPro-{face}.ttf"
 
 
 def png_report(document: Document) -> bytes:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from p2c.report.canvas import LINE
+from p2c.report.canvas import LINE, PADDING, badge, curve, pill
 from p2c.report.lettering import wrap
 from p2c.report.plan_layout import Sort
-from p2c.report.shapes import PADDING, badge, curve, pill
 
 if TYPE_CHECKING:
     from p2c.markup import Markup

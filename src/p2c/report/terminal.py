@@ -1,15 +1,16 @@
-"""Plans and sizes on a terminal: colour where there is one, plain text in a pipe."""
+"""Plans, sizes and the state of the engines on a terminal: colour where there is one, plain text in a pipe."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
 from p2c.errors import counted
 from p2c.explain.caveats import caveats, proved_by
-from p2c.explain.laws import breaches, read_law
+from p2c.explain.rules import breaches, read_law
 from p2c.explain.sentences import number_words, rounded, value_words
 from p2c.explain.summary import summarize
 from p2c.markup import clean
@@ -17,13 +18,14 @@ from p2c.rules.meaning import abduce
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from rich.console import Console
 
     from p2c.domain.feature import Value
     from p2c.domain.row import State
+    from p2c.engines.doctor import Examination
     from p2c.explain.justification import Justification
     from p2c.plan.outcome import Plan
     from p2c.plan.size import SpaceReport
@@ -150,3 +152,23 @@ def show_justification(console: Console, found: Justification) -> None:
     console.print(found.english, markup=False)
     console.print("\nand proves it so:", style="bold")
     console.print(found.tree, markup=False)
+
+
+def show_examinations(console: Console, examinations: Iterable[Examination]) -> None:
+    """Print one line an engine: its version and what came of the tiny problem, or how to get it."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("engine", "version", "a tiny problem"):
+        table.add_column(title)
+    for each in examinations:
+        table.add_row(each.engine, escape(each.version or "not installed"), escape(_said(each)))
+    console.print(table)
+
+
+def _said(examination: Examination) -> str:
+    if examination.version is None:
+        return f"to get it: {examination.install}"
+    if examination.fault:
+        return f"failed: {examination.fault}"
+    assert examination.seconds is not None
+    manner = f", by {examination.manner}" if examination.manner else ""
+    return f"solved in {examination.seconds * 1000:.0f} ms{manner}"

@@ -13,9 +13,16 @@ from p2c.domain.spec import Effects
 from p2c.errors import suggestion
 from p2c.rules.binder import render_decision
 from p2c.rules.cells import every_test
-from p2c.rules.finding import Concern, Finding, about
+from p2c.rules.findings import (
+    Concern,
+    Finding,
+    about,
+    dead_rules,
+    goal_never_met,
+    implied_rules,
+    never_firing,
+)
 from p2c.rules.parse import parse_query
-from p2c.rules.reach import dead_rules, goal_never_met, implied_rules, never_firing
 from p2c.rules.render import render_atom, render_term
 from p2c.rules.satisfy import Formulas
 from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Variable

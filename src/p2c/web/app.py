@@ -1,34 +1,33 @@
-"""The server: the service, and the pages unless it is the service alone, behind one guard."""
+"""The server: the service, and the pages unless it is the service alone, behind one guard; described by OpenAPI."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 
-from p2c.web.context import Context
 from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
-from p2c.web.logs import log_as_json
-from p2c.web.metrics import Metrics
-from p2c.web.openapi import described
 from p2c.web.pages import add_pages
 from p2c.web.pages.frame import show_error
 from p2c.web.problem_store import open_store
-from p2c.web.service import light, router
+from p2c.web.service import Context, light, router
 from p2c.web.settings import Settings, from_environment
 from p2c.web.solver_pool import SolverPool
+from p2c.web.telemetry import Metrics, log_as_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from p2c.web.problem_store import ProblemStore
+    from p2c.web.problem_store import Entry, ProblemStore
 
 LOOK = 0.5
 """Seconds between two looks at the files of the problems."""
+ABOUT_PEOPLE = ("/plan", "/nearest", "/why")
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -78,3 +77,25 @@ async def _watch(store: ProblemStore) -> None:
     while True:
         await asyncio.sleep(LOOK)
         await asyncio.to_thread(store.refresh)
+
+
+def described(app: FastAPI, store: ProblemStore) -> dict[str, Any]:
+    """Return the description of an app's routes."""
+    document = get_openapi(
+        title=app.title, version=app.version, summary=app.summary, routes=app.routes
+    )
+    for path in ABOUT_PEOPLE:
+        content = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+        content["examples"] = {
+            entry.id: {"value": {"problem": entry.id, "row": _made_up(entry)}}
+            for entry in store.entries.values()
+        }
+    return document
+
+
+def _made_up(entry: Entry) -> dict[str, Any]:
+    """Return the middle of each domain: a row that fits, and nobody's."""
+    return {
+        each.name: each.domain.value((each.domain.size - 1) // 2)
+        for each in entry.problem.theory.features
+    }

@@ -12,7 +12,7 @@ from p2c.plan.compiled.space import Space
 from p2c.plan.one_shot_plan import one_shot_document
 from p2c.plan.outcome import Found, Infeasible
 from p2c.rules.play import towards
-from p2c.web.page_tasks import told
+from p2c.web.tasks import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from p2c.web.metrics import Metrics
     from p2c.web.settings import Settings
     from p2c.web.solver_pool import SolverPool
+    from p2c.web.telemetry import Metrics
 
 log = logging.getLogger("p2c.web.requests")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
@@ -16,13 +17,16 @@ from p2c.errors import Fault, RowError
 from p2c.plan.plan_json import PlanRecord
 from p2c.web import messages
 from p2c.web.error_answers import error_answer
-from p2c.web.metrics import CONTENT_TYPE
 from p2c.web.solver_pool import Question
+from p2c.web.telemetry import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-    from p2c.web.context import Context
+    from p2c.web.problem_store import ProblemStore
+    from p2c.web.settings import Settings
+    from p2c.web.solver_pool import SolverPool
+    from p2c.web.telemetry import Metrics
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": messages.ErrorAnswer, "description": text}
@@ -44,6 +48,16 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 """Seconds after which it is worth looking whether the one who asked is still there: at first, doubled each time, and at most."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """The settings, the problems, the solvers and the counts."""
+
+    settings: Settings
+    store: ProblemStore
+    pool: SolverPool
+    metrics: Metrics
 
 
 class LightRoute(APIRoute):

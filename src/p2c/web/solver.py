@@ -6,30 +6,31 @@ import json
 import signal
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from p2c.errors import P2CError, ProblemError, RowError
 from p2c.problem import Problem
-from p2c.web import comparison_task, page_tasks, service_tasks
+from p2c.web import comparison_task, tasks
 from p2c.web.consultation import Consultation, overrides
-from p2c.web.lru_memory import LruMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from socket import socket
 
+Kept = TypeVar("Kept")
 TASKS: dict[str, Callable[[Consultation, Mapping[str, Any]], Any]] = {
-    "greet": service_tasks.greet,
-    "plan": service_tasks.plan,
-    "nearest": service_tasks.nearest,
-    "why": service_tasks.why,
-    "check": service_tasks.check,
-    "overview": page_tasks.overview,
-    "story": page_tasks.story,
-    "ways": page_tasks.ways,
-    "picture": page_tasks.picture,
-    "letter": page_tasks.letter,
-    "graph": page_tasks.graph,
+    "greet": tasks.greet,
+    "plan": tasks.plan,
+    "nearest": tasks.nearest,
+    "why": tasks.why,
+    "check": tasks.check,
+    "overview": tasks.overview,
+    "story": tasks.story,
+    "ways": tasks.ways,
+    "picture": tasks.picture,
+    "letter": tasks.letter,
+    "graph": tasks.graph,
     "comparison": comparison_task.comparison,
 }
 ANSWERED, REFUSED, FAILED, PUT_BACK = b"0", b"1", b"2", b"3"
@@ -37,6 +38,38 @@ PREFIX = 8
 """Bytes that say how long a message is."""
 KEPT = 64
 """How many problems, each as some person restricted it, are kept compiled, and for how many people what was found."""
+
+
+class LruMemory(Generic[Kept]):
+    """The values put last, by their names.
+
+    >>> recent = LruMemory(2)
+    >>> for name in "abac":
+    ...     recent.put(name, name.upper())
+    >>> "a" in recent, "b" in recent, recent["c"]
+    (True, False, 'C')
+    """
+
+    def __init__(self, size: int = 16) -> None:
+        self._size = size
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._kept
+
+    def __getitem__(self, name: str) -> Kept:
+        return self._kept[name]
+
+    def values(self) -> Iterable[Kept]:
+        """Return what is kept, the oldest first."""
+        return self._kept.values()
+
+    def put(self, name: str, value: Kept) -> None:
+        """Keep a value as the latest, and forget the oldest where there are too many."""
+        self._kept[name] = value
+        self._kept.move_to_end(name)
+        if len(self._kept) > self._size:
+            self._kept.popitem(last=False)
 
 
 class BudgetSpent(BaseException):

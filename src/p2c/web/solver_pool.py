@@ -23,8 +23,16 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
 from p2c.web.consultation import name_of
-from p2c.web.lru_memory import LruMemory
-from p2c.web.solver import FAILED, KEPT, PREFIX, PUT_BACK, REFUSED, framed, solve_until_closed
+from p2c.web.solver import (
+    FAILED,
+    KEPT,
+    PREFIX,
+    PUT_BACK,
+    REFUSED,
+    LruMemory,
+    framed,
+    solve_until_closed,
+)
 from p2c.web.waiting_line import QUICK, WaitingLine
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from p2c.domain.files import read_sheet
 from p2c.domain.row import read_number
-from p2c.domain.sheet import read_sheet
 from p2c.errors import P2CError, suggestion
 from p2c.learn.foldse.text import predicate_name
 

@@ -12,8 +12,7 @@ from urllib.parse import urlencode
 
 from p2c.errors import Fault, RowError
 from p2c.explain.phrases import LANGUAGES, phrases_of
-from p2c.web.pages.numerals import plain_number, typed_number
-from p2c.web.pages.values import number_fault
+from p2c.web.pages.values import number_fault, plain_number, typed_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

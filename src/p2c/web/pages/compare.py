@@ -1,24 +1,34 @@
-"""The page that compares: our plan next to a counterfactual that is pasted or uploaded, its illegal steps marked."""
+"""The page that compares: our plan next to what is pasted or uploaded, its illegal steps marked.
+
+Plans or end states are read, as JSON or as CSV with a line of names.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from p2c.errors import P2CError
+from p2c.domain.files import open_sheet, split_lines
+from p2c.domain.row import read_row, read_text_row
+from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
 from p2c.web.pages.address import Case, read_case
 from p2c.web.pages.frame import show
-from p2c.web.pages.pasted_answers import read_given
 from p2c.web.pages.person import turned
 from p2c.web.pages.plan import TROUBLE, ask, opened
 from p2c.web.pages.values import read_values
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from p2c.domain.row import State
+    from p2c.problem import Problem
     from p2c.web.pages.values import Reading
     from p2c.web.problem_store import Entry
 
@@ -26,6 +36,9 @@ router = APIRouter()
 
 SHAREABLE = 4_000
 """How many characters of a counterfactual go into an address."""
+T = TypeVar("T")
+MOST = 20
+"""How many answers are compared at once."""
 
 
 @router.get("/p/{id}/compare")
@@ -93,3 +106,72 @@ async def _shown(
         given=text,
         **facts,
     )
+
+
+def read_given(problem: Problem, state: State, text: str) -> dict[str, Any]:
+    """Return the `answers` of a text: each a `document`, or an `end` state that keeps the person's other values.
+
+    A feature is named as in the problem or by its label.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        answers = [_json_answer(problem, state, each) for each in _json_objects(text)]
+    else:
+        answers = [_csv_answer(problem, state, each) for each in _csv_rows(text)]
+    if not 1 <= len(answers) <= MOST:
+        raise P2CError(f"expected 1 to {MOST} answers to compare, found {len(answers)}")
+    return {"answers": answers}
+
+
+def _csv_answer(problem: Problem, state: State, row: dict[str, str]) -> dict[str, Any]:
+    features = problem.theory.features
+    cells = _named(problem, row)
+    end = read_text_row([each for each in features if each.name in cells], cells)
+    return {"end": {**state, **end}}
+
+
+def _json_answer(problem: Problem, state: State, data: dict[str, Any]) -> dict[str, Any]:
+    if "steps" in data:
+        return {"document": data}
+    features = problem.theory.features
+    inner = data.get("counterfactual")
+    known = {each.name for each in features}
+    row = inner if isinstance(inner, dict) and "counterfactual" not in known else data
+    return {"end": read_row(features, {**state, **_named(problem, row)})}
+
+
+def _json_objects(text: str) -> list[dict[str, Any]]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise P2CError(f"not JSON: {str(error)[:200]}") from None
+    found = data if isinstance(data, list) else [data]
+    if not all(isinstance(each, dict) for each in found):
+        raise P2CError("expected a JSON object, or a list of them: a plan, or values by feature")
+    return found
+
+
+def _csv_rows(text: str) -> list[dict[str, str]]:
+    sheet = open_sheet(split_lines(text))
+    return [dict(zip(sheet.names, row.cells, strict=True)) for row in sheet.rows]
+
+
+def _named(problem: Problem, row: Mapping[str, T]) -> dict[str, T]:
+    """Return values by the names of features, where some are given by their labels."""
+    names = {label_words(each): each.name for each in problem.theory.features}
+    names |= {each.name: each.name for each in problem.theory.features}
+    _refuse_unknown(row, list(names))
+    found = {names[key]: value for key, value in row.items()}
+    if len(found) < len(row):
+        raise P2CError("a feature is given twice, by its name and by its label")
+    return found
+
+
+def _refuse_unknown(given: Iterable[str], known: list[str]) -> None:
+    odd = [name for name in given if name not in known]
+    if odd:
+        raise RowError(
+            [
+                Fault(name[:60], f"no such feature; {suggestion(name[:60], known)}")
+                for name in odd[:5]
+            ]
+        )

@@ -1,8 +1,13 @@
-"""A person's values out of a form: what was read, what is wrong with the rest, and what is still needed for an answer."""
+"""A person's values out of a form: what was read, what is wrong with the rest, and what is still needed for an answer.
+
+Numbers are read as the page's language writes them: 40.000 is forty thousand in German, and forty in English.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Kind
@@ -11,7 +16,6 @@ from p2c.errors import Fault, RowError
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.rules.cells import weighed_features
-from p2c.web.pages.numerals import plain_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +26,40 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Theory
     from p2c.web.pages.address import Case
 
+BLANKS = " \u00a0\u2009\u202f"
+"""What sets thousands apart in any language."""
 EXAMPLE, WHOLE_EXAMPLE = 1234.5, 1234
 """The numbers that show how a language writes numbers."""
+
+
+@cache
+def _pattern(thousands: str, decimal: str) -> re.Pattern[str]:
+    mark = f"[{re.escape(thousands)}{BLANKS}]"
+    grouped = rf"[0-9]{{1,3}}(?P<mark>{mark})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*"
+    return re.compile(
+        rf"(?P<sign>[+-]?)(?P<whole>{grouped}|[0-9]*)"
+        rf"(?:{re.escape(decimal)}(?P<rest>[0-9]*))?(?P<power>[eE][+-]?[0-9]+)?"
+    )
+
+
+def plain_number(text: str, phrases: Phrases) -> str | None:
+    """Return a number as programs write it, read as a language writes it; None where it is none.
+
+    >>> from p2c.explain.phrases import ENGLISH, GERMAN
+    >>> plain_number("40.000", GERMAN), plain_number("40,000.5", ENGLISH), plain_number("4,00", ENGLISH)
+    ('40000', '40000.5', None)
+    """
+    found = _pattern(phrases.thousands, phrases.decimal).fullmatch(text.strip().replace("−", "-"))
+    if found is None or not (found["whole"] or found["rest"]):
+        return None
+    whole = "".join(letter for letter in found["whole"] if letter.isdigit()) or "0"
+    rest = f".{found['rest']}" if found["rest"] else ""
+    return f"{found['sign']}{whole}{rest}{found['power'] or ''}"
+
+
+def typed_number(plain: str, phrases: Phrases) -> str:
+    """Return a number of a program as somebody would type it, without marks between thousands."""
+    return plain.removesuffix(".0").replace(".", phrases.decimal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,18 @@
-"""Which rules can ever fire, which say nothing that others do not say, and whether any state meets the goal."""
+"""Findings: what looks wrong with a problem although it can be read; and those that take a search to prove.
+
+These are rules that never fire, that say nothing which others do not say, and a goal that no state meets.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Exceptions
 from p2c.rules.evaluate import in_head
-from p2c.rules.finding import Concern, Finding, about
 from p2c.rules.meaning import landmarks
+from p2c.rules.render import render_rule
 from p2c.rules.satisfy import Effort, Holds, satisfiable
 
 if TYPE_CHECKING:
@@ -15,6 +20,47 @@ if TYPE_CHECKING:
 
     from p2c.rules.satisfy import Formulas, Part
     from p2c.rules.theory import Clause, Theory
+
+
+class Concern(Enum):
+    """What a finding is about."""
+
+    NEVER_FIRES = "never_fires"
+    EMPTY_HEAD = "empty_head"
+    IMPLIED = "implied"
+    UNUSED_VARIABLE = "unused_variable"
+    UNUSED_DECISION = "unused_decision"
+    MISSPELT_HEAD = "misspelt_head"
+    CAUSAL_CYCLE = "causal_cycle"
+    UNCHANGEABLE = "unchangeable"
+    UNREAD_FEATURE = "unread_feature"
+    UNMENTIONED_VALUES = "unmentioned_values"
+    GOAL_NEVER_MET = "goal_never_met"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at; the message says in one line where it is, what it is and what to do.
+
+    `about` is the feature, the rule or the literal that it is about, as a problem names it to accept the finding; `reason`
+    says why the problem accepts it.
+    """
+
+    kind: Concern
+    message: str
+    line: int | None = None
+    about: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def about(kind: Concern, clause: Clause, message: str) -> Finding:
+    """Return a finding about a rule."""
+    line = clause.rule.at.line
+    return Finding(kind, f"line {line}: {message}", line, render_rule(clause.rule))
 
 
 def never_firing(theory: Theory, formulas: Formulas) -> frozenset[Clause]:

@@ -1,9 +1,18 @@
-"""Counts for Prometheus: requests by route and status, how long they took, how many are under way, answers by status."""
+"""What an operator sees: logs, one JSON object a line, and counts for Prometheus.
+
+Nothing in them is what a person said: no query, no body, no address of a client.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import re
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import Any
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -15,8 +24,40 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
+PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
+"""What every record has; the rest is what a call added to it."""
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 STATUS = re.compile(rb'\{"status": "(\w+)"')
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; of an exception its kind and place, since its text may quote a person's values."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {key: value for key, value in vars(record).items() if key not in PLAIN}
+        if record.exc_info and record.exc_info[0]:
+            line["kind"] = record.exc_info[0].__name__
+            frames = traceback.extract_tb(record.exc_info[2])
+            line["frames"] = [f"{each.filename}:{each.lineno} {each.name}" for each in frames]
+        return json.dumps(line, ensure_ascii=True, default=str)
+
+
+def log_as_json() -> None:
+    """Send the logs of the server to standard error, as JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    for name in ("p2c", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler] if name != "uvicorn.error" else []
+        logger.setLevel(logging.INFO)
+        logger.propagate = name == "uvicorn.error"
 
 
 class Metrics:

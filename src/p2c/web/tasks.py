@@ -1,4 +1,4 @@
-"""What the pages ask solvers for: an answer together with its words, ready to be shown."""
+"""What solvers are asked for: the service's questions and the pages' own, each answered by what JSON can hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.explain.letter import teller_in, write_letter
 from p2c.explain.phrases import phrases_of
-from p2c.explain.sentences import filled, number_words, rounded
+from p2c.explain.sentences import explain_proof, filled, number_words, rounded
 from p2c.explain.summary import summarize
 from p2c.plan.outcome import DirectAction, Infeasible
 from p2c.report.graph import graph_told
@@ -28,6 +28,50 @@ if TYPE_CHECKING:
 
 TEN = 10
 """From how many times on a tenth more or less says nothing."""
+
+
+def greet(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Compile the problem, and plan once where there is someone to plan for."""
+    asked.problem.compiled  # noqa: B018 - the first use pays for it
+    if arguments["row"] is not None:
+        asked.plan(1.0)
+    return {}
+
+
+def plan(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the cheapest plan."""
+    return asked.plan(arguments["time_limit"]).to_dict()
+
+
+def nearest(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the k cheapest end states."""
+    plans = asked.nearest(arguments["k"], arguments["distinct"], arguments["time_limit"])
+    return {"plans": [each.to_dict() for each in plans]}
+
+
+def why(asked: Consultation, _: Arguments) -> dict[str, Any]:
+    """Return why the decision is what it is."""
+    theory, proof = asked.problem.theory, asked.proof
+    return {
+        "holds": proof.holds,
+        "sentences": [
+            {"text": each.text, "depth": each.depth} for each in explain_proof(theory, proof)
+        ],
+        "proof": proof.to_dict(),
+        **theory.rests_on(asked.state),
+    }
+
+
+def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return what is wrong with a plan."""
+    verdict = asked.problem.check(arguments["plan"])
+    faults = [{"place": each.place, "message": each.message} for each in verdict.faults]
+    return {
+        "valid": verdict.ok,
+        "faults": faults,
+        "checked": verdict.checked,
+        "unchecked": verdict.unchecked,
+    }
 
 
 def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
