@@ -8,7 +8,7 @@ NEW = import sys; sys.version_info >= (3, 11) or sys.exit("p2c needs Python 3.11
 EMPTY = { test ! -e $(VENV) || test -e $(VENV)/pyvenv.cfg || \
 	{ echo "$(VENV) is there and is no environment of Python: remove it, or name another with make VENV=…" >&2; false; }; }
 
-.PHONY: environment demo check test slow bench bench-quick format clean screenshots
+.PHONY: environment demo check test slow dist docs docs-serve bench bench-quick format clean screenshots
 
 environment:  ## what works is kept; what an older Python or an interrupt has left behind is made anew
 	@$(BIN)/python -c '$(NEW)' 2>/dev/null && $(BIN)/python -m pip --version >/dev/null 2>&1 || \
@@ -40,6 +40,15 @@ test: $(BIN)/.dev
 
 slow: $(BIN)/.dev  ## the thorough runs
 	$(BIN)/pytest -n auto -m slow
+
+dist: $(BIN)/.dev  ## the files of a release, into dist
+	$(BIN)/python -m hatchling build
+
+docs: $(BIN)/.dev  ## the site, into build/site; any warning is an error
+	$(BIN)/mkdocs build --strict
+
+docs-serve: $(BIN)/.dev  ## the site on this machine, made anew as its pages change
+	$(BIN)/mkdocs serve
 
 format: $(BIN)/.dev
 	$(BIN)/ruff format .
