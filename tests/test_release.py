@@ -72,7 +72,15 @@ def test_an_empty_environment_has_what_the_readme_promises(
     subprocess.run([python, "-m", "venv", "empty"], cwd=tmp_path, check=True)
     tool = tmp_path / "empty/bin"
     wheel = next(built.glob("*.whl"))
-    install = [tool / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel]
+    install = [
+        str(tool / "python"),
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        str(wheel),
+    ]
     alone = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(install, env=alone, capture_output=True, text=True, check=False)
     if "No matching distribution" in done.stderr or "Temporary failure" in done.stderr:

@@ -75,10 +75,15 @@ class SourceSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    origin: Teacher = Field(alias="from")
-    fidelity: Share | None = None
-    rows: Count | None = None
-    name: StrictStr = ""
+    origin: Teacher = Field(
+        alias="from",
+        description="Whether rules were learned from the answers of a model or from the labels of a table.",
+    )
+    fidelity: Share | None = Field(
+        None, description="The share of the rows on which rules and teacher agree."
+    )
+    rows: Count | None = Field(None, description="On how many rows that was measured.")
+    name: StrictStr = Field("", description="What the model or table is called.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys that were given, as a problem has them."""
@@ -90,12 +95,20 @@ class WordsSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    label: StrictStr = ""
-    unit: StrictStr = ""
-    unit_one: StrictStr = ""
-    phrase: StrictStr = ""
-    advice: StrictStr = ""
-    names: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+    label: StrictStr = Field("", description="Its name in running text.")
+    unit: StrictStr = Field("", description="What follows a number.")
+    unit_one: StrictStr = Field(
+        "", description="What follows the number 1, where p2c does not know it."
+    )
+    phrase: StrictStr = Field(
+        "", description="A clause that says that it has a value, with {value} and {label}."
+    )
+    advice: StrictStr = Field(
+        "", description="What to do about it, with {start}, {end} and {label}."
+    )
+    names: dict[StrictStr, StrictStr] = Field(
+        default_factory=dict, description="Words for single values."
+    )
 
 
 class FeatureSpec(BaseModel):
@@ -103,23 +116,49 @@ class FeatureSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    type: Kind
-    values: list[SpecValue] | None = None
-    min: SpecNumber | None = None
-    max: SpecNumber | None = None
-    step: Positive | None = None
-    action: Action | None = None
-    weight: Weight = 1
-    scale: Scale = "range"
-    causal: Law | None = None
-    moves: dict[MoveStart, list[SpecValue]] | None = None
-    label: StrictStr = ""
-    unit: StrictStr = ""
-    unit_one: StrictStr = ""
-    phrase: StrictStr = ""
-    advice: StrictStr = ""
-    names: dict[StrictStr, StrictStr] = Field(default_factory=dict)
-    languages: dict[StrictStr, WordsSpec] = Field(default_factory=dict)
+    type: Kind = Field(description="What its values are.")
+    values: list[SpecValue] | None = Field(
+        None,
+        description="The values of a category, or of an ordinal from least to most; for a number, the only targets.",
+    )
+    min: SpecNumber | None = Field(None, description="The least value.")
+    max: SpecNumber | None = Field(None, description="The greatest value.")
+    step: Positive | None = Field(
+        None,
+        description="The grid of targets from min on: 1 for an int, a millionth or so of the range for a float.",
+    )
+    action: Action | None = Field(
+        None,
+        description="Who may change it. Default: effect for the head of a causal rule, else free.",
+    )
+    weight: Weight = Field(1, description="What its effort is multiplied with; 0 or more.")
+    scale: Scale = Field(
+        "range",
+        description="What a difference is divided by: range, or a positive number such as a standard deviation.",
+    )
+    causal: Law | None = Field(
+        None, description="The law of its own causal rules, instead of the problem's."
+    )
+    moves: dict[MoveStart, list[SpecValue]] | None = Field(
+        None, description="The only changes of value that exist, as {from = [to, …]}."
+    )
+    label: StrictStr = Field("", description="Its name in running text.")
+    unit: StrictStr = Field("", description="What follows a number.")
+    unit_one: StrictStr = Field(
+        "", description="What follows the number 1, where p2c does not know it."
+    )
+    phrase: StrictStr = Field(
+        "", description="A clause that says that it has a value, with {value} and {label}."
+    )
+    advice: StrictStr = Field(
+        "", description="What to do about it, with {start}, {end} and {label}."
+    )
+    names: dict[StrictStr, StrictStr] = Field(
+        default_factory=dict, description="Words for single values."
+    )
+    languages: dict[StrictStr, WordsSpec] = Field(
+        default_factory=dict, description="The same words in other languages, such as languages.de."
+    )
 
 
 class LintSpec(BaseModel):
@@ -127,7 +166,10 @@ class LintSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    accept: dict[StrictStr, dict[StrictStr, Reason]] = Field(default_factory=dict)
+    accept: dict[StrictStr, dict[StrictStr, Reason]] = Field(
+        default_factory=dict,
+        description="Findings that are meant so: by kind and by what each is about, the reason.",
+    )
 
 
 class ProblemSpec(BaseModel):
@@ -135,18 +177,40 @@ class ProblemSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: StrictStr = "problem"
-    goal: StrictStr
-    causal: Law = Law.IFF
-    exceptions: Exceptions = Exceptions.ABDUCE
-    effects: Effects = Effects.TRIGGERED
-    norm: Norm = Norm.L1
-    minimize: Minimize = Minimize.COST
-    source: SourceSpec | None = None
-    rules: StrictStr | None = None
-    rules_file: StrictStr | None = None
-    features: dict[str, FeatureSpec] = Field(min_length=1)
-    lint: LintSpec = LintSpec()
+    name: StrictStr = Field("problem", description="Shown in answers.")
+    goal: StrictStr = Field(description="The query that must succeed at the end.")
+    causal: Law = Field(
+        Law.IFF,
+        description="The law of the causal rules: effects hold exactly where a rule says so (iff), wherever one does (if), or nowhere else (only_if).",
+    )
+    exceptions: Exceptions = Field(
+        Exceptions.ABDUCE,
+        description="What becomes of a person who breaks a rule at the start: taken as they are (abduce), or refused (strict).",
+    )
+    effects: Effects = Field(
+        Effects.TRIGGERED,
+        description="When effects happen: only where a law is broken (triggered), or wherever a rule supports them (supported).",
+    )
+    norm: Norm = Field(
+        Norm.L1,
+        description="How efforts add up: the number of changes (l0), their sum (l1) or the root of their squares (l2).",
+    )
+    minimize: Minimize = Field(
+        Minimize.COST, description="What comes first: the cost, or the number of direct actions."
+    )
+    source: SourceSpec | None = Field(
+        None, description="Where learned rules come from; every answer repeats it."
+    )
+    rules: StrictStr | None = Field(
+        None, description="Decision rules, causal rules and constraints as text."
+    )
+    rules_file: StrictStr | None = Field(
+        None, description="A file with the rules instead, relative to the problem's."
+    )
+    features: dict[str, FeatureSpec] = Field(
+        min_length=1, description="What is known of a person, a table for each feature."
+    )
+    lint: LintSpec = Field(LintSpec(), description="What p2c lint should know.")
     _file: str = PrivateAttr("")
 
     def placed(self, key: Literal["rules", "goal"]) -> str:
