@@ -134,15 +134,19 @@ def best_paths(world: World) -> Iterator[Path]:
     first: Key = (0, 0, 0, 0, (), ())
     best: dict[Node, Key] = {start: first}
     ended: set[Places] = set()
-    settled: dict[tuple[Places, tuple[int, ...]], list[tuple[int, ...]]] = {}
+    settled: dict[
+        tuple[Places, tuple[int, ...]], list[tuple[tuple[int, ...], tuple[Any, ...]]]
+    ] = {}
     heap = [(first, start)]
     while heap:
         key, node = heappop(heap)
         # Having gone less far for no more is at least as good ever after; without this the search would not end.
+        # Where the largest cost counts, a cheaper rival may be caught up with: there it must also have acted no more.
         rivals = settled.setdefault((node.state, node.left), [])
-        if any(all(map(int.__le__, rival, node.spent)) for rival in rivals):
+        rest = key[2:] if world.theory.norm is Norm.LINF else ()
+        if any(all(map(int.__le__, gone, node.spent)) and tail <= rest for gone, tail in rivals):
             continue
-        rivals.append(node.spent)
+        rivals.append((node.spent, rest))
         if world.is_goal(node.state):
             if node.state not in ended:
                 ended.add(node.state)
@@ -439,6 +443,13 @@ class World:
                 price = self._weights[f] * ((before + far) ** 2 - before**2)
                 again = self.features[f].moves is not None
                 return price, replaced(node.spent, f, before + far) if again else node.spent
+            case Norm.LINF:
+                # How far every feature went is part of the node, so that the node tells the cost.
+                spent = replaced(node.spent, f, node.spent[f] + far)
+                return self._largest(spent) - self._largest(node.spent), spent
+
+    def _largest(self, spent: tuple[int, ...]) -> int:
+        return max(weight * far for weight, far in zip(self._weights, spent, strict=True))
 
     def way(self, node: Node, act: Act) -> int:
         """Return how far a direct action goes, by weight and distance."""
@@ -462,7 +473,12 @@ class World:
         for act in key[4]:
             states.append(changed(states[-1], act))
         weight, length = self._whole
-        unit = {Norm.L0: weight, Norm.L1: weight * length, Norm.L2: weight * length**2}
+        unit = {
+            Norm.L0: weight,
+            Norm.L1: weight * length,
+            Norm.L2: weight * length**2,
+            Norm.LINF: weight * length,
+        }
         measure = Fraction(key[1] if self._counts_first else key[0], unit[self.theory.norm])
         return Path(measure, key[4], tuple(not causal for causal in key[5]), tuple(states))
 

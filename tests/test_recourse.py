@@ -231,7 +231,7 @@ def test_a_threshold_on_the_probability_is_reached() -> None:
         assert share >= threshold
 
 
-@pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
+@pytest.mark.parametrize("norm", ["l0", "l1", "l2", "linf"])
 def test_every_norm_is_kept(norm: str) -> None:
     table = loans()
 

@@ -253,4 +253,6 @@ def test_a_folder_that_cannot_be_written_is_one_line(desk: Desk) -> None:
 
 def test_a_norm_that_is_none_is_told_which_there_are(desk: Desk) -> None:
     line = desk.refuses("plan", desk.loan, desk.john, "--norm", "L1")
-    assert line == "p2c plan: Invalid value for '--norm': 'L1' is not one of 'l0', 'l1', 'l2'."
+    assert (
+        line == "p2c plan: Invalid value for '--norm': 'L1' is not one of 'l0', 'l1', 'l2', 'linf'."
+    )

@@ -328,9 +328,11 @@ def test_options_override_the_problems_keys(desk: Desk) -> None:
 
 def test_all_norms_gives_a_plan_for_each(desk: Desk) -> None:
     plans = desk.run("plan", desk.loan, desk.john, "--all-norms", "--json").json()
-    assert [plan["norm"] for plan in plans] == ["l0", "l1", "l2"]
+    assert [plan["norm"] for plan in plans] == ["l0", "l1", "l2", "linf"]
     shown = desk.run("plan", desk.loan, desk.john, "--all-norms")
-    assert [f"measured as {norm}." in shown.out for norm in ("L0", "L1", "L2")] == [True] * 3
+    assert [f"measured as {norm}." in shown.out for norm in ("L0", "L1", "L2", "LINF")] == [
+        True
+    ] * 4
     assert desk.run("plan", desk.loan, desk.row(STUCK), "--all-norms").code == 1
 
 

@@ -28,7 +28,7 @@ def test_lengths_are_added_up_to_a_cost(norm: Norm, length: Any, cost: float) ->
 
 @pytest.mark.parametrize("norm", list(Norm))
 def test_ways_on_one_feature_add_up_to_the_way_as_a_whole(norm: Norm) -> None:
-    assert norm.share(3) + norm.share(4, gone=3) == norm.share(7)
+    assert norm.total((norm.share(3.0), norm.share(4.0, gone=3.0))) == norm.share(7.0)
 
 
 @pytest.mark.parametrize("norm", list(Norm))

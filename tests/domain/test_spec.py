@@ -34,7 +34,7 @@ WRONG = [
     ('causal', 3, ["causal: expected 'iff', 'if' or 'only_if', found 3"]),
     ('exceptions', 'x', ["exceptions: expected 'abduce' or 'strict', found 'x'"]),
     ('effects', True, ["effects: expected 'triggered' or 'supported', found True"]),
-    ('norm', 'l3', ["norm: expected 'l0', 'l1' or 'l2', found 'l3'"]),
+    ('norm', 'l3', ["norm: expected 'l0', 'l1', 'l2' or 'linf', found 'l3'"]),
     ('minimize', 'time', ["minimize: expected 'cost' or 'actions', found 'time'"]),
     ('rules', ['a'], ['rules: expected text, found a list']),
     ('rules_file', 3, ['rules_file: expected text, found 3']),

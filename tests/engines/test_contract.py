@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,15 @@ from p2c.datasets import names, rows
 from p2c.engines import ENGINES
 from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError, MissingExtra, P2CError
+from p2c.export import EXPORTS
 from p2c.problem import Problem
 from tests.embedded import embedded, refused_people
 from tests.oracle import best_plan
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from p2c.plan.outcome import Plan
 
 Document = dict[str, Any]
@@ -91,6 +95,20 @@ def test_an_engine_agrees_on_the_named_rows(engine: str, name: str, norm: str) -
         expected, plan = ask("native", problem, row), ask(engine, problem, row)
         assert expected.status == plan.status
         assert same_cost(expected.cost, plan.cost)
+
+
+def test_other_engines_and_exports_refuse_a_norm_whose_costs_are_no_sums() -> None:
+    problem, row = embedded("loan").with_keys(norm="linf"), rows("loan")["john"]
+    state = problem.read_row(row)
+    refused: list[Callable[[], Any]] = [
+        partial(ask, "clingo", problem, row),
+        partial(problem.nearest, row, engine="clingo"),
+        *(partial(EXPORTS[name], problem.compiled, state) for name in ("clingo", "scasp", "pddl")),
+    ]
+    for each in refused:
+        with pytest.raises(EngineError, match="under linf the largest counts; ask the native"):
+            each()
+    assert ask("auto", problem, row).cost == ask("native", problem, row).cost == 0.005
 
 
 @engines

@@ -95,16 +95,29 @@ def _excepted(document: Document) -> list[tuple[Any, Any]]:
     return [(each.get("feature"), each.get("constraint")) for each in document["exceptions"]]
 
 
-def assert_agreement(seed: int, count: int) -> None:
+def assert_agreement(seed: int, count: int, **keys: str) -> None:
     """Compare on the problems of a seed; a failure shows the whole world."""
     for document, row in seeded_problems(seed, count):
-        difference = compare(document, row)
-        assert not difference, f"{difference}\n{document!r}\n{row!r}"
+        difference = compare(document | keys, row)
+        assert not difference, f"{difference}\n{document | keys!r}\n{row!r}"
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_planner_agrees_with_the_slow_one(seed: int) -> None:
     assert_agreement(seed, PER_SEED)
+
+
+@pytest.mark.parametrize("seed", range(40, 50))
+def test_the_planner_agrees_with_the_slow_one_where_the_largest_cost_counts(seed: int) -> None:
+    assert_agreement(seed, PER_SEED, norm="linf")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1400, 1480))
+def test_the_planner_agrees_with_the_slow_one_where_the_largest_cost_counts_on_many_more(
+    seed: int,
+) -> None:
+    assert_agreement(seed, PER_SEED, norm="linf")
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def test_the_cars_of_the_papers_second_table(
 
 
 def test_end_states_come_cheapest_first_and_none_comes_twice() -> None:
-    for norm in ("l0", "l1", "l2"):
+    for norm in ("l0", "l1", "l2", "linf"):
         plans = Problem.from_dict(LOAN).nearest(JOHN, k=30, norm=norm)
         costs = [plan.cost or 0.0 for plan in plans]
         assert costs == sorted(costs)

@@ -16,7 +16,7 @@ START = PROBLEM.read_row(JOHN)
 END = {**START, "debt": 0, "bank_balance": 60_000, "credit_score": 620}
 
 
-@pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
+@pytest.mark.parametrize("norm", ["l0", "l1", "l2", "linf"])
 def test_setting_an_effect_directly_is_its_only_fault(norm: str) -> None:
     problem = PROBLEM.with_keys(norm=norm)
     verdict = problem.check(one_shot_document(problem.theory, START, END))

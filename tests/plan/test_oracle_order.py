@@ -44,7 +44,13 @@ def test_l2_adds_the_moves_of_a_feature_before_it_squares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("norm", "measure"), [("l0", Fraction(5, 2)), ("l1", Fraction(9, 8)), ("l2", Fraction(17, 32))]
+    ("norm", "measure"),
+    [
+        ("l0", Fraction(5, 2)),
+        ("l1", Fraction(9, 8)),
+        ("l2", Fraction(17, 32)),
+        ("linf", Fraction(1)),
+    ],
 )
 def test_each_norm_weighs_in_its_own_way(norm: str, measure: Fraction) -> None:
     features = {"a": whole(0, 4, weight=0.5), "b": whole(0, 4, weight=2)}
@@ -162,10 +168,12 @@ def test_every_plan_of_the_oracle_replays_in_the_validator(
         assert not problem.check(end.path).faults
 
 
+@pytest.mark.parametrize("keys", [{}, {"norm": "linf"}])
 @pytest.mark.parametrize("seed", range(20))
-def test_no_path_of_a_tiny_world_is_better(seed: int) -> None:
+def test_no_path_of_a_tiny_world_is_better(seed: int, keys: Document) -> None:
     for number_ in range(20):
         document, row = random_problem(random.Random(f"tiny/{seed}/{number_}"), tiny=True)
+        document |= keys
         theory = theory_of(document)
         state = Problem.from_dict(document).read_row(row)
         plan = best_plan(theory, state)
@@ -273,6 +281,8 @@ class PathsCounted:
                 return float(sum(w * d for w, d in zip(weights, far, strict=True)))
             case Norm.L2:
                 return math.sqrt(sum(w * d * d for w, d in zip(weights, far, strict=True)))
+            case Norm.LINF:
+                return float(max(w * d for w, d in zip(weights, far, strict=True)))
 
     def _first(self, found: list[History], costs: list[float]) -> int:
         """Return the place of the first path by the contract's order, near costs taken as equal."""

@@ -137,7 +137,7 @@ def test_limits_that_exclude_today_mean_the_same_as_a_constraint_on_targets() ->
         data = {
             "goal": "not bad(X)",
             "rules": "\n".join(rules),
-            "norm": rng.choice(["l0", "l1", "l2"]),
+            "norm": rng.choice(["l0", "l1", "l2", "linf"]),
         }
         features = {name: whole(0, 9) for name in names}
         limits = [

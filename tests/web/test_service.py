@@ -49,7 +49,7 @@ def test_a_plan_is_the_library_s_own(client: TestClient, name: str, person: str)
     assert answer.json() == through_json(embedded(name).plan(row).to_dict())
 
 
-@pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
+@pytest.mark.parametrize("norm", ["l0", "l1", "l2", "linf"])
 def test_keys_of_a_question_override_the_problem_s(client: TestClient, norm: str) -> None:
     row = datasets.rows("adult")["paper"]
     answer = client.post(

@@ -68,7 +68,7 @@ def plan(
     engine: Annotated[
         str, typer.Option(help="Who answers: auto, native, clingo or scasp.")
     ] = "auto",
-    all_norms: Annotated[bool, typer.Option(help="Plan under each of l0, l1 and l2.")] = False,
+    all_norms: Annotated[bool, typer.Option(help="Plan under each norm.")] = False,
     fixed: FixedOption = None,
     limit: LimitOption = None,
     weight: WeightOption = None,

@@ -127,13 +127,14 @@ class Walker:
         weights = {
             name: float(self.theory.feature[name].weight) for name, far in sums.items() if far
         }
-        return norm.root(sum(w * norm.share(sums[name] / w) for name, w in weights.items()))
+        return norm.root(norm.total(w * norm.share(sums[name] / w) for name, w in weights.items()))
 
     def cost_after(self, walk: Walk, feature: str, value: Value) -> float:
         """Return what a walk would cost with one more direct action, or a little less."""
         spec, norm = self.theory.feature[feature], self.theory.norm
         far = float(norm.length(spec, walk.state[feature], value))
-        return norm.root(self.cost(walk) ** norm.power + float(spec.weight) * norm.share(far))
+        before = self.cost(walk) ** norm.power
+        return norm.root(norm.total((before, float(spec.weight) * norm.share(far))))
 
     def found(self, walk: Walk) -> Found:
         """Return a walk as a plan; that nothing is cheaper is not claimed."""

@@ -1,6 +1,7 @@
 """What direct actions cost (contract §2, Cost): the root of the sum, over features, of weight · length ** power.
 
-A norm says what a length is, a distance or just a change, and the power. A new one of that form is a line of `Norm`.
+A norm says what a length is, a distance or just a change, the power, and whether the largest feature counts instead of
+the sum. A new one of that form is a line of `Norm`.
 """
 
 from __future__ import annotations
@@ -13,37 +14,45 @@ from typing import TYPE_CHECKING, TypeVar
 from p2c.domain.feature import distance, exact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from p2c.domain.feature import Feature, Value
 
 Length = TypeVar("Length", int, float, Fraction, "NDArray[np.float64]")
+Share = TypeVar("Share", float, Fraction)
 
 
 class Norm(Enum):
-    """How the efforts of a plan add up: by the number of changes, by their distances, or by the squares of those."""
+    """How the efforts of a plan come together: by the number of changes, their distances, the squares or the largest."""
 
     L0 = "l0", 1, False
     L1 = "l1", 1, True
     L2 = "l2", 2, True
+    LINF = "linf", 1, True, True
 
     _value_: str
     power: int
     by_distance: bool
     """Whether a length is a distance; else each change has the length 1."""
+    largest: bool
+    """Whether the feature that adds most counts alone; such costs are searched for under ceilings."""
 
-    def __new__(cls, value: str, power: int = 1, by_distance: bool = True) -> Norm:
+    def __new__(
+        cls, value: str, power: int = 1, by_distance: bool = True, largest: bool = False
+    ) -> Norm:
         """Return the norm whose value is its name alone."""
         norm = object.__new__(cls)
         norm._value_ = value
-        norm.power, norm.by_distance = power, by_distance
+        norm.power, norm.by_distance, norm.largest = power, by_distance, largest
         return norm
 
     @property
     def adds_up(self) -> bool:
         """Tell whether a path costs the sum of what its actions cost, also where several are on one feature."""
-        return self.power == 1
+        return self.power == 1 and not self.largest
 
     @property
     def tells_way(self) -> bool:
@@ -59,10 +68,17 @@ class Norm(Enum):
         return exact(feature.weight) * self.length(feature, start, end)
 
     def share(self, length: Length, gone: Length | int = 0) -> Length:
-        """Return what a length adds to the sum, its weight aside, after some way gone on the same feature."""
+        """Return what a length adds to the sum, its weight aside, after some way gone on the same feature.
+
+        Where the largest feature counts, that is all that the feature adds so far.
+        """
         if self.power == 1:
-            return length
+            return length + gone if self.largest else length
         return length * (length + 2 * gone)
+
+    def total(self, shares: Iterable[Share]) -> Share | int:
+        """Return what the weighted shares of features come to together."""
+        return max(shares, default=0) if self.largest else sum(shares)
 
     def root(self, total: float | Fraction) -> float:
         """Return the cost that a sum of weighted shares stands for."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Effects, Minimize
 from p2c.engines.places import Reach, most_actions
+from p2c.errors import EngineError
 from p2c.plan.answer import refuse_if_strict
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
@@ -32,6 +33,15 @@ Change = tuple[str, int, int]
 """A feature, and the places from which and to which it is set."""
 
 
+def refuse_largest(theory: Theory) -> None:
+    """Refuse a norm under which costs are not added up, as every tool but our own planner does."""
+    if theory.norm.largest:
+        raise EngineError(
+            f"other tools add costs up, but under {theory.norm.value} the largest counts; "
+            "ask the native engine, or choose another norm"
+        )
+
+
 @dataclass(frozen=True)
 class Instance:
     """One person's question."""
@@ -39,6 +49,9 @@ class Instance:
     dynamics: Transitions
     spread: int = 0
     """Where ends count as points: how many values of each region are told apart."""
+
+    def __post_init__(self) -> None:
+        refuse_largest(self.theory)
 
     @classmethod
     def of(cls, space: Space, state: Mapping[str, Value]) -> Instance:
@@ -161,17 +174,13 @@ class Tariff:
 def price_changes(instance: Instance, changes: list[Change]) -> Tariff:
     """Return the cost of some changes, exact where that fits into 32 bits, else rounded down."""
     person = instance.dynamics.person
-    per = person.prices
-    efforts = {
-        (name, start, end): (
-            person.effort(instance.reaches[name].index, start, end) - per.per_action
-        )
-        // per.per_cost
+    whole = {
+        (name, start, end): person.price(instance.reaches[name].index, start, end)
         for name, start, end in changes
     }
-    common = math.gcd(*efforts.values()) or 1
-    units = Fraction(per.denominator, common)
-    prices = {change: effort // common for change, effort in efforts.items()}
+    common = math.gcd(*whole.values()) or 1
+    units = Fraction(person.prices.denominator, common)
+    prices = {change: price // common for change, price in whole.items()}
     top = max(prices.values(), default=0) * max(instance.most_actions, 1)
     exact = top <= MOST
     if not exact:

@@ -89,6 +89,7 @@ PAGES: Mapping[str, str] = MappingProxyType(
         "l0": "number of changes (L0)",
         "l1": "sum of efforts (L1)",
         "l2": "balanced efforts (L2)",
+        "linf": "largest single effort (L∞)",
         "first": "First of all",
         "cost": "the least effort",
         "actions": "the fewest actions",

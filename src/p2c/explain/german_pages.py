@@ -89,6 +89,7 @@ PAGES: Mapping[str, str] = MappingProxyType(
         "l0": "Zahl der Änderungen (L0)",
         "l1": "Summe des Aufwands (L1)",
         "l2": "ausgewogener Aufwand (L2)",
+        "linf": "größter einzelner Aufwand (L∞)",
         "first": "An erster Stelle",
         "cost": "der geringste Aufwand",
         "actions": "die wenigsten Schritte",

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.person import Places
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
-    from p2c.plan.search.best_first import Lead
 
 
 class Distinct(Enum):
@@ -92,12 +91,8 @@ def _cells(transitions: Transitions, limits: Limits) -> Iterator[Arrival]:
 
 def _points(transitions: Transitions, limits: Limits) -> Iterator[Arrival]:
     """Yield paths to ends that differ in some value."""
-
-    def land(arrival: Arrival) -> Lead:
-        return varied(transitions, arrival)
-
     seen: set[Places] = set()
-    for arrival in arrivals(transitions, limits, first_only=False, every=True, land=land):
+    for arrival in arrivals(transitions, limits, first_only=False, every=True, land=varied):
         if arrival.places not in seen:
             seen.add(arrival.places)
             yield arrival

@@ -6,7 +6,6 @@ the contract forbids about that, the validator says step by step.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import exact
@@ -48,4 +47,4 @@ def _cost(theory: Theory, changed: list[Feature], start: State, end: State) -> f
     norm = theory.norm
     lengths = ((each, norm.length(each, start[each.name], end[each.name])) for each in changed)
     shares = (exact(each.weight) * norm.share(length) for each, length in lengths)
-    return norm.root(sum(shares, Fraction(0)))
+    return norm.root(norm.total(shares))

@@ -51,7 +51,12 @@ def test_example_2_with_the_credit_score_set_directly_is_rejected() -> None:
 
 @pytest.mark.parametrize(
     ("norm", "costs", "cost"),
-    [("l0", (1, 1), 2), ("l1", (0.005, 0.00002), 0.00502), ("l2", (0.005, 0.00002), 0.00500004)],
+    [
+        ("l0", (1, 1), 2),
+        ("l1", (0.005, 0.00002), 0.00502),
+        ("l2", (0.005, 0.00002), 0.00500004),
+        ("linf", (0.005, 0.00002), 0.005),
+    ],
 )
 def test_each_norm_has_its_own_costs(norm: str, costs: tuple[float, float], cost: float) -> None:
     cost = (0.005**2 + 0.00002**2) ** 0.5 if norm == "l2" else cost

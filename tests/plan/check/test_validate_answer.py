@@ -261,7 +261,7 @@ def test_a_missing_key_of_an_action_is_named(key: str) -> None:
     ("change", "message"),
     [
         ({"status": "maybe"}, "status: expected one of 'found'"),
-        ({"norm": "l7"}, "norm: expected one of 'l0', 'l1', 'l2', found 'l7'"),
+        ({"norm": "l7"}, "norm: expected one of 'l0', 'l1', 'l2', 'linf', found 'l7'"),
         ({"cost": "cheap"}, "cost: expected a number, found 'cheap'"),
         ({"cost": float("nan")}, "cost: expected a number, found nan"),
         ({"cost": True}, "cost: expected a number, found True"),

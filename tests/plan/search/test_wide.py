@@ -106,5 +106,5 @@ def test_a_small_scale_whose_costs_are_numbers_is_taken() -> None:
     problem = Problem.from_dict(
         {"goal": "not bad(X)", "rules": "bad(X) :- income(X,N), N<50.", "features": features}
     )
-    for norm in ("l0", "l1", "l2"):
+    for norm in ("l0", "l1", "l2", "linf"):
         assert problem.plan({"income": 10}, norm=norm).status == "found"

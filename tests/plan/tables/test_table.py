@@ -455,7 +455,7 @@ def assert_off_grid(seed: int) -> None:
     """Plan for people most of whose numbers lie off the grid, some of them at or near what rules mention."""
     rng = random.Random(seed)
     document = widened(random_problem(rng)[0])
-    document["norm"] = rng.choice(["l0", "l1", "l2"])
+    document["norm"] = rng.choice(["l0", "l1", "l2", "linf"])
     document["minimize"] = rng.choice(["cost", "actions"])
     for feature in document["features"].values():
         if feature["type"] == "float" and "values" not in feature:

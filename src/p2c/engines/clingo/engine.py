@@ -98,7 +98,7 @@ def _cheapest(search: Deepening) -> Arrival | None:
 def _just_below(search: Deepening, path: Arrival) -> Cost:
     """Return the bound that every path keeps that is cheaper than this one."""
     instance, tariff = search.encoding.instance, search.encoding.tariff
-    prices, actions = instance.dynamics.person.prices, sum(move.direct for move in path.moves)
+    prices, actions = instance.dynamics.person.prices, path.direct
     cost = (path.effort - actions * prices.per_action) // prices.per_cost
     bound = math.floor(cost * (1 - SAME) * tariff.units / prices.denominator)
     return (actions, bound) if first_actions(instance) else (bound,)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from p2c.engines.instance import refuse_largest
 from p2c.engines.places import most_actions, most_effort
 from p2c.engines.reading import read_path, replayed
 from p2c.engines.scasp.program import ScaspProgram
@@ -59,6 +60,7 @@ class ScaspEngine:
         """Return the path of least cost from a state to the goal."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
         solver = replace(require_solver(), warm=self.warm)
+        refuse_largest(space.theory)
         dynamics = Transitions(place_person(space, state))
         refuse_if_strict(dynamics)
         if dynamics.judge(dynamics.person.places).goal:

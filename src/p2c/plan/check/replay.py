@@ -11,8 +11,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
-from p2c.domain.cost import Norm
-from p2c.domain.feature import Action, Kind, distance, exact, permits
+from p2c.domain.feature import Action, Kind, exact, permits
 from p2c.domain.row import read_value
 from p2c.domain.spec import Effects
 from p2c.errors import Fault, RuleError, suggestion
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from fractions import Fraction
 
+    from p2c.domain.cost import Norm
     from p2c.domain.feature import Feature, Value
     from p2c.plan.plan_json import ActionRecord, Record, StepRecord
     from p2c.rules.meaning import AbducedException
@@ -67,7 +67,7 @@ class Replay:
         self.path = [dict(initial)]
         self.faults: list[Fault] = []
         self.left: dict[str, list[Value]] = defaultdict(list)
-        self.efforts: dict[str, list[Fraction]] = defaultdict(list)
+        self.lengths: dict[str, list[Fraction]] = defaultdict(list)
         self._place = ""
 
     @property
@@ -174,9 +174,8 @@ class Replay:
         self.left[name].append(start)
         if end is None:
             return
-        far = distance(feature, start, end)
-        self.efforts[name].append(far)
-        due = exact(feature.weight) * (1 if self.norm is Norm.L0 else far)
+        self.lengths[name].append(self.norm.length(feature, start, end))
+        due = self.norm.action_cost(feature, start, end)
         if not same_number(exact(action.cost), due):
             self._fault(f"costs {decimal(due):.10g} in {self.norm.value}, found {action.cost}")
 

@@ -7,9 +7,10 @@ never set directly`. It also says what a replay cannot tell: that no cheaper pat
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.cost import Norm
 from p2c.domain.feature import exact
 from p2c.domain.row import read_row
 from p2c.domain.spec import Exceptions
@@ -24,7 +25,6 @@ from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from fractions import Fraction
 
     from p2c.plan.check.replay import Goal
     from p2c.plan.outcome import Plan
@@ -158,34 +158,25 @@ def _status_faults(plan: PlanRecord, *, met: bool) -> Iterator[Fault]:
 
 
 def _cost_faults(plan: PlanRecord, replay: Replay) -> Iterator[Fault]:
-    """Compare the total cost, the squares of it for l2, where no root is rounded then."""
+    """Compare the total cost, raised to the norm's power: no root is rounded then."""
     if plan.cost is None or not (plan.steps or plan.status is Status.ALREADY):
         return
-    due, found = total(replay), exact(plan.cost)
-    squared = replay.norm is Norm.L2
-    same = (
-        same_number(found**2, due, tolerance=2 * TOLERANCE) if squared else same_number(found, due)
-    )
-    if not same or found < 0:
-        right = decimal(due).sqrt() if squared else decimal(due)
+    due, found, power = total(replay), exact(plan.cost), replay.norm.power
+    if not same_number(found**power, due, tolerance=power * TOLERANCE) or found < 0:
+        right = decimal(due) ** (1 / Decimal(power))
         yield Fault(
             "cost", f"the path costs {right:.10g} in {replay.norm.value}, found {plan.cost}"
         )
 
 
 def total(replay: Replay) -> Fraction:
-    """Return the cost of the direct actions; for l2 its square, which is exact."""
-    sums = exact(0)
-    for name, efforts in replay.efforts.items():
-        weight = exact(replay.theory.feature[name].weight)
-        match replay.norm:
-            case Norm.L0:
-                sums += weight * len(efforts)
-            case Norm.L1:
-                sums += weight * sum(efforts)
-            case Norm.L2:
-                sums += weight * sum(efforts) ** 2
-    return sums
+    """Return the cost of the direct actions, raised to the norm's power, which is exact."""
+    norm, features = replay.norm, replay.theory.feature
+    shares = (
+        exact(features[name].weight) * norm.share(sum(lengths, Fraction(0)))
+        for name, lengths in replay.lengths.items()
+    )
+    return Fraction(norm.total(shares))
 
 
 def _strict_faults(broken: tuple[AbducedException, ...]) -> Iterator[Fault]:

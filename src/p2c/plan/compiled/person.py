@@ -125,6 +125,11 @@ class Person:
             price * self.space.theory.norm.share(length, gone) * prices.per_cost + prices.per_action
         )
 
+    def price(self, index: int, start: int, end: int, *, gone: int = 0) -> int:
+        """Return the part of the effort of a direct action that is its cost, in whole numbers."""
+        effort = self.effort(index, start, end, gone=gone)
+        return (effort - self.prices.per_action) // self.prices.per_cost
+
     def way(self, index: int, start: int, end: int) -> int:
         """Return how far a direct action goes, where that is more than the effort says."""
         per_unit, per_change = self.prices.way[index]

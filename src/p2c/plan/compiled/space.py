@@ -436,7 +436,8 @@ class Space:
     @cached_property
     def is_small(self) -> bool:
         """Tell whether routes of classes pay: the classes are few enough to be met again, and their routes to be listed."""
-        return math.prod(len(axis.regions) for axis in self.axes) <= SMALL
+        few = math.prod(len(axis.regions) for axis in self.axes) <= SMALL
+        return few and not self.theory.norm.largest
 
     @cached_property
     def selects(self) -> bool:

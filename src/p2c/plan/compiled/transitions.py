@@ -54,6 +54,22 @@ class Effect(NamedTuple):
     """The places it stands for: as near as itself, and with the same future."""
 
 
+@dataclass
+class Ceiling:
+    """What direct actions on a feature may cost at most, and the least that was kept out."""
+
+    person: Person
+    most: int = 0
+    beyond: int | None = None
+
+    def admits(self, index: int, start: int, end: int, gone: int = 0) -> bool:
+        """Tell whether a direct action stays below, after some way gone on the same feature."""
+        price = self.person.price(index, start, end, gone=gone)
+        if price > self.most and (self.beyond is None or price < self.beyond):
+            self.beyond = price
+        return price <= self.most
+
+
 @dataclass(frozen=True)
 class Transitions:
     """The moves open to one person."""
@@ -62,6 +78,7 @@ class Transitions:
     variety: Variety = Variety.PLANS
     lasting: bool = False
     """Whether nothing may be set only to be carried off by itself at once."""
+    ceiling: Ceiling | None = None
 
     @cached_property
     def _tables(self) -> tuple[list[Remembered], list[Remembered]]:
@@ -324,8 +341,14 @@ class Transitions:
         """Return the places that a direct action may choose, each with the set of places it stands for."""
         known = self._targets.get((index, start))
         if known is None:
-            known = self._targets[index, start] = tuple(self._find_targets(index, start))
+            found = self._find_targets(index, start)
+            known = tuple(each for each in found if self.affords(index, start, each[0]))
+            self._targets[index, start] = known
         return known
+
+    def affords(self, index: int, start: int, end: int, gone: int = 0) -> bool:
+        """Tell whether a direct action stays below the ceiling, if there is one."""
+        return self.ceiling is None or self.ceiling.admits(index, start, end, gone)
 
     def _find_targets(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
         axis = self.person.space.axes[index]

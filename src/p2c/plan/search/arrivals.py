@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from p2c.plan.search.best_first import best_first
 from p2c.plan.search.box_search import BoxSearch
+from p2c.plan.search.ceilings import under_ceilings
 from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.options import Options
 from p2c.plan.search.propagation import Propagation, some_state
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from p2c.plan.search.devices import Devices
 
 
-def _landed(arrival: Arrival) -> Arrival:
+def _landed(_: Transitions, arrival: Arrival) -> Arrival:
     return arrival
 
 
@@ -31,7 +33,7 @@ def arrivals(
     *,
     first_only: bool = True,
     every: bool = False,
-    land: Callable[[Arrival], Lead | Arrival] = _landed,
+    land: Callable[[Transitions, Arrival], Lead | Arrival] = _landed,
     devices: Devices = ALL,
 ) -> Iterator[Arrival]:
     """Yield the paths from a person's state to the goal in the contract's order, lazily.
@@ -41,15 +43,20 @@ def arrivals(
     """
     space = transitions.person.space
     settable = space.settable if every else space.relevant
-    search: SetSearch | StateSearch
-    if space.selects:
-        kind = BoxSearch if space.wants_accepted else SetSearch
-        search = kind(Options(transitions, settable), land, every, first_only, devices)
-    else:
-        if Device.RELAXED_REACH in devices and not may_arrive(transitions, limits):
-            return iter(())
-        search = StateSearch(transitions, settable, land)
-    return best_first(search.leads(), limits)
+
+    def search(transitions: Transitions) -> Iterator[Arrival]:
+        landing = partial(land, transitions)
+        if space.selects:
+            kind = BoxSearch if space.wants_accepted else SetSearch
+            options = Options(transitions, settable)
+            return best_first(kind(options, landing, every, first_only, devices).leads(), limits)
+        return best_first(StateSearch(transitions, settable, landing).leads(), limits)
+
+    looks_ahead = not space.selects and Device.RELAXED_REACH in devices
+    if looks_ahead and not may_arrive(transitions, limits):
+        return iter(())
+    largest = space.theory.norm.largest
+    return under_ceilings(transitions, search) if largest else search(transitions)
 
 
 def may_arrive(transitions: Transitions, limits: Limits) -> bool:

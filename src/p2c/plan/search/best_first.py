@@ -88,6 +88,11 @@ class Arrival(NamedTuple):
         return moves_of(self.chain)
 
     @property
+    def direct(self) -> int:
+        """Return the number of direct actions."""
+        return sum(move.direct for move in self.moves)
+
+    @property
     def key(self) -> Key:
         """Return what decides between this path and others."""
         moves = self.moves

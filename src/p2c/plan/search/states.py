@@ -176,6 +176,8 @@ def _further_moves(transitions: Transitions, path: Path, index: int) -> Iterator
         if end in left:
             continue
         before = gone.get(index, 0)
+        if not transitions.affords(index, start, end, before):
+            continue
         ways = {} if apart else {**gone, index: before + person.length(index, start, end)}
         move = Move(index, start, end, True, 0, False, among)
         yield Path(

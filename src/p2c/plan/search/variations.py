@@ -110,6 +110,8 @@ def _options(transitions: Transitions, move: Move) -> Iterator[int]:
     for place in _outward(transitions, move):
         permitted = missing or not move.direct or transitions.leads(index, start, place)
         if place not in barred and permitted:
+            if move.direct and not transitions.affords(index, start, place):
+                return
             yield place
 
 

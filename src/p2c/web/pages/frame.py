@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from p2c.domain.cost import Norm
 from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.web.error_answers import RETRY
@@ -39,6 +40,7 @@ def _percent(share: float, phrases: Phrases) -> str:
 
 
 templates.filters |= {"filled": filled, "number": number_words, "percent": _percent}
+templates.globals["norms"] = [each.value for each in Norm]
 
 
 def show(
