@@ -343,6 +343,7 @@ class Problem:
         *,
         answers: Any = None,
         seed: int = 0,
+        patience: float | None = 60.0,
         asked: Asked | None = None,
         time_limit: float | None = None,
         progress: bool | None = None,
@@ -355,6 +356,7 @@ class Problem:
             by: Columns that divide people, in bands where wanted: `["sex", "age:<30,30-50,>50"]`.
             answers: Those of `plan_many` or of a batch for the same rows, where they are there already.
             seed: What chance is drawn from.
+            patience: Seconds for why people have no way, and as many for who is like them; None sets no limit.
             asked: What is known of the question, for the report.
             time_limit: Seconds for one person.
             progress: Whether a bar is shown.
@@ -363,13 +365,16 @@ class Problem:
         from p2c.audit.audit import Asked, audit_people
         from p2c.report.expert_report import digest
 
+        check_seconds("patience", patience)
         problem = self._asked(Problem.audit, overrides, None)
         if answers is None:
             answers = problem.plan_many(frame, time_limit=time_limit, progress=progress)
         asked = asked or Asked(0)
         known = {"problem": digest(problem.to_dict()), **asked.hashes}
         asked = replace(asked, hashes=known)
-        return audit_people(problem.compiled, frame, answers, by=by, seed=seed, asked=asked)
+        return audit_people(
+            problem.compiled, frame, answers, by=by, seed=seed, patience=patience, asked=asked
+        )
 
     def _asked(
         self, ask: Callable[..., Any], overrides: Overrides, restrict: Mapping[str, Any] | None

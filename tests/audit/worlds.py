@@ -45,10 +45,18 @@ def populated(seed: int, count: int, *, people: int = 12) -> Iterator[Populated]
         rng = random.Random(f"audit {seed}/{number}")
         document, row = random_problem(rng, tiny=True)
         document["exceptions"] = "abduce"
-        problem = Problem.from_dict(document)
+        problem = with_own_scales(document)
         rows = [row, *(somebody(problem, rng) for _ in range(people - 1))]
         answers = [best_plan(problem.theory, problem.read_row(each)) for each in rows]
         yield Populated(document, problem, rows, [each for each in answers if each is not None])
+
+
+def with_own_scales(document: Document) -> Problem:
+    """Return the problem, its numbers measured by what they are measured by anyway, also where their limits are lifted."""
+    for feature in Problem.from_dict(document).theory.features:
+        if feature.kind.is_number:
+            document["features"][feature.name]["scale"] = float(feature.divisor)
+    return Problem.from_dict(document)
 
 
 def somebody(problem: Problem, rng: random.Random) -> Document:

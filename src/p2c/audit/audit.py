@@ -11,20 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from p2c.audit.confined import Ground, conditions, confine
 from p2c.audit.groups import divide, read_divisions
+from p2c.audit.lifting import find_obstacles
 from p2c.audit.people import place_people, read_answers
 from p2c.audit.tally import differences, tally
 from p2c.errors import P2CError, suggestion
+from p2c.plan.compiled.space import Space
+from p2c.plan.search.best_first import Limits
 from p2c.report.formats import renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from p2c.audit.confined import Box, Confinement, Limitation
+    from p2c.audit.lifting import Obstacles
     from p2c.audit.tally import Difference, Tally
-    from p2c.plan.compiled.space import Space
     from p2c.report.document import Document
     from p2c.rules.theory import Theory
 
+PATIENCE = 60.0
+"""How many seconds are spent on why people have no way, and as many on who is like them."""
 FORMATS = ("html", "pdf", "md", "json")
 
 
@@ -63,6 +70,10 @@ class Audit:
     tallies: tuple[Tally, ...]
     """Everybody first, then each group, then each two traits together."""
     differences: tuple[Difference, ...]
+    obstacles: Obstacles | None = None
+    """What stands in the way of those who have none; None where everybody has one."""
+    confinement: Confinement | None = None
+    """Who has no way, in the data and beyond it."""
 
     @property
     def everybody(self) -> Tally:
@@ -77,7 +88,30 @@ class Audit:
             "asked": self.asked.to_dict(),
             "groups": [each.to_dict() for each in self.tallies],
             "differences": [each.to_dict() for each in self.differences],
+            "why_not": self.obstacles.to_dict() if self.obstacles else None,
+            "confined": self._confined(),
         }
+
+    def _confined(self) -> dict[str, Any] | None:
+        if self.confinement is None:
+            return None
+        boxes = [
+            {"where": {each.feature: each.to_dict() for each in some}, "people": len(box.rows)}
+            for box, some in self.confined
+        ]
+        left = len(self.confinement.left)
+        return {"classes": boxes, "complete": self.confinement.complete, "not_found_out": left}
+
+    @property
+    def confined(self) -> tuple[tuple[Box, tuple[Limitation, ...]], ...]:
+        """Return who has no way whatever else is true of them, largest first: each box with what it says of features."""
+        if self.confinement is None:
+            return ()
+        ground = Ground(Space(self.theory))
+        return tuple(
+            (box, tuple(conditions(ground, self.confinement, box)))
+            for box in self.confinement.boxes
+        )
 
     def document(self, *, language: str = "en") -> Document:
         """Return the audit as a report to be rendered."""
@@ -104,6 +138,7 @@ def audit_people(
     *,
     by: str | Sequence[str] = (),
     seed: int = 0,
+    patience: float | None = PATIENCE,
     asked: Asked | None = None,
 ) -> Audit:
     """Return the audit of the people of a frame, from what `plan_many` answered them."""
@@ -130,6 +165,8 @@ def audit_people(
         ),
         tuple(tally(told, group) for group in groups),
         tuple(differences(people, groups, seed=seed)),
+        find_obstacles(people, Limits.within(patience)),
+        confine(people, Limits.within(patience)) if told.having("infeasible").any() else None,
     )
 
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p2c.audit.audit import Audit
+    from p2c.audit.confined import Limitation
+    from p2c.audit.lifting import Opening
     from p2c.audit.tally import Difference, Share, Tally
+    from p2c.plan.outcome import Blocker
     from p2c.report.document import Block
 
 SHOWN = ("5%", "25%", "50%", "75%", "95%")
@@ -48,6 +51,8 @@ class _Pages:
         yield from self._short()
         yield from self._groups()
         yield from self._costs()
+        yield from self._why()
+        yield from self._confined()
         yield from self._differences()
         yield from self._asked()
         yield from self._method()
@@ -246,6 +251,88 @@ class _Pages:
             curves = [Curve(self.name(each), _curve(each)) for each in (whole, *some)]
             svg = curves_svg(curves, axes=axes, title=title, told=told, language=self.language)
             yield Figure(svg, title, told)
+
+    def _why(self) -> Iterator[Block]:
+        found = self.audit.obstacles
+        if found is None:
+            return
+        size = self.audit.everybody.stuck.count
+        yield Heading(self.words["why"])
+        yield Paragraph(self.say("why_note", count=self.count(size)))
+        counts = [(self._barred(each.blockers), each.people) for each in found.statements]
+        counts += [(self.words["not_found_out"], found.unexplained)] * bool(found.unexplained)
+        bars = [Bar(name, count, self._of(count, size)) for name, count in counts[:MANY]]
+        yield self._bars("why", bars)
+        if found.singles or found.pairs:
+            yield Heading(self.words["lift"])
+            yield Paragraph(self.words["lift_note"])
+            header = tuple(self.words[key] for key in ("lifted", "opens", "effort_then"))
+            openings = (*found.singles, *found.pairs)
+            yield Grid(header, tuple(self._opening(each) for each in openings))
+        if found.rules:
+            yield Heading(self.words["refusing"])
+            rows = [(rule, self._of(count, size)) for rule, count in found.rules[:MANY]]
+            yield Grid((self.words["rule"], self.words["people"]), tuple(rows))
+
+    def _of(self, count: int, of: int) -> str:
+        share = self.percent(count / of)
+        return self.say("why_bar", count=self.count(count), of=self.count(of), share=share)
+
+    def _barred(self, blockers: Sequence[Blocker]) -> str:
+        told = [
+            self.say(f"restriction_{each.restriction}", label=self.teller.label(each.feature))
+            for each in blockers
+        ]
+        return self.words["and"].join(told) or self.words["rules_alone"]
+
+    def _opening(self, opening: Opening) -> tuple[str, ...]:
+        opened = self._of(opening.opened, opening.of)
+        return self._barred(opening.blockers), opened, self.number(opening.costs["50%"])
+
+    def _confined(self) -> Iterator[Block]:
+        found, boxes = self.audit.confinement, self.audit.confined
+        if found is None:
+            return
+        yield Heading(self.words["confined"])
+        yield Paragraph(self.words["confined_note"])
+        rows = [(self._told(some), self.count(len(box.rows))) for box, some in boxes[:MANY]]
+        if rows:
+            yield Grid((self.words["who"], self.words["in_data"]), tuple(rows))
+        if len(boxes) > MANY:
+            yield Paragraph(self.say("confined_more", count=self.count(len(boxes) - MANY)))
+        if len(found.left):
+            yield Paragraph(self.say("confined_left", count=self.count(len(found.left))))
+        else:
+            yield Paragraph(self.words["confined_all" if found.complete else "confined_some"])
+
+    def _told(self, limitations: Sequence[Limitation]) -> str:
+        said = [self._limitation(each) for each in limitations]
+        return self.words["and"].join(said) or self.words["anybody"]
+
+    def _limitation(self, each: Limitation) -> str:
+        label, feature = self.teller.label(each.feature), self.audit.theory.feature[each.feature]
+        parts = [self.say("is_unknown", label=label)] * each.missing
+        if each.names:
+            every = list(feature.places)
+            rest = [name for name in every if name not in each.names]
+            short, key = (
+                (rest, "is_not") if 0 < len(rest) < len(each.names) else (each.names, "is_one")
+            )
+            values = self.words["or"].join(self.teller.value(each.feature, name) for name in short)
+            parts.append(self.say(key if rest else "known", label=label, values=values))
+        for low, high in each.spans:
+            ends = {
+                "low": self.teller.value(each.feature, low),
+                "high": self.teller.value(each.feature, high),
+            }
+            keys = {(True, True): "known", (True, False): "at_most", (False, True): "at_least"}
+            key = (
+                "is_one"
+                if low == high and low is not None
+                else keys.get((low is None, high is None), "between")
+            )
+            parts.append(self.say(key, label=label, values=ends["low"], **ends))
+        return self.words["or"].join(parts)
 
     def _differences(self) -> Iterator[Block]:
         if len(self.audit.tallies) == 1:

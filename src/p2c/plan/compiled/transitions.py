@@ -7,7 +7,7 @@ as the nearest end states need.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, reduce
 from operator import and_, getitem
@@ -19,7 +19,7 @@ from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import Remembered, bits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.space import Governed
@@ -79,6 +79,8 @@ class Transitions:
     lasting: bool = False
     """Whether nothing may be set only to be carried off by itself at once."""
     ceiling: Ceiling | None = None
+    within: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Of some features, the regions that a direct action may choose; of all others any that the feature permits."""
 
     @cached_property
     def _tables(self) -> tuple[list[Remembered], list[Remembered]]:
@@ -342,6 +344,9 @@ class Transitions:
         known = self._targets.get((index, start))
         if known is None:
             found = self._find_targets(index, start)
+            if index in self.within:
+                region, some = self.person.space.axes[index].region, self.within[index]
+                found = (each for each in found if region(each[0]) in some)
             known = tuple(each for each in found if self.affords(index, start, each[0]))
             self._targets[index, start] = known
         return known

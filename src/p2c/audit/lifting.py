@@ -1,0 +1,277 @@
+"""What stands in the way of those who have none: which restrictions, lifted, open the most ways, and at what cost.
+
+Everybody without a way is planned for again in the problem without one restriction, and without two. So the counts are exact.
+What bars a person is then a smallest set whose lifting opens a way; of all such sets the few are named that together
+account for everybody, the one that accounts for most first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.audit.tally import quantiles
+from p2c.plan.blockers import Trial, liftings
+from p2c.plan.planner import find_plan
+from p2c.plan.search.best_first import LimitReached, Limits
+from p2c.plan.tables.encode import Coded
+from p2c.plan.tables.table import plan_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from p2c.audit.groups import Codes, Rows
+    from p2c.audit.intervals import Numbers
+    from p2c.audit.people import People
+    from p2c.domain.feature import Value
+    from p2c.plan.blockers import Lifting, Lifts
+    from p2c.plan.compiled.space import Space
+    from p2c.plan.outcome import Blocker, Plan
+    from p2c.plan.tables.encode import Column
+
+PAIRS = 5
+"""For how many pairs it is also found out what the ways cost that lifting them opens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Restrictions that are lifted together, how many ways that opens, and what these cost."""
+
+    blockers: tuple[Blocker, ...]
+    opened: int
+    of: int
+    costs: dict[str, float]
+    """Quantiles; empty where they were not asked for."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the opening as JSON."""
+        return {
+            "lifted": [each.to_dict() for each in self.blockers],
+            "opened": self.opened,
+            "of": self.of,
+            "share": self.opened / self.of if self.of else None,
+            "cost_quantiles": self.costs,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What bars some of the people: a smallest set whose lifting opens a way for each of them; none where rules alone do."""
+
+    blockers: tuple[Blocker, ...]
+    people: int
+    """How many are counted here, everybody once."""
+    of: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement as JSON."""
+        return {
+            "blockers": [each.to_dict() for each in self.blockers],
+            "people": self.people,
+            "share": self.people / self.of,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """Why people have no way."""
+
+    statements: tuple[Statement, ...]
+    singles: tuple[Opening, ...]
+    pairs: tuple[Opening, ...]
+    """Those that open most first, where they open more than each of the two alone."""
+    rules: tuple[tuple[str, int], ...]
+    """The rules that refuse them today, and how many each."""
+    unexplained: int
+    """For how many there was no time."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the obstacles as JSON."""
+        return {
+            "statements": [each.to_dict() for each in self.statements],
+            "lifting_one": [each.to_dict() for each in self.singles],
+            "lifting_two": [each.to_dict() for each in self.pairs],
+            "rules": [{"rule": rule, "people": count} for rule, count in self.rules],
+            "not_found_out": self.unexplained,
+        }
+
+
+def find_obstacles(people: People, limits: Limits) -> Obstacles | None:
+    """Return what stands in the way of those who have none; None where everybody has one."""
+    rows = np.flatnonzero(people.answers.having("infeasible"))
+    if not len(rows):
+        return None
+    trials = Trials(people, rows, limits)
+    statements, unexplained = trials.statements()
+    singles = [trials.opening((n,)) for n in range(len(trials.liftings))]
+    return Obstacles(
+        statements,
+        tuple(sorted((each for each in singles if each.opened), key=lambda each: -each.opened)),
+        tuple(trials.pairs()),
+        tuple(_refusing(people, rows)),
+        unexplained,
+    )
+
+
+def _refusing(people: People, rows: Codes) -> Iterator[tuple[str, int]]:
+    """Yield the rules that refuse people, most first; none where a yes needs a rule to apply, and none does."""
+    counts: Counter[str] = Counter()
+    if not people.space.denied:
+        return
+    for group in people.classes(rows):
+        for rule in people.fired(int(group[0])):
+            counts[rule] += len(group)
+    yield from counts.most_common()
+
+
+@dataclass(frozen=True, slots=True)
+class Hurried:
+    """Plans for each until one moment for all."""
+
+    limits: Limits
+    is_own: bool = True
+
+    def plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
+        """Return the answer for a person."""
+        return find_plan(space, state, Limits(deadline=self.limits.deadline))
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What lifting restrictions, given by number, opens to those without a way."""
+
+    people: People
+    rows: Codes
+    limits: Limits
+    _known: dict[Lifts, Numbers] = field(default_factory=dict)
+
+    @cached_property
+    def liftings(self) -> tuple[Lifting, ...]:
+        """Return the restrictions of the problem, and the features without them."""
+        return liftings(self.people.space)
+
+    @cached_property
+    def _persons(self) -> tuple[Codes, Codes]:
+        """Return those of the rows that are not alike in everything, and which of them each row is like."""
+        table = np.stack([column.which[self.rows] for column in self.people.columns], axis=1)
+        _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        return first, which.reshape(-1)
+
+    def costs(self, lifted: Lifts, some: Rows | None = None) -> Numbers:
+        """Return what the way costs that lifting opens to each row; infinity where it opens none, or time ended."""
+        if lifted in self._known:
+            return self._known[lifted]
+        first, which = self._persons
+        asked = np.ones(len(first), dtype=bool) if some is None else some
+        found = np.full(len(first), np.inf)
+        found[asked] = self._planned(lifted, first[asked])
+        if some is None:
+            self._known[lifted] = found[which]
+        return found[which]
+
+    def _planned(self, lifted: Lifts, persons: Codes) -> Numbers:
+        space = Trial(self.people.space, {}, self.liftings, self.limits).lifted_space(
+            frozenset(lifted)
+        )
+        rows = self.rows[persons]
+        columns: dict[str, Column | Coded] = {
+            axis.feature.name: Coded(column.which[rows], column.values)
+            for axis, column in zip(space.axes, self.people.columns, strict=True)
+        }
+        batch = plan_rows(space, columns, details=False, solver=Hurried(self.limits))
+        status = np.array(batch.status.coded().tolist(), dtype=object)
+        found: Numbers = np.where(status == "found", batch.cost, np.inf)
+        return found
+
+    def opening(self, lifted: Lifts) -> Opening:
+        """Return what lifting opens, and at what cost."""
+        costs = self.costs(lifted)
+        ways = costs[np.isfinite(costs)]
+        blockers = tuple(self.liftings[each].blocker for each in lifted)
+        return Opening(blockers, len(ways), len(self.rows), quantiles(ways))
+
+    @cached_property
+    def _opened_by_pairs(self) -> dict[Lifts, Rows]:
+        """Return for each pair whom lifting it opens a way.
+
+        Lifting that only adds actions closes no way, so that those whom one of two such opens a way need not be asked.
+        """
+        adding = Trial(self.people.space, {}, self.liftings, self.limits).adding
+        first, which = self._persons
+        found: dict[Lifts, Rows] = {}
+        for pair in combinations(range(len(self.liftings)), 2):
+            sure = np.zeros(len(first), dtype=bool)
+            if adding.issuperset(pair):
+                sure |= np.logical_or(*(np.isfinite(self.costs((n,)))[first] for n in pair))
+            costs = self.costs(pair, ~sure) if sure.any() else self.costs(pair)
+            found[pair] = sure[which] | np.isfinite(costs)
+        return found
+
+    def pairs(self) -> Iterator[Opening]:
+        """Yield the pairs that open most ways, where they open more than each of the two alone."""
+        alone = {n: int(np.isfinite(self.costs((n,))).sum()) for n in range(len(self.liftings))}
+        counts = {pair: int(rows.sum()) for pair, rows in self._opened_by_pairs.items()}
+        better = [p for p in counts if counts[p] > max(alone[each] for each in p)]
+        for pair in sorted(better, key=lambda each: (-counts[each], each))[:PAIRS]:
+            yield self.opening(pair)
+
+    def statements(self) -> tuple[tuple[Statement, ...], int]:
+        """Return what bars people, everybody counted once, and for how many there was no time to find out."""
+        nobody = np.zeros(len(self.rows), dtype=bool)
+        opens: dict[Lifts, Rows] = {
+            (n,): np.isfinite(self.costs((n,))) for n in range(len(self.liftings))
+        }
+        left = ~np.logical_or.reduce([nobody, *opens.values()])
+        if left.any() and self.limits.left != 0.0:
+            pairs = {pair: rows & left for pair, rows in self._opened_by_pairs.items()}
+            opens |= {pair: rows for pair, rows in pairs.items() if rows.any()}
+            left &= ~np.logical_or.reduce([nobody, *pairs.values()])
+        if self.limits.left != 0.0:
+            larger, left = self._larger(left)
+            opens |= larger
+        return tuple(self._chosen(opens)), int(left.sum())
+
+    def _larger(self, left: Rows) -> tuple[dict[Lifts, Rows], Rows]:
+        """Return the smallest sets of three or more for those whom no two open a way, and for whom time ended."""
+        sizes = np.full(len(self.rows), -1)
+        found: dict[Lifts, Rows] = {}
+        for group in self._alike(np.flatnonzero(left)):
+            state = self.people.state(int(self.rows[group[0]]))
+            try:
+                chosen = Trial(self.people.space, state, self.liftings, self.limits).smallest()
+            except LimitReached:
+                continue
+            sizes[group] = len(chosen or ())
+            found[chosen or ()] = left
+        for chosen in found:
+            if chosen:
+                found[chosen] = np.isfinite(self.costs(chosen)) & (sizes == len(chosen))
+            else:
+                found[chosen] = sizes == 0
+        return found, left & (sizes < 0)
+
+    def _alike(self, places: Codes) -> Iterator[Codes]:
+        """Yield places among the rows, those together of people who have the same future; exceptions hang on own values."""
+        at = {int(row): place for place, row in enumerate(self.rows)}
+        excepted = self.people.answers.excepted[self.rows[places]]
+        groups = self.people.classes(self.rows[places[~excepted]])
+        groups += [np.array([row]) for row in self.rows[places[excepted]]]
+        for group in groups:
+            yield np.array([at[int(row)] for row in group])
+
+    def _chosen(self, opens: dict[Lifts, Rows]) -> Iterator[Statement]:
+        """Yield the sets that account for most of those for whom none before does."""
+        left = np.ones(len(self.rows), dtype=bool)
+        while opens:
+            best = max(opens, key=lambda each: (int((opens[each] & left).sum()), -len(each)))
+            count = int((opens[best] & left).sum())
+            if not count:
+                return
+            left &= ~opens.pop(best)
+            blockers = tuple(self.liftings[each].blocker for each in best)
+            yield Statement(blockers, count, len(self.rows))

@@ -1,0 +1,121 @@
+"""The report of an audit, as its reader meets it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from p2c.datasets import load_frame
+from p2c.explain.phrases import LANGUAGES
+from p2c.problem import Problem
+from tests.embedded import embedded
+from tests.loan import JOHN, LOAN, category, whole
+
+if TYPE_CHECKING:
+    from p2c.audit.audit import Audit
+
+
+@pytest.fixture(scope="module")
+def german() -> Audit:
+    return embedded("german").audit(load_frame("german"), ["age:<30,30-50,>50"])
+
+
+def page(audit: Audit, language: str = "en") -> list[str]:
+    return audit.report(format="md", language=language).decode().splitlines()
+
+
+def test_a_reader_is_told_who_has_no_way_and_why(german: Audit) -> None:
+    lines = page(german)
+    for line in (
+        "**312 of 1,000 people are refused today (31.2%).**",
+        "- 40 of the refused (12.8%) have no way to a yes: nothing that they may change, in whatever order, leads to one. This is proved for each of them.",
+        "| bank account is fixed | 40 of 40 (100%) |",
+        "| loan record is fixed | 40 of 40 (100%) | 1.249 |",
+        "| bank account is not none at all and loan record is all loans with us paid back | 40 |",
+    ):
+        assert line in lines
+
+
+def test_the_same_is_told_in_german(german: Audit) -> None:
+    lines = page(german, "de")
+    assert "**312 von 1.000 Personen werden heute abgelehnt (31,2 %).**" in lines
+    assert any(
+        line.startswith("| „") and "steht fest | 40 von 40 (100 %)" in line for line in lines
+    )
+
+
+def test_both_languages_say_the_same_things() -> None:
+    places = {}
+    for language, phrases in LANGUAGES.items():
+        places[language] = {
+            key: sorted(part.split("}")[0] for part in text.split("{")[1:])
+            for key, text in phrases.audit.items()
+        }
+    assert places["en"] == places["de"]
+
+
+@pytest.mark.parametrize(
+    ("format", "start"), [("html", b"<!doctype html>"), ("pdf", b"%PDF"), ("json", b"{")]
+)
+def test_every_format_can_be_written(german: Audit, format: str, start: bytes) -> None:
+    assert german.report(format=format).startswith(start)
+
+
+def test_the_json_says_what_the_page_says(german: Audit) -> None:
+    found = json.loads(german.report(format="json"))
+    assert found["why_not"]["statements"] == [
+        {
+            "blockers": [{"feature": "checking_account_status", "restriction": "fixed"}],
+            "people": 40,
+            "share": 1.0,
+        }
+    ]
+    (only,) = found["confined"]["classes"]
+    assert found["confined"]["complete"]
+    assert only["people"] == 40
+    assert set(only["where"]) == {"checking_account_status", "credit_history"}
+
+
+def boxed(features: dict[str, Any], rules: str, rows: list[dict[str, Any]]) -> list[str]:
+    """Return who never has a way, in words."""
+    problem = Problem.from_dict({"goal": "not bad(X)", "rules": rules, "features": features})
+    lines = page(problem.audit(pd.DataFrame(rows, dtype=object)))
+    start = lines.index("| who | people in the data |") + 2
+    return lines[start : lines.index("", start)]
+
+
+def test_ranges_names_and_missing_values_are_told_as_people_say_them() -> None:
+    fixed = {"action": "fixed"}
+    features = {
+        "age": whole(18, 99, **fixed),
+        "job": category("a", "b", "c", **fixed),
+        "free": whole(0, 9),
+    }
+    rules = "bad(X) :- age(X,N), N<25, free(X,M), M>=0.\nbad(X) :- job(X,c)."
+    rows: list[dict[str, Any]] = [
+        {"age": 20, "job": "a", "free": 1},
+        {"age": 30, "job": "c", "free": 1},
+        {"age": None, "job": "c", "free": 1},
+        {"age": 40, "job": "a", "free": 1},
+    ]
+    assert boxed(features, rules, rows) == [
+        "| job is c | 2 |",
+        "| age is at most 24 | 1 |",
+    ]
+
+
+def test_where_everybody_has_a_way_nothing_is_explained() -> None:
+    audit = Problem.from_dict(LOAN).audit(pd.DataFrame([JOHN]))
+    assert audit.obstacles is None
+    assert audit.confinement is None
+    assert audit.confined == ()
+    assert "Why they have no way" not in "\n".join(page(audit))
+
+
+def test_an_audit_of_nobody_says_so() -> None:
+    audit = Problem.from_dict(LOAN).audit(pd.DataFrame([JOHN])[:0])
+    assert "**Nobody is refused.**" in page(audit)
+    assert audit.report(format="pdf").startswith(b"%PDF")
