@@ -293,6 +293,8 @@ class World:
             match condition:
                 case Test(feature=name):
                     found.add(self.index[name])
+                case Call(decision=decision) if decision == ACCEPTED and self.theory.model:
+                    found |= {self.index[name] for name in self.theory.model.reads}
                 case Call(decision=decision):
                     for clause in self.decisions[decision]:
                         found |= self._read(clause.body)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,11 +113,9 @@ def test_a_budget_that_runs_out_ends_without_a_verified_plan() -> None:
     table = loans()
     model = Asked(lambda rows: (rows["income"] == 77) & (rows["debt"] == 13))
     some = table.head(5).assign(income=77, debt=13)
-    recourse = Recourse.fit(model, pd.concat([some, table]))
+    recourse = Recourse.fit(model, pd.concat([some, table]), budget=20)
     model.rows = 0
-    confirmed = replace(recourse, budget=20).plan(
-        {"income": 20, "debt": 40, "job": "none", "age": 30}
-    )
+    confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
     assert not confirmed.verified
     assert isinstance(confirmed.plan, GaveUp)
     assert confirmed.model_calls == model.rows == 20

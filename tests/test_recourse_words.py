@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -74,7 +73,7 @@ def test_a_search_without_a_plan_tells_how_often_the_model_was_asked() -> None:
     table = loans()
     some = table.head(5).assign(income=77, debt=13)
     model = Asked(lambda rows: (rows["income"] == 77) & (rows["debt"] == 13))
-    recourse = replace(Recourse.fit(model, pd.concat([some, table])), budget=20)
+    recourse = Recourse.fit(model, pd.concat([some, table]), budget=20)
     told = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30}).explain()
     assert ENGLISH.stopped_without in told
     assert ENGLISH.model_asked.format(count=20) in told

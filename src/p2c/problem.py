@@ -13,10 +13,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.files import read_rows
 from p2c.domain.limits import check_seconds
 from p2c.domain.overrides import OVERRIDES, refuse_unknown
 from p2c.domain.row import read_row
-from p2c.domain.spec import ProblemSpec, load_spec, read_spec
+from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, counted, shorten
 from p2c.plan.compiled.space import Space
@@ -36,8 +37,12 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from p2c.audit.audit import Asked, Audit
+    from p2c.confirm.answers import ConfirmedPlanner
+    from p2c.confirm.decider import Decider
+    from p2c.confirm.result import VerifiedPlan
     from p2c.domain.overrides import Overrides
     from p2c.domain.row import State
+    from p2c.domain.spec import Trust
     from p2c.plan.check.validate import Verdict
     from p2c.plan.restriction import Restriction
     from p2c.plan.size import SpaceReport
@@ -68,14 +73,21 @@ class Problem:
     restrictions: tuple[tuple[str, Restriction], ...] = ()
     """What one person adds, by feature."""
     model: DecidingModel | None = field(default=None, compare=False, repr=False)
-    """The model behind `accepted(X)`, where there is one."""
+    """What decides `accepted(X)`, where a model does."""
+    decider: Decider | None = field(default=None, compare=False, repr=False)
+    """The model itself, opened, where plans are confirmed by it."""
+    bounded: bool = True
+    """Whether numbers of rows lie within their ranges; in a problem made from data these are only what was seen."""
+    home: str = ""
+    """The file or folder that the problem was read from, where a model has to be found there again."""
 
     @classmethod
-    def load(cls, path: str | Path) -> Problem:
+    def load(cls, path: str | Path, *, trust: Trust | None = None) -> Problem:
         """Read a problem from a file.
 
         Args:
             path: A TOML file, or a JSON file of the same shape.
+            trust: What of a model may be opened that could run code; nothing, by default.
 
         Returns:
             The problem. Every fault of the file is reported now, by line and column, not at the first use.
@@ -84,24 +96,47 @@ class Problem:
         if not isinstance(given, str | PathLike):
             found = type(given).__name__
             raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
-        problem = cls(load_spec(Path(path)), str(path))
+        file = Path(path)
+        problem = cls(load_spec(file), str(path))
+        if problem.spec.model is not None:
+            from p2c.confirm.opening import open_decider
+
+            decider = open_decider(problem.spec, file.parent, trust=trust)
+            problem = replace(
+                problem, model=decider.judge, decider=decider, home=str(file.resolve())
+            )
         problem.theory  # noqa: B018 - faults are reported here, not at the first use
         return problem
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, model: DecidingModel | None = None) -> Problem:
+    def from_dict(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        model: DecidingModel | None = None,
+        decider: Decider | None = None,
+        bounded: bool = True,
+    ) -> Problem:
         """Read a problem from a dict of the shape that a file has.
 
         Args:
             data: The keys of the problem: `goal`, `rules`, `features`, and those that have defaults.
-            model: The model that decides `accepted(X)`, where the goal or a rule asks it.
+            model: What decides `accepted(X)`, where the goal or a rule asks it.
+            decider: A model that is open already, by which plans are confirmed.
+            bounded: Whether numbers of rows lie within the ranges of the features; not where these come from data.
 
         >>> ages = {"age": {"type": "int", "min": 0, "max": 120}}
         >>> adult = Problem.from_dict({"goal": "age(X,N), N>=18", "rules": "", "features": ages})
         >>> adult.plan({"age": 16}).counterfactual
         {'age': 18}
         """
-        problem = cls(read_spec(data), model=model)
+        spec = read_spec(data)
+        if spec.model is not None and model is None and decider is None:
+            from p2c.confirm.opening import open_decider
+
+            decider = open_decider(spec, Path())
+        judge = decider.judge if decider is not None else model
+        problem = cls(spec, model=judge, decider=decider, bounded=bounded)
         problem.theory  # noqa: B018
         return problem
 
@@ -119,7 +154,7 @@ class Problem:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Travels between processes as text, and is compiled once where it arrives.
-        return _recalled, (json.dumps(self.to_dict()), self.restrictions)
+        return _recalled, (json.dumps(self.to_dict()), self.restrictions, self.home)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
@@ -154,7 +189,10 @@ class Problem:
     @cached_property
     def theory(self) -> Theory:
         """Return the rules bound to the features."""
-        theory = build_theory(self.spec, source=self.source, model=self.model)
+        theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
+        if self.decider is not None and self.decider.learned and not self.decider.is_read:
+            # Reasons are those of the rules that stand in for the model, and every answer says so.
+            theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
         return restrict(theory, dict(self.restrictions)) if self.restrictions else theory
 
     @cached_property
@@ -179,8 +217,9 @@ class Problem:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
         if known is None:
-            fresh = Problem.from_dict({**self.to_dict(), **overrides}, model=self.model)
-            known = self._variants[marks] = fresh.restricted(dict(self.restrictions))
+            spec = read_spec({**self.to_dict(), **overrides})
+            known = self._variants[marks] = replace(self, spec=spec, source="")
+            known.theory  # noqa: B018 - faults are reported here, not at the first use
         return known
 
     def restricted(
@@ -200,7 +239,14 @@ class Problem:
 
     def read_row(self, row: Mapping[str, Any]) -> State:
         """Return a person's state from a mapping or a pandas Series: every value typed and within its domain."""
-        return read_row(self.theory.features, row, bounded=self.model is None)
+        if self.decider is not None:
+            row = self.decider.row(row)
+        return read_row(self.theory.features, row, bounded=self.bounded)
+
+    def read_rows(self, path: str | Path) -> list[State]:
+        """Return the people that a JSON, JSON lines or CSV file holds."""
+        by_feature = self.decider.row if self.decider is not None else lambda row: row
+        return read_rows(self.theory.features, path, bounded=self.bounded, by_feature=by_feature)
 
     def plan(
         self,
@@ -232,8 +278,62 @@ class Problem:
         """
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.plan, overrides, restrict)
+        if problem.decider is not None:
+            return problem.confirmed(row, 1, policy)[0].plan
         plan = policy.explained_plan(problem.compiled, problem.read_row(row))
         return with_renderer(problem.theory, plan)
+
+    def confirmed(
+        self, row: Any, k: int, policy: Policy, distinct: Distinct = Distinct.POINTS
+    ) -> list[VerifiedPlan]:
+        """Return up to k plans that the model behind the problem confirms, cheapest first; one that is not, where none is.
+
+        They are proved where the model was read, and else the best that was found by asking it.
+        """
+        policy.refuse_model()
+        found = self._planner.nearest(row, self.read_row(row), k, policy, distinct)
+        return [self._told(each, cheapest=number == 0) for number, each in enumerate(found)]
+
+    def _told(self, answer: VerifiedPlan, *, cheapest: bool) -> VerifiedPlan:
+        """Return an answer whose plans can tell themselves; what it rests on is what the model reads."""
+        plan = self._rendered(answer.plan, cheapest=cheapest)
+        guide = plan if answer.guide is answer.plan else self._rendered(answer.guide)
+        return replace(answer, plan=plan, guide=guide)
+
+    def _rendered(self, plan: Plan, *, cheapest: bool = True) -> Plan:
+        told = with_renderer(self.worded, plan, cheapest=cheapest)
+        unknown = self.theory.missing(plan.question.initial)
+        return replace(told, question=replace(told.question, unknown=unknown))
+
+    @property
+    def worded(self) -> Theory:
+        """Return what reasons are told by: the model where it was read, else the rules that stand in for it."""
+        asked = self.decider is not None and not self.decider.is_read
+        return self.stand_in.theory if asked and self.stand_in else self.theory
+
+    @cached_property
+    def _planner(self) -> ConfirmedPlanner:
+        from p2c.confirm.answers import ConfirmedPlanner
+
+        assert self.decider is not None
+        return ConfirmedPlanner(
+            self.decider,
+            self.theory,
+            space=lambda: self.compiled,
+            guide=lambda: self.stand_in.compiled if self.stand_in else None,
+        )
+
+    @cached_property
+    def stand_in(self) -> Problem | None:
+        """Return the problem in which rules stand in for the model, where there are any."""
+        if self.decider is None or not self.decider.stand_in:
+            return None
+        rules = f"{(self.spec.rules or '').rstrip()}\n{self.decider.stand_in}".lstrip()
+        keys = {key: value for key, value in self.to_dict().items() if key != "model"}
+        if self.decider.learned:
+            keys["source"] = dict(self.decider.learned)
+        problem = Problem.from_dict({**keys, "rules": rules}, bounded=self.bounded)
+        return problem.restricted(dict(self.restrictions))
 
     def nearest(
         self,
@@ -275,6 +375,9 @@ class Problem:
         if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self._asked(Problem.nearest, overrides, restrict)
+        if problem.decider is not None:
+            answers = problem.confirmed(row, index(k), policy, Distinct(distinct))
+            return Plans(each.plan for each in answers if each.status != "infeasible")
         state = problem.read_row(row)
         plans = policy.nearest(problem.compiled, state, index(k), Distinct(distinct))
         return Plans(
@@ -407,7 +510,7 @@ class Problem:
         return goal_holds(self.theory, self.read_row(rows))
 
     def why(self, row: Mapping[str, Any]) -> Proof:
-        """Return the proof tree behind the decision in a state.
+        """Return the proof tree behind the decision in a state; where a model is only asked, that of the rules in its place.
 
         Args:
             row: The person's values by feature.
@@ -420,7 +523,7 @@ class Problem:
         >>> proof.holds, proof.to_text().splitlines()[0]
         (False, '✗ not reject_loan(X)')
         """
-        return why(self.theory, self.read_row(row))
+        return why(self.worded, self.read_row(row))
 
     def report(
         self,
@@ -502,6 +605,8 @@ class Problem:
 
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         verdict = check_plan(self.theory, document)
+        if self.decider is not None:
+            verdict = self.decider.testified(verdict, document)
         if not prove or not verdict.unchecked:
             return verdict
         norm = {"norm": document["norm"]} if document.get("norm") else {}
@@ -512,7 +617,7 @@ class Problem:
         """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right."""
         from p2c.plan.plan_json import read_plan
 
-        return with_renderer(self.theory, read_plan(document, self.theory.feature))
+        return self._rendered(read_plan(document, self.theory.feature))
 
     def lint(self) -> tuple[Finding, ...]:
         """Return what looks wrong with the problem although it can be read, and is not accepted by it."""
@@ -539,5 +644,10 @@ class Problem:
 
 
 @lru_cache(maxsize=8)
-def _recalled(text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Problem:
-    return Problem.from_dict(json.loads(text)).restricted(dict(restrictions))
+def _recalled(
+    text: str, restrictions: tuple[tuple[str, Restriction], ...], home: str = ""
+) -> Problem:
+    if not home:
+        return Problem.from_dict(json.loads(text)).restricted(dict(restrictions))
+    loaded = Problem.load(home)
+    return replace(loaded, spec=read_spec(json.loads(text))).restricted(dict(restrictions))

@@ -15,6 +15,7 @@ from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringT
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from typer.testing import Result
 
-TREE = "sklearn.tree._tree.Tree"
 KINDS = {
     "income": Int64TensorType([None, 1]),
     "debt": Int64TensorType([None, 1]),
@@ -88,7 +88,7 @@ def test_every_format_gives_the_same_rules_and_a_problem_that_can_be_planned(
     options: dict[str, tuple[object, ...]] = {
         "model.joblib": ("--trust-pickle",),
         "model.pkl": ("--trust-pickle",),
-        "model.skops": ("--trust", TREE),
+        "model.skops": (),
         "model.onnx": (),
     }
     found = {}
@@ -108,7 +108,7 @@ def test_every_format_gives_the_same_rules_and_a_problem_that_can_be_planned(
 
 def test_a_pickle_stays_closed_without_a_word(folder: Path) -> None:
     for name in ("model.joblib", "model.pkl"):
-        with pytest.raises(P2CError, match=r"can run any code.*--trust-pickle.*\.skops"):
+        with pytest.raises(P2CError, match=r"can run any code.*--trust pickle.*\.skops"):
             run("extract", folder / name, "--data", folder / "loans.csv")
 
 
@@ -127,8 +127,14 @@ def test_a_pickle_is_not_opened_by_being_refused(tmp_path: Path) -> None:
 
 
 def test_a_skops_file_names_the_types_that_are_not_known_to_be_safe(folder: Path) -> None:
-    with pytest.raises(P2CError, match=f"not known to be safe: .*--trust {TREE}"):
-        run("extract", folder / "model.skops", "--data", folder / "loans.csv")
+    from skops import io
+
+    table = loans().drop(columns=["paid", "job"])
+    io.dump(
+        KNeighborsClassifier(algorithm="kd_tree").fit(table, loans()["paid"]), folder / "k.skops"
+    )
+    with pytest.raises(P2CError, match=r"not known to be safe: .*--trust sklearn\.neighbors"):
+        run("extract", folder / "k.skops", "--data", folder / "loans.csv")
 
 
 def test_actions_go_into_the_problem(folder: Path, tmp_path: Path) -> None:

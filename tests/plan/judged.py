@@ -10,6 +10,8 @@ import numpy as np
 from p2c.learn.model.additive import AdditiveScore, Axis, Table
 from p2c.learn.model.read_model import ReadModel
 from p2c.problem import Problem
+from p2c.rules.render import render_atom, render_term
+from p2c.rules.syntax import Atom, Constant, Variable
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
@@ -21,13 +23,33 @@ Document = dict[str, Any]
 
 
 def judged_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
-    """Yield problems whose goal is the model's yes, in some with the goal of the rules besides, and a person each."""
+    """Yield problems whose goal is the model's yes, in some with the goal of the rules besides, and a person each.
+
+    Others ask for its no, or reach it through a decision; in some a constraint asks it too.
+    """
     for number, (document, row) in enumerate(seeded_problems(seed, count)):
         rng = random.Random(f"{seed} {number} judged")
         features = Problem.from_dict(document).theory.features
         goal = "accepted(X)" if rng.random() < 0.7 else f"{document['goal']}, accepted(X)"
         judge = ReadModel(_score(rng, features), _never)
-        yield Problem.from_dict({**document, "goal": goal}, model=judge), row
+        rules = document["rules"]
+        if number % 3 == 1:
+            goal = rng.choice(("not accepted(X)", "fine_by_all(X)", "not fine_by_all(X)"))
+            rules += f"\nfine_by_all(X) :- accepted(X), {_condition(rng, features)}."
+            rules += f"\nfine_by_all(X) :- not accepted(X), {_condition(rng, features)}."
+        if number % 4 == 2:
+            asked = rng.choice(("accepted(X)", "not accepted(X)"))
+            rules += f"\n:- {asked}, {_condition(rng, features)}."
+        yield Problem.from_dict({**document, "goal": goal, "rules": rules}, model=judge), row
+
+
+def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:
+    feature = rng.choice(features)
+    value = feature.domain.value(rng.randrange(feature.domain.size))
+    name, constant = render_atom(Atom(feature.name, (Variable("X"),)))[:-1], Constant(value)
+    if feature.kind.is_number:
+        return f"{name},N), N{rng.choice(('>=', '=<'))}{render_term(constant)}"
+    return f"{rng.choice(('', 'not '))}{name},{render_term(constant)})"
 
 
 def _never(state: Mapping[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from p2c.cli.desk import (
     ProblemFile,
     RowFile,
     RowNumber,
+    TrustOption,
     given,
     load_problem,
     print_json,
@@ -45,11 +46,14 @@ def export(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
+    trust: TrustOption = None,
 ) -> None:
     """Write the question of one person in the language of another tool, ready to run there."""
     if to not in EXPORTS:
         raise P2CError(f"--to: no language '{to}'; {suggestion(to, EXPORTS)}")
-    loaded = load_problem(problem)
+    loaded = load_problem(problem, trust)
+    if loaded.model is not None and to != "json-schema":
+        raise P2CError(f"--to {to}: it cannot hold a model, which decides here; json-schema can")
     keyed = loaded.with_keys(**given(norm=norm, effects=effects, minimize=minimize))
     files = EXPORTS[to](keyed.compiled, keyed.read_row(read_person(loaded, row, number)))
     if folder is None and len(files) > 1:

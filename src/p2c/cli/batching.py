@@ -20,6 +20,7 @@ from p2c.cli.desk import (
     MinimizeOption,
     NormOption,
     ProblemFile,
+    TrustOption,
     given,
     load_problem,
     print_json,
@@ -78,6 +79,7 @@ def batch(
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
     as_json: AsJson = False,
+    trust: TrustOption = None,
 ) -> None:
     """Plan for everybody in a file or folder; killed at any moment, the same command goes on."""
     if scheduler is not None and cluster is not None:
@@ -87,7 +89,9 @@ def batch(
     if plot is not None:
         check_figure(plot)
 
-    asked = load_problem(problem).with_keys(**given(norm=norm, effects=effects, minimize=minimize))
+    asked = load_problem(problem, trust).with_keys(
+        **given(norm=norm, effects=effects, minimize=minimize)
+    )
     policy = Policy(engine, time_limit)
     options = Options(tuple(keep or ()), keep_all, alternatives, part_rows, policy)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"

@@ -12,8 +12,7 @@ import typer
 
 from p2c.cli.app import complain, out
 from p2c.domain.cost import Norm
-from p2c.domain.files import read_rows
-from p2c.domain.spec import Effects, Minimize, read_text
+from p2c.domain.spec import Effects, Minimize, Trust, read_text
 from p2c.errors import P2CError, misread
 from p2c.markup import visible
 
@@ -21,6 +20,13 @@ if TYPE_CHECKING:
     from p2c.problem import Problem
 
 ProblemFile = Annotated[Path, typer.Argument(help="The problem, a TOML or JSON file.")]
+TrustOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Of the model: a type in a skops file to let in, or 'pickle', which may run any code.",
+    ),
+]
 RowFile = Annotated[
     Path,
     typer.Argument(
@@ -100,12 +106,12 @@ def given(**keys: Any) -> dict[str, Any]:
     }
 
 
-def load_problem(path: Path) -> Problem:
-    """Return a problem; rules that have no say in it because of a slip in a name are named on standard error."""
+def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
+    """Return a problem, whose model may be opened as far as is trusted; rules that have no say in it because of a slip in a name are named on standard error."""
     from p2c.problem import Problem
     from p2c.rules.lint import misspelt_heads
 
-    loaded = Problem.load(path)
+    loaded = Problem.load(path, trust=Trust.of(trust or ()))
     for finding in misspelt_heads(loaded.theory):
         complain(f"{path}: {finding}")
     return loaded
@@ -113,7 +119,7 @@ def load_problem(path: Path) -> Problem:
 
 def read_person(problem: Problem, path: Path, number: int) -> dict[str, Any]:
     """Return the person in the numbered row of a file."""
-    rows = read_rows(problem.theory.features, path)
+    rows = problem.read_rows(path)
     if not rows:
         raise P2CError(f"{path}: expected at least one row, found none")
     if number > len(rows):

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from p2c.cli.app import command_group, out
-from p2c.cli.desk import refuse_existing, write_new
+from p2c.cli.desk import TrustOption, refuse_existing, write_new
 from p2c.cli.learning import (
     Down,
     Fixed,
@@ -25,6 +25,7 @@ from p2c.cli.learning import (
     hint_actions,
     need_learning,
 )
+from p2c.domain.spec import Trust
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from p2c.problem import Problem
@@ -68,9 +69,7 @@ def extract(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Open a pickle, which may run any code.")
     ] = False,
-    trust: Annotated[
-        list[str] | None, typer.Option(help="A type in a skops file to let in; repeat it for more.")
-    ] = None,
+    trust: TrustOption = None,
 ) -> None:
     """Read the rules of a model, or learn them from its answers, and write a problem around them."""
     need_learning()
@@ -90,7 +89,8 @@ def extract(
     asked = frame.drop(columns=truth) if truth else frame
     actions = actions_of(asked, fixed, up, down, source=str(data))
     if model is not None:
-        opened = load_model(model, asked, trust_pickle=trust_pickle, trusted=trust or ())
+        words = [*(trust or ()), *(["pickle"] if trust_pickle else [])]
+        opened = load_model(model, asked, Trust.of(words))
     else:
         opened = find_column(asked, decisions or "", source=str(data))
     source = read_source(opened, asked, desired=desired, threshold=threshold)

@@ -22,6 +22,7 @@ from p2c.cli.desk import (
     RowFile,
     RowNumber,
     TimeLimit,
+    TrustOption,
     WeightOption,
     given,
     load_problem,
@@ -32,8 +33,10 @@ from p2c.cli.desk import (
     write_new,
 )
 from p2c.domain.cost import Norm
-from p2c.domain.files import read_rows
+from p2c.domain.spec import Trust
+from p2c.errors import P2CError
 from p2c.explain.justification import JUSTIFIERS, Justifier
+from p2c.explain.model_reasons import model_reasons
 from p2c.explain.sentences import explain_proof, to_text
 from p2c.plan.nearest import Distinct
 from p2c.problem import Problem
@@ -74,9 +77,10 @@ def plan(
     weight: WeightOption = None,
     time_limit: TimeLimit = None,
     node_limit: NodeLimit = None,
+    trust: TrustOption = None,
 ) -> None:
     """Find the cheapest path to the goal for one person."""
-    loaded = load_problem(problem).restricted(restrictions(fixed, limit, weight))
+    loaded = load_problem(problem, trust).restricted(restrictions(fixed, limit, weight))
     person = read_person(loaded, row, number)
     norms = [each.value for each in Norm] if all_norms else [norm]
     plans = [
@@ -125,9 +129,10 @@ def nearest(
     weight: WeightOption = None,
     time_limit: TimeLimit = None,
     node_limit: NodeLimit = None,
+    trust: TrustOption = None,
 ) -> None:
     """Find the k cheapest end states, each with its best path."""
-    loaded = load_problem(problem).restricted(restrictions(fixed, limit, weight))
+    loaded = load_problem(problem, trust).restricted(restrictions(fixed, limit, weight))
     person = read_person(loaded, row, number)
     points = as_json if distinct is None else distinct is Distinct.POINTS
     plans = loaded.nearest(
@@ -160,17 +165,25 @@ def why(
     engine: Annotated[
         Justifier, typer.Option(help="scasp adds s(CASP)'s own justification.")
     ] = Justifier.NATIVE,
+    trust: TrustOption = None,
 ) -> None:
     """Show why the decision is what it is: in sentences, and as a proof tree."""
-    loaded = load_problem(problem)
+    loaded = load_problem(problem, trust)
     person = read_person(loaded, row, number)
     proof, state = loaded.why(person), loaded.read_row(person)
+    if loaded.model is not None and engine is not Justifier.NATIVE:
+        raise P2CError(f"--engine {engine.value}: it cannot hold a model, which decides here")
     second = JUSTIFIERS[engine](loaded.theory, state)
+    told = model_reasons(loaded.theory, state, stand_in=loaded.worded)
     if as_json:
         more = {engine.value: second.to_dict()} if second else {}
+        more |= {"model": told.to_dict()} if told else {}
         print_json(proof.to_dict() | loaded.theory.rests_on(state) | more)
         return
-    out.print(to_text(explain_proof(loaded.theory, proof)), markup=False)
+    if told:
+        out.print(to_text(told.sentences()), markup=False)
+    if told is None or not told.read:
+        out.print(to_text(explain_proof(loaded.worded, proof)), markup=False)
     show_caveats(out, loaded.theory, state)
     if tree:
         out.print(f"\n{proof.to_text()}", markup=False)
@@ -197,9 +210,10 @@ def check(
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds to plan again; then it stays unproved.")
     ] = None,
+    trust: TrustOption = None,
 ) -> None:
     """Replay a plan, list everything that is wrong with it, and say what a replay cannot tell."""
-    loaded = load_problem(problem)
+    loaded = load_problem(problem, trust)
     document = read_document(plan)
     verdict = loaded.check(document, prove=prove, engine=engine, time_limit=time_limit)
     out.print(str(verdict), markup=False)
@@ -216,10 +230,11 @@ def lint(
     rows: Annotated[
         Path | None, typer.Option(help="People, to count who is an exception to which rule.")
     ] = None,
+    trust: TrustOption = None,
 ) -> None:
     """Read the laws of a problem back, and warn of what looks wrong with it although it can be read."""
-    loaded = Problem.load(problem)
-    people = read_rows(loaded.theory.features, rows) if rows else []
+    loaded = Problem.load(problem, trust=Trust.of(trust or ()))
+    people = loaded.read_rows(rows) if rows else []
     show_laws(out, loaded.theory)
     if rows:
         show_breaches(out, loaded.theory, people)
@@ -234,9 +249,9 @@ def lint(
 
 
 @planning.command()
-def space(problem: ProblemFile, *, as_json: AsJson = False) -> None:
+def space(problem: ProblemFile, *, as_json: AsJson = False, trust: TrustOption = None) -> None:
     """Show how large the search space is, and what is left once rules are all that tell states apart."""
-    report = load_problem(problem).space()
+    report = load_problem(problem, trust).space()
     if as_json:
         print_json(report.to_dict())
     else:

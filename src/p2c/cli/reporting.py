@@ -19,6 +19,7 @@ from p2c.cli.desk import (
     ProblemFile,
     RowFile,
     RowNumber,
+    TrustOption,
     given,
     load_problem,
     read_person,
@@ -49,9 +50,10 @@ def explain(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
+    trust: TrustOption = None,
 ) -> None:
     """Tell one person's plan in plain words."""
-    loaded = load_problem(problem)
+    loaded = load_problem(problem, trust)
     keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
     plan = loaded.plan(read_person(loaded, row, number), **keys)
     out.print(plan.explain(language=language), markup=False)
@@ -78,9 +80,10 @@ def report(
         int, typer.Option(min=0, help="How many alternatives an expert sees.")
     ] = ALTERNATIVES,
     overwrite: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
+    trust: TrustOption = None,
 ) -> None:
     """Write a report on one person's plan: the applicant's page, or all that an expert needs."""
-    loaded = load_problem(problem)
+    loaded = load_problem(problem, trust)
     person = read_person(loaded, row, number)
     keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
     options = given(

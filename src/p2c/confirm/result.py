@@ -50,8 +50,12 @@ class VerifiedPlan:
     borders: tuple[Border, ...] = ()
     proved: bool = False
     """Whether the plan, or that there is none, was proved against the model itself."""
-    scores: tuple[tuple[float, float], ...] = ()
-    """The score of a model that was read, at the start and after each step, each with what it must reach."""
+
+    @property
+    def scores(self) -> tuple[tuple[float, float], ...]:
+        """Return the score of a model that was read, at the start and after each step, each with what it must reach."""
+        told = self.plan.question.testimony
+        return told.scores if told is not None else ()
 
     @property
     def optimal(self) -> bool:
@@ -124,18 +128,10 @@ class VerifiedPlan:
     def _repr_html_(self) -> str | None:
         return self.plan._repr_html_()
 
-    def _model(self) -> dict[str, Any]:
-        told = {"verified": self.verified, "proved": self.proved, "asked": self.model_calls}
-        if not self.scores:
-            return told
-        score, threshold = self.scores[-1]
-        return {**told, "score": score, "threshold": threshold}
-
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON, with what the model said beside it."""
         return {
             **self.plan.to_dict(),
-            "model": self._model(),
             "verified": self.verified,
             "model_calls": self.model_calls,
             "batches": self.batches,

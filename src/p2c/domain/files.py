@@ -18,14 +18,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.domain.row import State, read_row, read_text_row
+from p2c.domain.row import State, read_row, typed_cells
 from p2c.domain.spec import STANDARD_INPUT, read_exactly
 from p2c.errors import Fault, P2CError, RowError, counted, misread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Feature
+
+    ReadState = Callable[..., State]
+    """Reads a row as a state, its values as they are or, with `cells`, as text."""
 
 LONGEST = 131_072
 """How many letters a cell has at most: what Python's own reader takes unless it is told otherwise."""
@@ -155,20 +158,36 @@ def _foreign_separator(names: Sequence[str]) -> str:
     return f"expected commas between the names of the columns, found {found[0]!r}" if found else ""
 
 
-def read_rows(features: Iterable[Feature], path: str | Path) -> list[State]:
-    """Return the states that a file holds, one a row; its ending says how to read it, and for `-` its beginning."""
+def read_rows(
+    features: Iterable[Feature],
+    path: str | Path,
+    *,
+    bounded: bool = True,
+    by_feature: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda row: row,
+) -> list[State]:
+    """Return the states that a file holds, one a row; its ending says how to read it, and for `-` its beginning.
+
+    `by_feature` turns a row as the file has it into one that goes by features; numbers are `bounded` by their ranges
+    unless these come from data.
+    """
+    typed = tuple(features)
+
+    def state(row: Mapping[str, Any], *, cells: bool = False) -> State:
+        named = by_feature(row)
+        return read_row(typed, typed_cells(typed, named) if cells else named, bounded=bounded)
+
     path = Path(path)
     if path == STANDARD_INPUT:
         text = read_exactly(path)
         with _placed("standard input"):
-            return list(_reader_of(text)(tuple(features), text))
+            return list(_reader_of(text)(state, text))
     read = READERS.get(path.suffix.lower())
     if read is None:
         known = ", ".join(READERS)
         raise P2CError(f"{path}: expected a file of rows whose name ends in one of {known}")
     text = read_exactly(path)
     with _placed(str(path)):
-        return list(read(tuple(features), text))
+        return list(read(state, text))
 
 
 @contextmanager
@@ -184,33 +203,33 @@ def _placed(place: str) -> Iterator[None]:
         raise RowError(faults) from None
 
 
-def _json(features: tuple[Feature, ...], text: str) -> Iterator[State]:
+def _json(state: ReadState, text: str) -> Iterator[State]:
     data = _decoded(text)
     if not isinstance(data, list):
-        yield read_row(features, _object(data))
+        yield state(_object(data))
         return
     for number, row in enumerate(data, start=1):
         with _placed(f"row {number}"):
-            yield read_row(features, _object(row))
+            yield state(_object(row))
 
 
-def _json_lines(features: tuple[Feature, ...], text: str) -> Iterator[State]:
+def _json_lines(state: ReadState, text: str) -> Iterator[State]:
     lines = [
         (number, line) for number, line in enumerate(split_lines(text), start=1) if line.strip()
     ]
     for row, (number, line) in enumerate(lines, start=1):
         with _placed(f"row {row}, line {number}"):
-            yield read_row(features, _object(_decoded(line)))
+            yield state(_object(_decoded(line)))
 
 
-def _csv(features: tuple[Feature, ...], text: str) -> Iterator[State]:
+def _csv(state: ReadState, text: str) -> Iterator[State]:
     sheet = open_sheet(split_lines(text))
     for row in sheet.rows:
         with _placed(row.place):
-            yield read_text_row(features, dict(zip(sheet.names, row.cells, strict=True)))
+            yield state(dict(zip(sheet.names, row.cells, strict=True)), cells=True)
 
 
-READERS: dict[str, Callable[[tuple[Feature, ...], str], Iterator[State]]] = {
+READERS: dict[str, Callable[[ReadState, str], Iterator[State]]] = {
     ".json": _json,
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
@@ -218,7 +237,7 @@ READERS: dict[str, Callable[[tuple[Feature, ...], str], Iterator[State]]] = {
 }
 
 
-def _reader_of(text: str) -> Callable[[tuple[Feature, ...], str], Iterator[State]]:
+def _reader_of(text: str) -> Callable[[ReadState, str], Iterator[State]]:
     """Return what reads text that has no name: JSON where it is one, lines of JSON where each begins so, else CSV."""
     if not text.lstrip().startswith(("{", "[")):
         return _csv

@@ -28,8 +28,16 @@ def _number(raw: Any, expected: str = "a number") -> int | float:
     return raw
 
 
-def _value(raw: Any) -> str | int | float:
-    return raw if isinstance(raw, str) else _number(raw, "a name or a number")
+def _value(raw: Any, *, expected: str = "a name or a number") -> str | int | float:
+    return raw if isinstance(raw, str) else _number(raw, expected)
+
+
+def _label(raw: Any) -> str | int | float | bool:
+    return (
+        raw
+        if isinstance(raw, bool)
+        else _value(raw, expected="a class: a name, a number, true or false")
+    )
 
 
 def _positive(raw: Any) -> int | float:
@@ -81,6 +89,8 @@ def _move_start(raw: Any) -> Any:
 
 SpecNumber = Annotated[int | float, PlainValidator(_number)]
 SpecValue = Annotated[str | int | float, PlainValidator(_value)]
+LABEL = {"type": ["string", "number", "boolean"]}
+Label = Annotated[str | int | float | bool, PlainValidator(_label), WithJsonSchema(LABEL)]
 Positive = Annotated[int | float, PlainValidator(_positive)]
 Weight = Annotated[int | float, PlainValidator(_weight)]
 SHARE = {"type": "number", "minimum": 0, "maximum": 1}

@@ -58,11 +58,16 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bo
 
 def read_text_row(features: Iterable[Feature], row: Mapping[str, str]) -> State:
     """Return the state of a row of text cells, as CSV has them; an empty cell is a missing value."""
+    known = tuple(features)
+    return read_row(known, typed_cells(known, row))
+
+
+def typed_cells(features: Iterable[Feature], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of text cells as values, where they are of features."""
     by_name = {feature.name: feature for feature in features}
-    typed = {
+    return {
         key: read_cell(by_name[key], text) if key in by_name else text for key, text in row.items()
     }
-    return read_row(by_name.values(), typed)
 
 
 def read_value(feature: Feature, raw: Any, *, bounded: bool = True) -> Value:

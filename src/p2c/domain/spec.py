@@ -7,6 +7,7 @@ import stat
 import sys
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, Kind, Law
 from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     Count,
+    Label,
     MoveStart,
     Positive,
     Reason,
@@ -31,6 +33,8 @@ from p2c.domain.toml import placed_text
 from p2c.errors import Fault, P2CError, ProblemError, misread, suggestion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pydantic_core import ErrorDetails
 
 
@@ -88,6 +92,43 @@ class SourceSpec(BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """Return the keys that were given, as a problem has them."""
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+class ModelSpec(BaseModel):
+    """A model in the place of decision rules: the keys of `[model]` (contract §5).
+
+    `file` is relative to the problem's file, `desired` the class that is wanted, from the probability `threshold` on where
+    there is one. `columns` names the model's column of a feature, where the two differ.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: StrictStr = Field(description="The stored model, relative to the problem's file.")
+    desired: Label | None = Field(None, description="The class that is wanted.")
+    threshold: Share | None = Field(
+        None, description="The probability from which on it is given; else as the model predicts."
+    )
+    columns: dict[StrictStr, StrictStr] = Field(
+        default_factory=dict, description="The model's column of a feature, where names differ."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What a caller vouches for when a model is opened: that a pickle may be, and types in a skops file by their names."""
+
+    pickle: bool = False
+    types: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Trust:
+        """Return what some words vouch for: `pickle`, or the name of a type.
+
+        >>> Trust.of(["pickle", "sklearn.neighbors._kd_tree.KDTree"]).types
+        ('sklearn.neighbors._kd_tree.KDTree',)
+        """
+        words = tuple(names)
+        return cls("pickle" in words, tuple(each for each in words if each != "pickle"))
 
 
 class WordsSpec(BaseModel):
@@ -207,6 +248,9 @@ class ProblemSpec(BaseModel):
     rules_file: StrictStr | None = Field(
         None, description="A file with the rules instead, relative to the problem's."
     )
+    model: ModelSpec | None = Field(
+        None, description="A model that decides `accepted(X)`, in the place of decision rules."
+    )
     features: dict[str, FeatureSpec] = Field(
         min_length=1, description="What is known of a person, a table for each feature."
     )
@@ -218,6 +262,10 @@ class ProblemSpec(BaseModel):
         text = (self.rules or "") if key == "rules" else self.goal
         inside = self._file and (key == "goal" or self.rules_file is None)
         return placed_text(self._file, key, text) if inside else text
+
+
+BY_MODEL = "accepted(X)"
+"""The goal of a problem with a model, unless it says otherwise."""
 
 
 def read_spec(
@@ -232,13 +280,22 @@ def read_spec(
         names = ", ".join(repr(str(key)) for key in islice(given, 3))
         message = f"no problem: it has {names}, and none of 'goal', 'rules', 'features'; is it a row? A problem comes first"
         raise ProblemError([Fault("", message)], source=source)
+    keys = {str(key): value for key, value in given.items()}
+    if keys.get("model") is not None:
+        keys = {"goal": BY_MODEL, **({} if "rules_file" in keys else {"rules": ""}), **keys}
     try:
-        spec = ProblemSpec.model_validate({str(key): value for key, value in given.items()})
+        spec = ProblemSpec.model_validate(keys)
     except ValidationError as error:
         raise ProblemError([_fault(each) for each in error.errors()], source=source) from None
     if (spec.rules is None) == (spec.rules_file is None):
         message = "give the rules either here or in 'rules_file', one of the two"
         raise ProblemError([Fault("rules", message)], source=source)
+    unknown = [
+        name for name in (spec.model.columns if spec.model else ()) if name not in spec.features
+    ]
+    if unknown:
+        message = f"no feature is called so; {suggestion(unknown[0], spec.features)}"
+        raise ProblemError([Fault(f"model.columns.{unknown[0]}", message)], source=source)
     if spec.rules_file is None:
         return spec
     try:
@@ -298,6 +355,8 @@ def unreadable(error: OSError | ValueError) -> str:
 
 TABLES: dict[int, type[BaseModel]] = {1: ProblemSpec, 3: FeatureSpec, 5: WordsSpec}
 """Which table a key stands in, by how deep it stands: `goal`, `features.age.min`, `features.age.languages.de.label`."""
+NESTED: dict[str, type[BaseModel]] = {"lint": LintSpec, "model": ModelSpec}
+"""The tables of their own beside the features."""
 
 SOURCE = 'expected { from = "model" or "labels", fidelity = 0.983, rows = 32561, name = "…" } and no other key'
 EXPECTED = {
@@ -318,10 +377,8 @@ def _fault(error: ErrorDetails) -> Fault:
     if kind == "extra_forbidden":
         in_feature = error["loc"][0] == "features"
         table = TABLES[len(error["loc"]) if in_feature else 1]
-        known = (
-            LintSpec if error["loc"][0] == "lint" and len(error["loc"]) > 1 else table
-        ).model_fields
-        return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known)}")
+        known = NESTED.get(str(error["loc"][0]), table) if len(error["loc"]) == 2 else table
+        return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known.model_fields)}")
     if kind in ("missing", "too_short"):
         return Fault(place, EXPECTED[kind])
     expected = f"expected {error['ctx']['expected']}" if kind == "enum" else error["msg"]

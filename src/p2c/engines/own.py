@@ -60,7 +60,8 @@ class AutoEngine:
     ) -> Plan:
         """Return the path of least cost from a state to the goal."""
         limits = Limits.within(time_limit)
-        if space.is_small or space.selects or ENGINES[self.second].version() is None:
+        own = space.is_small or space.selects or space.theory.model is not None
+        if own or ENGINES[self.second].version() is None:
             return find_plan(space, state, limits)
         patience = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
         plan = find_plan(space, state, Limits.within(patience))

@@ -57,8 +57,17 @@ class Policy:
         """Return the limits of a search that begins now."""
         return Limits.within(self.time_limit, self.node_limit)
 
+    def refuse_model(self) -> None:
+        """Refuse an engine that speaks rules alone, where a model decides."""
+        if not self.is_own:
+            raise EngineError(
+                f"the engine '{self.engine}' cannot hold a model, which decides here: use native"
+            )
+
     def plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
         """Return the path of least cost from a state to the goal, or what was proved instead."""
+        if space.theory.model is not None:
+            self.refuse_model()
         if self.node_limit is not None:
             return find_plan(space, state, self.limits)
         return ENGINES[self.engine].plan(space, state, time_limit=self.time_limit)

@@ -156,6 +156,10 @@ class Phrases:
     model_not_proved: str
     model_reasons: str
     """What reasons are worth that come from rules in the place of a model."""
+    model_forced: str
+    """What leads in the values that force a model to refuse, and what is said where they are not known."""
+    model_says_no: str
+    model_says_yes: str
     model_unexplained: str
     """What is said where rules in the place of a model decide otherwise than the model."""
     picture: Mapping[str, str]

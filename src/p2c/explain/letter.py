@@ -96,7 +96,7 @@ class _Writer:
     def _why(self) -> Section:
         lead, items = self.teller.reasons(self.plan.question.initial)
         told = self.plan.question.testimony
-        if told is None or told.exact:
+        if told is None or told.exact or self.teller.theory.model is not None:
             return self._section("why", lead, items)
         if self.teller.says_yes(self.plan.question.initial) != (self.plan.status == "already"):
             return self._section("why", self.phrases.model_unexplained)

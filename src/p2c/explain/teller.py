@@ -10,6 +10,7 @@ from p2c.domain.feature import exact
 from p2c.domain.spec import Minimize
 from p2c.explain.caveats import proved_by, rules_words
 from p2c.explain.facts import circumstances, facts, more_words
+from p2c.explain.model_reasons import model_reasons
 from p2c.explain.rules import loses_its_rule, only_where
 from p2c.explain.sentences import filled, label_words, number_words, rounded, value_words
 from p2c.markup import clean
@@ -17,6 +18,7 @@ from p2c.plan.check.rehearse import rehearse_without
 from p2c.plan.outcome import CausalAction, DirectAction
 from p2c.rules.proof import Compared, Decided, Query, why, why_fires
 from p2c.rules.render import render_rule
+from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,6 +73,10 @@ class Teller:
         """Return why the answer is what it is in a state: what leads in, and the points."""
         root = why(self.theory, state).root
         nodes = root.children if isinstance(root.claim, Query) else (root,)
+        told = model_reasons(self.theory, state) if _rests_on_model(nodes) else None
+        if told is not None and not root.holds:
+            lead, *values = told.sentences(self.phrases)
+            return lead.text, tuple(Item(each.text) for each in values)
         points = [point for node in nodes for point in _points(node)]
         items = [Item(self.sentences(facts(self.theory, each, self.phrases))) for each in points]
         shown = tuple(dict.fromkeys(items))
@@ -160,7 +166,8 @@ class Teller:
         if rehearsal.stuck:
             yield filled(self.phrases.without_step_stuck, number=str(number))
         elif not rehearsal.goal:
-            _, reasons = self.reasons(rehearsal.state)
+            # Why a model would still refuse takes as long to find out as the plan did.
+            _, reasons = ("", ()) if self.theory.model else self.reasons(rehearsal.state)
             start = filled(self.phrases.without_step, number=str(number))
             yield " ".join([start, *(each.text for each in reasons)])
 
@@ -294,6 +301,15 @@ class Teller:
 def _is_named(feature: Feature) -> bool:
     """Tell whether the values go by names rather than by numbers."""
     return feature.is_listed or bool(feature.names)
+
+
+def _rests_on_model(nodes: tuple[ProofNode, ...]) -> bool:
+    """Tell whether claims that fail come down to what a model says."""
+    return any(
+        isinstance(leaf.claim, Decided) and leaf.claim.call.decision == ACCEPTED
+        for node in nodes
+        for leaf in node.leaves()
+    )
 
 
 def _points(node: ProofNode) -> list[tuple[ProofNode, ...]]:

@@ -40,8 +40,14 @@ def schema_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
 
 
 def problem_schema() -> Schema:
-    """Return the schema of a problem's JSON."""
-    return ProblemSpec.model_json_schema()
+    """Return the schema of a problem's JSON; one with a model needs no goal."""
+    schema = ProblemSpec.model_json_schema()
+    needed = [key for key in schema["required"] if key != "goal"]
+    return {
+        **schema,
+        "required": needed,
+        "anyOf": [{"required": [key]} for key in ("goal", "model")],
+    }
 
 
 def plan_schema(features: tuple[Feature, ...]) -> Schema:

@@ -82,14 +82,25 @@ class Testimony:
     """What the model behind the rules had to do with an answer.
 
     `accepted` is what it said of the end, None where it was not asked; `asked` counts the states that it was asked
-    about; `exact` tells that the rules are the model's own. `replayed` is what came of replaying the path with the model
-    in the place of the goal.
+    about; `exact` tells that the model was read or that the rules are its own, `proved` that the answer is proved against
+    it. `replayed` is what came of replaying the path with the model in the place of the goal. `scores` are the model's
+    at the start and after each step, each with what it must reach.
     """
 
     accepted: bool | None
     asked: int
     exact: bool = False
     replayed: str = ""
+    proved: bool = False
+    scores: tuple[tuple[float, float], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as the contract's JSON (§5)."""
+        score = (
+            dict(zip(("score", "threshold"), self.scores[-1], strict=True)) if self.scores else {}
+        )
+        told = {"verified": self.accepted is True, "proved": self.proved, "asked": self.asked}
+        return told | score
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +129,7 @@ class Question:
             "exceptions": [dict(each) for each in self.exceptions],
             **({"unknown": list(self.unknown)} if self.unknown else {}),
             **({"source": dict(self.source)} if self.source else {}),
+            **({"model": self.testimony.to_dict()} if self.testimony else {}),
         }
 
 

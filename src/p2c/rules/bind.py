@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 
 
 def build_theory(
-    spec: ProblemSpec, *, source: str = "", model: DecidingModel | None = None
+    spec: ProblemSpec,
+    *,
+    source: str = "",
+    model: DecidingModel | None = None,
+    bounded: bool = True,
 ) -> Theory:
     """Return the theory of a problem, or raise all that is wrong with it at once.
 
-    With a model as the model, `accepted(X)` is a decision that no rule defines.
+    With a model, `accepted(X)` is a decision that no rule defines. Rows are `bounded` by the ranges of the features
+    unless these come from data.
     """
     faults: list[Fault] = []
     text, place = spec.placed("rules"), spec.rules_file or "rules"
@@ -68,6 +73,7 @@ def build_theory(
         minimize=spec.minimize,
         source=spec.source,
         model=model,
+        bounded=bounded,
     )
     _refuse_self_causes(theory, text, place, source)
     return theory

@@ -64,10 +64,6 @@ class Binder:
         self.given = frozenset(given)
         heads = [rule.head for rule in program.rules if rule.head]
         self.known = {decision_of(head) for head in heads if head.predicate not in features}
-        for rule in program.rules:
-            if rule.head and decision_of(rule.head) in self.given:
-                shown = render_decision(decision_of(rule.head))
-                self.fail(f"{shown} is the model's own decision and has no rules", rule)
         self.known |= self.given
         self.predicates = {each.predicate for each in self.known}
 
@@ -78,6 +74,9 @@ class Binder:
 
     def clause(self, rule: Rule) -> Clause:
         """Bind one rule."""
+        if rule.head and decision_of(rule.head) in self.given:
+            shown = render_decision(decision_of(rule.head))
+            self.fail(f"{shown} is the model's own decision and has no rules", rule)
         head = rule.head
         if head is None or head.predicate not in self.features:
             if head is not None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     """The decisions of one state that are settled already."""
 
 
-def goal_holds(theory: Theory, state: Mapping[str, Value]) -> bool:
-    """Tell whether the goal query succeeds; consistency is asked elsewhere."""
-    return body_holds(theory, theory.goal, state)
+def goal_holds(theory: Theory, state: Mapping[str, Value], known: Known | None = None) -> bool:
+    """Tell whether the goal query succeeds, given what is known of the state; consistency is asked elsewhere."""
+    return body_holds(theory, theory.goal, state, known)
 
 
 def body_holds(
@@ -32,6 +32,8 @@ def body_holds(
     known: Known | None = None,
 ) -> bool:
     """Tell whether every condition of a body holds; `known` is kept from one question about a state to the next."""
+    if theory.model is not None:  # it may have to be asked, so what costs nothing comes first
+        body = tuple(sorted(body, key=lambda each: not isinstance(each, Test)))
     return all(condition_holds(theory, condition, state, known) for condition in body)
 
 

@@ -18,7 +18,7 @@ from p2c.rules.evaluate import clause_fires, condition_holds, decision_holds, go
 from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_body, render_literal, render_rule
 from p2c.rules.syntax import Atom, Comparison, Literal, Not, Variable
-from p2c.rules.theory import Call, Clause, Test
+from p2c.rules.theory import ACCEPTED, Call, Clause, Test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -199,7 +199,8 @@ class _Prover:
         """Build the rules of every decision that a body calls, directly or not."""
         for decision, clauses in self.theory.called([body]):
             holds = decision_holds(self.theory, decision, self.state, self.known)
-            self.rules[decision] = _telling(map(self.rule, clauses), holds=holds)
+            own = decision == ACCEPTED and self.theory.model is not None  # no rule of it is written
+            self.rules[decision] = _telling(map(self.rule, () if own else clauses), holds=holds)
 
     def conditions(self, body: tuple[Condition, ...], *, person: str) -> tuple[ProofNode, ...]:
         return tuple(self._condition(each, person=person) for each in body)

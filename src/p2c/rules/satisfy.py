@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from p2c.rules.cells import cut
-from p2c.rules.theory import Test
+from p2c.rules.cells import Cells, cut
+from p2c.rules.theory import ACCEPTED, Test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from p2c.rules.cells import Cells
     from p2c.rules.theory import Clause, Condition, Decision, Theory
 
 
@@ -62,6 +61,11 @@ class Formulas:
     def __post_init__(self) -> None:
         self.cells = cut(self.theory)
         for decision, clauses in self.theory.decisions:
+            if decision == ACCEPTED and self.theory.model is not None:
+                # What a model says is not looked into here: it may say either in every state.
+                self.cells[""] = Cells(self.theory.features[0], (0, 1))
+                self.number[decision] = self.add([(Inside("", 1),)])
+                continue
             self.number[decision] = self.add(self.parts(clause.body) for clause in clauses)
 
     def add(self, formula: Iterable[tuple[Part, ...]]) -> int:

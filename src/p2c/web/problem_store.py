@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c import datasets
-from p2c.domain.files import read_rows
 from p2c.domain.spec import refuse_special
 from p2c.errors import P2CError, RowError, suggestion
 from p2c.problem import Problem
@@ -140,7 +139,7 @@ def _read_people(problem: Problem, file: str) -> list[State]:
     """Read people to pick from; what is wrong is said without a cell, for errors are shown and logged."""
     refuse_special(Path(file))
     try:
-        return read_rows(problem.theory.features, file)
+        return problem.read_rows(file)
     except RowError as error:
         places = "; ".join(dict.fromkeys(each.place for each in error.faults))
         raise P2CError(

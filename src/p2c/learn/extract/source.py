@@ -44,14 +44,19 @@ class Source:
 
 
 def read_source(
-    model: Any, X: Any, *, desired: Any = None, threshold: float | None = None
+    model: Any,
+    X: Any,
+    *,
+    desired: Any = None,
+    threshold: float | None = None,
+    view: View | None = None,
 ) -> Source:
-    """Bring a model and a table together."""
+    """Bring a model and a table together; `view` is how the table is seen, where its features have names of their own."""
     frame = as_frame(X)
     if isinstance(model, str) and model in frame.columns:
         model, X = frame[model], frame.drop(columns=[model])
         frame = X
-    view = view_of(X)
+    view = view or view_of(X)
     table = view.table(frame)
     if isinstance(model, str | Path) or is_program(model):
         return _written_source(model, view, table, desired)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from p2c.learn.model.additive import AdditiveScore
     from p2c.learn.model.asking import AskedModel
+    from p2c.learn.tables.view import View
 
 
 _log = logging.getLogger(__name__)
@@ -56,18 +57,25 @@ class NotRead:
 
 
 def read(
-    model: Any, X: Any, *, desired: Any = None, threshold: float | None = None, seed: int = 0
+    model: Any,
+    X: Any,
+    *,
+    desired: Any = None,
+    threshold: float | None = None,
+    seed: int = 0,
+    view: View | None = None,
 ) -> Read | NotRead:
     """Read a fitted model over the features of a table, and compare what was read with the model.
 
-    `desired` and `threshold` are those of `p2c.learn.model.asking.open_model`.
+    `desired` and `threshold` are those of `p2c.learn.model.asking.open_model`, `view` that of
+    `p2c.learn.extract.source.read_source`.
     """
     asked = open_model(model, X, desired=desired, threshold=threshold)
     try:
         with warnings.catch_warnings():
             # Transformers and models are tried on made-up values, about which they may well complain.
             warnings.simplefilter("ignore")
-            opened = _open(model, X, asked, threshold)
+            opened = _open(model, X, asked, threshold, view)
             score = lower(opened.parts, opened.stage, opened.cutoff, opened.missing)
             found = _compared(score, asked, opened, seed)
     except Unreadable as reason:
@@ -114,8 +122,10 @@ def _compared(score: AdditiveScore, asked: AskedModel, opened: _Opened, seed: in
     return compare(score, asked, bench, own_scores=own, missing=missing, seed=seed)
 
 
-def _open(model: Any, X: Any, asked: AskedModel, threshold: float | None) -> _Opened:
-    view, frame = view_of(X), as_frame(X)
+def _open(
+    model: Any, X: Any, asked: AskedModel, threshold: float | None, view: View | None = None
+) -> _Opened:
+    view, frame = view or view_of(X), as_frame(X)
     names = trained_names(model, X)
     given = list(frame.columns) if names is None or not view.framed else names
     parts, stage = read_parts(model, first_stage(view, frame, given, shaper(model, X)))

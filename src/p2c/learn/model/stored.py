@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.spec import Trust
 from p2c.errors import MissingExtra, P2CError
 from p2c.learn.model.onnx_model import open_onnx
 from p2c.learn.model.points import load_points
+from p2c.learn.model.tree_checks import CHECKED, check_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -21,31 +23,64 @@ if TYPE_CHECKING:
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 RULES = (".lp", ".pl")
+HARMLESS = (
+    "collections.OrderedDict",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+)
+"""Types in plain Python that hold numbers and nothing that runs."""
+COMPRESSED = (
+    b"x\x9c",
+    b"x\x01",
+    b"x\xda",
+    b"x^",
+    b"\x1f\x8b",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"\x04\x22M\x18",
+)
+"""How files begin that joblib has compressed: zlib, gzip, bzip2, xz and lz4."""
 
 
-def load_model(
-    path: Path, frame: pd.DataFrame, *, trust_pickle: bool = False, trusted: Collection[str] = ()
-) -> Any:
-    """Return a stored model; `frame` has the columns that it is asked about, `trusted` names types in a skops file."""
+def load_model(path: Path, frame: pd.DataFrame, trust: Trust | None = None) -> Any:
+    """Return a stored model; `frame` has the columns that it is asked about."""
+    trust = trust or Trust()
     kind = path.suffix.lower()
     if kind not in KNOWN:
         raise P2CError(f"{path}: expected a file that ends in {', '.join(KNOWN)}")
     if not path.is_file():
         raise P2CError(f"{path}: no such file")
     if kind in PICKLES:
-        return _unpickle(path, trusted=trust_pickle)
+        return _unpickle(path, trusted=trust.pickle)
+    _refuse_disguise(path)
     if kind == ".skops":
-        return _open_skops(path, trusted)
+        return _open_skops(path, trust.types)
     if kind == ".onnx":
         return open_onnx(path, frame)
     return OWN_FILES[kind](path) if kind in OWN_FILES else path
+
+
+def _refuse_disguise(path: Path) -> None:
+    """Refuse a pickle whose name says that it is none, by its first bytes, bare or compressed as joblib does it."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+    except OSError as error:
+        raise P2CError(f"{path}: cannot be read: {error.strerror}") from None
+    bare = start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
+    if bare or any(start.startswith(mark) for mark in COMPRESSED):
+        raise P2CError(
+            f"{path}: a pickle, or something compressed, whatever its name says: it stays closed"
+        )
 
 
 def _unpickle(path: Path, *, trusted: bool) -> Any:
     if not trusted:
         raise P2CError(
             f"{path}: a pickle can run any code as it is opened, so it stays closed; if you know who"
-            " made it, add --trust-pickle, else ask for the model as .skops or .onnx"
+            " made it, add --trust pickle, else ask for the model as .skops or .onnx"
         )
     import joblib
 
@@ -61,10 +96,16 @@ def _open_skops(path: Path, trusted: Collection[str]) -> Any:
         from skops import io
     except ImportError as error:
         raise MissingExtra("skops", extra="skops") from error
+    known = {*trusted, *CHECKED, *HARMLESS}
     try:
-        unknown = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
+        found = set(io.get_untrusted_types(file=path))
+        unknown = sorted(found - known)
         if not unknown:
-            return io.load(path, trusted=list(trusted))
+            model = io.load(path, trusted=sorted(found))
+            check_trees(model)
+            return model
+    except P2CError as error:
+        raise P2CError(f"{path}: {error}") from None
     except Exception as error:
         # Files that are no skops file fail in as many ways as there are files.
         raise P2CError(f"{path}: cannot be read as a skops file: {_reason(error)}") from None

@@ -82,7 +82,7 @@ class View:
         if absent:
             raise P2CError(f"the table has no column {', '.join(map(repr, absent))}")
         columns = {each.feature: frame[each.name] for each in self.features}
-        return tidy_frame(pd.DataFrame(columns, index=frame.index))
+        return tidy_frame(pd.DataFrame(columns, index=frame.index)).set_axis(list(columns), axis=1)
 
     def named(self, row: Any) -> Mapping[str, Any] | pd.Series:
         """Return one person's row by names: a mapping or series as it is, a table of one row, or values in order."""
@@ -124,8 +124,8 @@ class View:
         return pd.DataFrame(columns)
 
 
-def view_of(X: Any) -> View:
-    """Return how a frame or an array is seen."""
+def view_of(X: Any, features: Mapping[str, str] | None = None) -> View:
+    """Return how a frame or an array is seen; `features` names the feature of each column, else the column does."""
     frame = as_frame(X)
     if not len(frame) or not len(frame.columns):
         raise P2CError(
@@ -135,6 +135,10 @@ def view_of(X: Any) -> View:
     if len(twice):
         raise P2CError(f"the table has two columns called {twice[0]!r}: rename one of them")
     names = feature_names(frame.columns)
+    if features is not None:
+        names = [
+            features.get(str(name), own) for name, own in zip(frame.columns, names, strict=True)
+        ]
     columns = [
         ColumnView(name, feature, frame[name].dtype, _originals(frame[name]))
         for name, feature in zip(frame.columns, names, strict=True)
@@ -200,7 +204,8 @@ def _text(value: Any) -> Any:
 
 def _cell(column: ColumnView, value: Any, own: Any, raw: Any) -> Any:
     if value == own or (value is None and pd.isna(own)):
-        return raw
+        # A row that was read before has the text in the place of a truth value.
+        return column.original.get(raw, raw) if isinstance(raw, str) else raw
     return value if column.is_number else column.original.get(value, value)
 
 

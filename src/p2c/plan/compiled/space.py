@@ -420,7 +420,9 @@ class Space:
         return self._rules_for(_called(self.theory.goal, negated=True) - needed)
 
     def _rules_for(self, decisions: set[Decision]) -> int:
-        return sum(bit for decision in decisions for bit, _ in self.bits_for[decision])
+        """Return the rules of decisions; what a model decides has no body that could be kept from firing."""
+        rules = sum(bit for decision in decisions for bit, _ in self.bits_for[decision])
+        return rules & ~self.judged
 
     @cached_property
     def _kept(self) -> dict[Callable[[Space], Any], Any]:

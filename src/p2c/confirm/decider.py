@@ -1,0 +1,152 @@
+"""A model that decides, opened: how it is asked about states, what was read of it, and what stands in for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from p2c.confirm.proxy import fit_proxy
+from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
+from p2c.errors import Fault, P2CError
+from p2c.learn.model.read_model import ReadModel
+from p2c.learn.model.reading import NotRead, Read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from p2c.confirm.judge import Ask
+    from p2c.confirm.proxy import Proxy
+    from p2c.confirm.trial_values import TrialValues
+    from p2c.domain.feature import Value
+    from p2c.learn.extract.source import Source
+    from p2c.plan.check.validate import Verdict
+    from p2c.rules.theory import DecidingModel, Theory
+
+    Row = Mapping[str, Any] | pd.Series
+
+WHOLE = 200
+"""Up to how many values a feature is looked at closely at every value, be it in the data or not."""
+
+KEPT = 100_000
+"""How many states are remembered with what the model said of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decider:
+    """A model brought together with rows of its table.
+
+    `stand_in` holds rules in the model's place that define `accepted(X)`, as text; `exact` tells that they are its own,
+    `learned` how far they agree with it, as a problem's `source` says it. `made_from_data` tells that the ranges of the features are only what was seen, so that rows may lie outside them.
+    """
+
+    source: Source
+    reading: Read | NotRead
+    stand_in: str = ""
+    exact: bool = False
+    learned: Mapping[str, Any] | None = None
+    budget: int = 2_000
+    seed: int = 0
+    made_from_data: bool = True
+
+    @cached_property
+    def judge(self) -> DecidingModel:
+        """Return the model as it decides `accepted(X)`: read, or asked about one state after the other."""
+        if isinstance(self.reading, Read) and self.is_read:
+            return ReadModel(self.reading.score, self.accepts)
+        return AskedJudge(self)
+
+    @cached_property
+    def is_read(self) -> bool:
+        """Tell whether the model was read and can be searched with, so that plans are proved against it."""
+        return isinstance(self.reading, Read) and not self.reading.score.lines
+
+    def accepts(self, state: Mapping[str, Value]) -> bool:
+        """Ask the model itself about one state."""
+        return self.asker({})([state])[0][0]
+
+    def asker(self, row: Row) -> Ask:
+        """Return what asks the model about states of one person, whose row keeps its own values where nothing changed."""
+        model, view = self.source.model, self.source.view
+        assert model is not None
+
+        def ask(states: Sequence[Mapping[str, Value]]) -> list[tuple[bool, float | None]]:
+            rows = view.ask(row, states)
+            answers = model.answer(rows)
+            scores = answers.scores
+            if scores is None and self.proxy is not None:
+                scores = self.proxy.scores(view.table(rows))
+            told = [None] * len(states) if scores is None else scores.tolist()
+            return list(zip(answers.accepted.tolist(), told, strict=True))
+
+        return ask
+
+    @property
+    def scored(self) -> bool:
+        """Tell whether the model tells how near a state is to being accepted."""
+        return self.source.model is not None and self.source.model.scored
+
+    @cached_property
+    def proxy(self) -> Proxy | None:
+        """Return a guess of the scores of a model that keeps them to itself; None where there is no need of one."""
+        if self.source.model is None or self.scored or self.exact or self.is_read:
+            return None
+        return fit_proxy(self.source.table, self.source.accepted, seed=self.seed)
+
+    def testified(self, verdict: Verdict, document: Mapping[str, Any]) -> Verdict:
+        """Return a verdict on a plan with the model's own word on the end that the plan says it accepts."""
+        end, told = document.get("counterfactual"), document.get("model") or {}
+        if end is None or not told.get("verified", True) or self.accepts(end):
+            return verdict
+        refused = Fault("counterfactual", "the model refuses this state")
+        return replace(verdict, faults=(*verdict.faults, refused))
+
+    def row(self, row: Any) -> dict[str, Any]:
+        """Return one person's row by feature, whether it goes by features or by columns of the table."""
+        return self.source.view.row(self.source.view.named(row))
+
+    def trial_values(self, theory: Theory) -> TrialValues:
+        """Return the values of each feature that are put to the model first."""
+        return choose_values(theory, self._samples[0])
+
+    def fine_values(self, theory: Theory) -> TrialValues:
+        """Return the values of each feature that are put to the model where it is asked closely."""
+        return choose_values(theory, self._samples[1], whole=WHOLE)
+
+    @cached_property
+    def _samples(self) -> tuple[dict[str, tuple[Value, ...]], dict[str, tuple[Value, ...]]]:
+        table = self.source.table
+        return sample_values(table), sample_values(table, parts=FINE_PARTS)
+
+
+@dataclass(frozen=True, eq=False)
+class AskedJudge:
+    """A model that is only asked: it decides states one by one, and cuts no feature into cells."""
+
+    decider: Decider
+    _known: dict[tuple[Value, ...], bool] = field(default_factory=dict)
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """Return the features that the model may read."""
+        source = self.decider.source
+        return source.reads or tuple(each.feature for each in source.view.features)
+
+    def accepts(self, state: Mapping[str, Value]) -> bool:
+        """Tell whether the model gives the desired class to a state; what it said lately is not asked again."""
+        key = tuple(state.values())
+        if key not in self._known:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            self._known[key] = self.decider.accepts(state)
+        return self._known[key]
+
+    def _refuse(self, *_: object) -> Any:
+        """Refuse what needs the inside of the model."""
+        raise P2CError(
+            f"the model is only asked, and this needs one that is read: {self.decider.reading}"
+        )
+
+    cell = cuts = marks = accepts_cells = surely_refuses = gaps = _refuse

@@ -1,0 +1,71 @@
+"""Why a model says what it says: its own reasons where it was read, those of the rules in its place where not (contract §5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from p2c.confirm.forcing import forcing_set
+from p2c.errors import P2CError
+from p2c.explain.phrases import ENGLISH
+from p2c.explain.sentences import Sentence, as_sentence, statement_words
+from p2c.plan.search.best_first import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c.domain.feature import Value
+    from p2c.explain.phrases import Phrases
+    from p2c.rules.theory import Theory
+
+MOST_STATES = 2_000
+"""How many states are looked at for what forces a refusal before that is left open."""
+
+
+@dataclass(frozen=True)
+class ModelReasons:
+    """What a model says of a state and why.
+
+    `forcing` names a smallest set of features whose values force its no, whatever the others are within their domains;
+    None where the model was not `read`, says yes, or the set was not found.
+    """
+
+    theory: Theory
+    state: Mapping[str, Value]
+    accepted: bool
+    read: bool
+    forcing: tuple[str, ...] | None
+    by_rules: bool = False
+    """Whether rules in the model's place give reasons."""
+
+    def sentences(self, phrases: Phrases = ENGLISH) -> tuple[Sentence, ...]:
+        """Return it in words: what leads in, then the values."""
+        if self.forcing:
+            told = (self.theory.feature[name] for name in self.forcing)
+            facts = [statement_words(each, self.state[each.name], phrases) for each in told]
+            return (
+                Sentence(phrases.model_forced),
+                *(Sentence(as_sentence(each, phrases), 1) for each in facts),
+            )
+        lead = phrases.model_says_yes if self.accepted else phrases.model_says_no
+        return (Sentence(lead), *((Sentence(phrases.model_reasons),) if self.by_rules else ()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        forcing = None if self.forcing is None else list(self.forcing)
+        return {"accepted": self.accepted, "read": self.read, "forcing": forcing}
+
+
+def model_reasons(
+    theory: Theory, state: Mapping[str, Value], *, stand_in: Theory | None = None
+) -> ModelReasons | None:
+    """Return what the model of a problem says and why; None where rules decide."""
+    if theory.model is None:
+        return None
+    accepted = theory.model.accepts(state)
+    by_rules = stand_in is not None and stand_in.model is None
+    try:
+        forcing = None if accepted else forcing_set(theory, state, Limits(nodes=MOST_STATES))
+    except P2CError:  # a model that is only asked has no inside to look at
+        return ModelReasons(theory, state, accepted, False, None, by_rules)
+    return ModelReasons(theory, state, accepted, True, forcing, by_rules)
