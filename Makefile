@@ -45,10 +45,10 @@ dist: $(BIN)/.dev  ## the files of a release, into dist
 	$(BIN)/python -m hatchling build
 
 docs: $(BIN)/.dev  ## the site, into build/site; any warning is an error
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 docs-serve: $(BIN)/.dev  ## the site on this machine, made anew as its pages change
-	$(BIN)/mkdocs serve
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 format: $(BIN)/.dev
 	$(BIN)/ruff format .

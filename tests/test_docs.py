@@ -1,7 +1,8 @@
 """Every command that the documentation prints works, in the order of its page and from an empty folder.
 
 Before a block of shell, a comment of HTML may say why it is `not run: …`, or what is `typed` into it, a line each. A
-shell comment may say its `exit code`. A block of Python that begins with the name of a file is saved as that.
+shell comment may say its `exit code`. A block of Python that begins with the name of a file is saved as that. A block of text
+right after one of shell is what that prints; `…` in it stands for anything.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 BLOCK = re.compile(r"(?:<!-- ([^>]*?)\s*-->\n)?^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+AFTER = re.compile(r"\n\n```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SAVED = re.compile(r"# (\w+\.py)\n")
 REASONS = {
     "it installs",
@@ -31,16 +33,29 @@ REASONS = {
 
 
 class Block(NamedTuple):
-    """What stands between two fences, its language, and the comment before it."""
+    """What stands between two fences, its language, the comment before it, and what is said right after it to be printed."""
 
     note: str
     language: str
     text: str
+    printed: str | None = None
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    for found in BLOCK.finditer(page.read_text(encoding="utf-8")):
-        yield Block(found[1] or "", found[2], found[3])
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        after = AFTER.match(text, found.end()) if found[2] == "sh" else None
+        yield Block(found[1] or "", found[2], found[3], after[1] if after else None)
+
+
+def agrees(printed: str, expected: str) -> bool:
+    """Tell whether a command printed what the page says, blanks at the ends of lines aside."""
+    shown, told = (
+        "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+        for text in (printed, expected)
+    )
+    pattern = ".*?".join(map(re.escape, re.split(r" *… *", told)))
+    return re.fullmatch(pattern, shown, re.DOTALL) is not None
 
 
 def run(block: Block, folder: Path) -> None:
@@ -57,9 +72,11 @@ def run(block: Block, folder: Path) -> None:
         check=False,
     )
     assert done.returncode == int(expected[1] if expected else 0), f"{block.text}\n{done.stderr}"
+    if block.printed is not None:
+        assert agrees(done.stdout, block.printed), f"{block.text}\nprinted:\n{done.stdout}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_command_of_a_page_works_in_an_empty_folder(page: Path, tmp_path: Path) -> None:
     for block in blocks(page):
         if saved := SAVED.match(block.text):
@@ -77,3 +94,54 @@ def test_what_is_not_run_changes_the_machine_or_needs_another() -> None:
 def test_every_block_of_python_is_run() -> None:
     texts = [each.text for page in PAGES for each in blocks(page) if each.language == "python"]
     assert [each for each in texts if not (each.startswith(">>> ") or SAVED.match(each))] == []
+
+
+# The site.
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the site, made as strictly as `make docs` makes it."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed here: the extra docs brings it")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
+    fetched = re.compile(r"""<(?:script|link|img|iframe)[^>]*?(?:src|href)=["']?(?:https?:)?//""")
+    shown = [page.name for page in site.rglob("*.html") if fetched.search(page.read_text("utf-8"))]
+    assert shown == []
+    styles = [each.name for each in site.rglob("*.css") if "url(http" in each.read_text("utf-8")]
+    assert styles == []
+
+
+def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
+    import p2c
+    from p2c.cli.app import HOMES
+    from p2c.domain.spec import FeatureSpec, ProblemSpec
+
+    def ids(page: str) -> str:
+        return (site / "reference" / page).read_text("utf-8")
+
+    commands = ids("commands.html")
+    assert [
+        name for many in HOMES.values() for name in many if f'id="p2c-{name}"' not in commands
+    ] == []
+    keys = ids("problem.html")
+    fields = {**ProblemSpec.model_fields, **FeatureSpec.model_fields}
+    assert [name for name in fields if f"<code>{name}</code>" not in keys] == []
+    assert [name for name, field in fields.items() if not field.description] == []
+    names = ids("python.html")
+    public = [name for name in dir(p2c) if not name.startswith("__") and name != "datasets"]
+    assert [name for name in public if f"p2c.{name}</code>" not in names] == []
+    routes = ids("http.html")
+    assert [
+        each for each in ("POST /plan", "POST /check", "GET /ready") if each not in routes
+    ] == []
+    assert "<code>counterfactual</code>" in ids("plan-json.html")

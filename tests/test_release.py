@@ -42,6 +42,9 @@ PYTHONS = [sys.executable, *filter(works, ("python3.12", "python3.13", "python3.
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the files of a release."""
+    pytest.importorskip(
+        "hatchling", reason="hatchling is not installed here: the extra test has it"
+    )
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
