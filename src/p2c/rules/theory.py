@@ -85,8 +85,8 @@ class DecidingModel(Protocol):
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
         """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
 
-    def gaps(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> list[float]:
-        """Return how near acceptance a box comes when one feature has other cells; below 0 it is surely refused."""
+    def priced(self, boxes: Sequence[int] | None) -> Any:
+        """Return the leaves of the model within a box as `PricedLeaves` of `learn.model`, to bound what a yes costs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ each group gives at most the greatest of the leaves that some row of the box rea
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,6 +61,23 @@ class Leaves:
             [{} for _ in score.axes],
         )
 
+    @cached_property
+    def size(self) -> float:
+        """Return the sum over the groups of the greatest size of a value."""
+        if not len(self.values):
+            return 0.0
+        return float(np.maximum.reduceat(np.abs(self.values).max(axis=1), self.starts).sum())
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[Mask, NDArray[np.int64]], ...]:
+        """Return for each axis the distinct sets of cells that reach a leaf, and which of them each leaf has."""
+        found = []
+        for reached in self.reached:
+            packed = np.packbits(reached, axis=0).T
+            _, first, kind_of = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+            found.append((np.ascontiguousarray(reached[:, first].T), kind_of.reshape(-1)))
+        return tuple(found)
+
     def open(self, place: int, cells: int) -> Mask:
         """Return the leaves that some of the cells of an axis reach; the cells are bits."""
         known = self._known[place]
@@ -88,29 +106,11 @@ class Leaves:
         total: Floats = np.maximum.reduceat(kept, self.starts, axis=0).sum(axis=0)
         return self.bias + total
 
-    def most_with(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> Floats:
-        """Return the same for several boxes that each differ from one in a single axis, given with its cells."""
-        rest = _others([self.open(place, cells) for place, cells in enumerate(boxes)])
-        kept = np.stack([rest[place] & self.open(place, cells) for place, cells in narrowed])
-        values = np.where(kept[:, :, None], self.values[None], -np.inf)
-        total: Floats = np.maximum.reduceat(values, self.starts, axis=1).sum(axis=1)
-        return self.bias + total
-
     def score(self, cells: Sequence[int]) -> Floats:
         """Return the margins of one row of cells."""
         if not len(self.values):
             return self.bias
         return self._most(self._open([1 << cell for cell in cells]))
-
-
-def _others(masks: list[Mask]) -> list[Mask]:
-    """Return for each of some masks the and of all others."""
-    before, after = [np.ones_like(masks[0])], [np.ones_like(masks[0])]
-    for mask in masks[:-1]:
-        before.append(before[-1] & mask)
-    for mask in masks[:0:-1]:
-        after.append(after[-1] & mask)
-    return [one & other for one, other in zip(before, after[::-1], strict=True)]
 
 
 def _unpacked(score: AdditiveScore, place: int) -> Mask:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from p2c.learn.model.leaves import Leaves
+from p2c.learn.model.priced_leaves import PricedLeaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,10 +109,9 @@ class ReadModel:
         """Tell whether no state of a box is accepted; a box is the open cells of each axis, as bits."""
         return bool((self.leaves.most(boxes) < self._surely_below).any())
 
-    def gaps(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> list[float]:
-        """Return how near the border the best state of a box stays when one axis has other cells; below 0 it is refused."""
-        most = self.leaves.most_with(boxes, narrowed) - self._surely_below
-        return [float(each) for each in most.min(axis=1)]
+    def priced(self, boxes: Sequence[int] | None) -> PricedLeaves:
+        """Return the leaves within a box, to bound what a yes costs there."""
+        return PricedLeaves(self.leaves, self._surely_below, boxes)
 
     def score_of(self, state: Mapping[str, Value]) -> tuple[float, float] | None:
         """Return the margin of a state that is nearest to its border and the border; None where that is not known."""

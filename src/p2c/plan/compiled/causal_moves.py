@@ -6,6 +6,8 @@ Regions of a feature are bits. What is worked out here holds for everyone, but f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action, Law
@@ -54,12 +56,20 @@ class CausalMoves:
     """The regions that no rule heads."""
     grid: int
     """All regions; the person's own value has the next higher bit where it has no place."""
+    onward: tuple[int, ...] = ()
+    """The regions that the `moves` of the feature lead to from each; empty where it has none."""
     known: dict[int, int] = field(default_factory=dict)
 
     @property
     def index(self) -> int:
         """Return the feature's place in the problem."""
         return self.governed.index
+
+    def may_follow(self, starts: int) -> int:
+        """Return the regions that some of these may be left for by a single change; from off the grid, that is any."""
+        if not self.onward or starts & ~self.grid:
+            return self.grid
+        return reduce(or_, (self.onward[bit.bit_length() - 1] for bit in bits(starts)), 0)
 
     def passing(self, rule: int) -> int:
         """Return the regions in which a rule's tests on the feature pass."""
@@ -133,7 +143,21 @@ def _moves_of(space: Space, governed: Governed) -> CausalMoves:
     )
     bare = [not head for head in heads]
     released = NOWHERE if governed.law is Law.IF else _landing(axis, bare, loose=loose)
-    return CausalMoves(governed, rules, released, heads, bodies, _mask(bare), (1 << len(cells)) - 1)
+    grid = (1 << len(cells)) - 1
+    onward = () if loose else _onward(axis)
+    return CausalMoves(governed, rules, released, heads, bodies, _mask(bare), grid, onward)
+
+
+def _onward(axis: Axis) -> tuple[int, ...]:
+    feature = axis.feature
+    if feature.moves_from is None:
+        return ()
+    region_of = {place: n for n, region in enumerate(axis.regions) for place in region}
+    found = [0] * len(axis.regions)
+    for start, ends in feature.moves_from.items():
+        for end in ends:
+            found[region_of[feature.places[start]]] |= 1 << region_of[feature.places[end]]
+    return tuple(found)
 
 
 def _landing(axis: Axis, admitted: Sequence[bool], *, loose: bool) -> Landing:

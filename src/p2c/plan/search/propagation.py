@@ -40,6 +40,8 @@ class Propagation:
     reach: RelaxedReach
     first_only: bool = True
     """Whether only the best plan is wanted, so that dominated options can be left out."""
+    judging: bool = True
+    """Whether what the model surely refuses is a dead end; a search that prices boxes sees that by itself."""
 
     @property
     def space(self) -> Space:
@@ -296,7 +298,8 @@ class End:
         while True:
             if self.propagation.has_rules:
                 self._propagate()
-            if self.propagation.space.wants_accepted and self.is_refused:
+            judging = self.propagation.judging and self.propagation.space.wants_accepted
+            if judging and self.is_refused:
                 raise DeadEnd
             taken = sum(self.taken.values())
             gone = dominated(self.propagation.better, self.left | taken, self.may_of)

@@ -298,7 +298,7 @@ class RelaxedReach:
                 found |= landing.reached_from(restless, moves.grid)
         if not sure or moves.governed.law is Law.ONLY_IF:
             found |= moves.released.reached_from(restless, moves.grid)
-        return found
+        return found & moves.may_follow(restless)
 
     def _rests(self, moves: CausalMoves, region: int, start: int, fired: int, sure: int) -> bool:
         """Tell whether a feature surely stays in a region."""
@@ -308,7 +308,10 @@ class RelaxedReach:
             headed = moves.heads[region.bit_length() - 1]
         else:
             headed = self.transitions.headed(moves.index, OFF)
-        if headed & sure:
+        law = moves.governed.law
+        if headed & sure or (law is Law.ONLY_IF and not headed):
+            return True
+        if law is Law.IF and not fired & ~headed:
             return True
         if fired != sure:
             return False

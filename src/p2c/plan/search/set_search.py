@@ -134,11 +134,12 @@ class SetSearch:
         calm = [] if halts else self.options.calm_of(choice.chosen)
         chosen = choice.chosen if halts else self.options.stirring_of(choice.chosen)
 
-        def arrives(places: Places) -> bool:
-            return transitions.judge(placed(places, calm)).goal
-
         def strays(position: int, place: int) -> bool:
             return not reach.region(position, place) & rests[position]
+
+        def arrives(places: Places) -> bool:
+            astray = any(strays(n, places[axis]) for axis, n in reach.position.items())
+            return not astray and transitions.judge(placed(places, calm)).goal
 
         ordering = Ordering(self.options, chosen, arrives, strays, halts)
         for arrival in orders(ordering, limits):
