@@ -1,13 +1,15 @@
-"""Random problems in which a model decides: a sum of tables over the features of a random problem of rules."""
+"""Random problems in which a model decides: a sum of tables, and perhaps of lines, over the features of a random problem of rules."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from p2c.learn.model.additive import AdditiveScore, Axis, Table
+from p2c.learn.model.additive import AdditiveScore, Axis, Curve, ScoreLine, Table
 from p2c.learn.model.read_model import ReadModel
 from p2c.problem import Problem
 from p2c.rules.render import render_atom, render_term
@@ -15,23 +17,27 @@ from p2c.rules.syntax import Atom, Constant, Variable
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from p2c.domain.feature import Feature
 
 Document = dict[str, Any]
 
 
-def judged_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
+def judged_problems(
+    seed: int, count: int, *, lined: bool = False
+) -> Iterator[tuple[Problem, Document]]:
     """Yield problems whose goal is the model's yes, in some with the goal of the rules besides, and a person each.
 
-    Others ask for its no, or reach it through a decision; in some a constraint asks it too.
+    Others ask for its no, or reach it through a decision; in some a constraint asks it too. Models that are `lined`
+    weigh numbers as well, some of them with rounding, so that they are asked where a sum is on the border.
     """
     for number, (document, row) in enumerate(seeded_problems(seed, count)):
         rng = random.Random(f"{seed} {number} judged")
         features = Problem.from_dict(document).theory.features
         goal = "accepted(X)" if rng.random() < 0.7 else f"{document['goal']}, accepted(X)"
-        judge = ReadModel(_score(rng, features), _never)
+        score = _lined(rng, features) if lined else _score(rng, features)
+        judge = ReadModel(score, _asked(score) if lined else _never)
         rules = document["rules"]
         if number % 3 == 1:
             goal = rng.choice(("not accepted(X)", "fine_by_all(X)", "not fine_by_all(X)"))
@@ -50,6 +56,47 @@ def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:
     if feature.kind.is_number:
         return f"{name},N), N{rng.choice(('>=', '=<'))}{render_term(constant)}"
     return f"{rng.choice(('', 'not '))}{name},{render_term(constant)})"
+
+
+def _lined(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveScore:
+    """Return a sum that weighs most of the numbers it reads, its border within reach."""
+    score = _score(rng, features)
+    numbers = [place for place, axis in enumerate(score.axes) if axis.is_number]
+    lines: list[ScoreLine | Curve] = []
+    for place in numbers:
+        slope = [rng.choice((-3, -2, -1, 0, 1, 2, 3)) / rng.choice((1, 2)) for _ in score.bias]
+        if rng.random() < 0.85 and any(slope):
+            line = ScoreLine(place, np.array(slope))
+            lines.append(_curve(line) if rng.random() < 0.2 else line)
+    if rng.random() < 0.5:
+        alone = tuple(table for table in score.tables if len(table.axes) == 1)
+        score = replace(score, tables=alone)
+    rounding = rng.choice((0.0, 1e-13))
+    score = replace(score, lines=tuple(lines), rounding=rounding, magnitude=50.0)
+    states = [{each.name: _drawn(rng, each) for each in features} for _ in range(40)]
+    told = np.sort(score.score(*score.locate(pd.DataFrame(states))), axis=0)
+    border = told[rng.choice((20, 30, 36, 39))]
+    return replace(score, refused_below=border, accepted_from=border)
+
+
+def _drawn(rng: random.Random, feature: Feature) -> Any:
+    return feature.domain.value(rng.randrange(feature.domain.size))
+
+
+def _curve(line: ScoreLine) -> Curve:
+    """Return a curve that goes the way of a line: cubes instead of numbers."""
+    return Curve(line.axis, lambda numbers: line.of(numbers**3 / 4), line.rising)
+
+
+def _asked(score: AdditiveScore) -> Callable[[Mapping[str, Any]], bool]:
+    """Return the model behind a sum, which is the sum itself: these numbers leave nothing to round."""
+
+    def ask(state: Mapping[str, Any]) -> bool:
+        names = [axis.feature for axis in score.axes]
+        cells, numbers = score.locate(pd.DataFrame([{name: state[name] for name in names}]))
+        return bool((score.score(cells, numbers) >= score.accepted_from).all())
+
+    return ask
 
 
 def _never(state: Mapping[str, Any]) -> bool:

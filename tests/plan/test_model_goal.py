@@ -10,10 +10,10 @@ from tests.plan.judged import judged_problems
 from tests.plan.test_agreement import nearest_differences, plan_differences
 
 
-def compare(seed: int, count: int) -> dict[str, int]:
+def compare(seed: int, count: int, *, lined: bool = False) -> dict[str, int]:
     """Compare plans, nearest ends and proofs of impossibility; return how many of each status there were."""
     counts: dict[str, int] = {}
-    for problem, row in judged_problems(seed, count):
+    for problem, row in judged_problems(seed, count, lined=lined):
         state = problem.read_row(row)
         expected = best_plan(problem.theory, state)
         if expected is None:
@@ -44,3 +44,17 @@ def test_plans_against_a_model_are_those_of_brute_force(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_plans_against_a_model_are_those_of_brute_force_on_many_more(seed: int) -> None:
     compare(seed + 5_000, 50)
+
+
+def test_plans_against_a_model_that_weighs_numbers_are_those_of_brute_force() -> None:
+    counts = compare(300, 60, lined=True)
+    assert counts["found"] >= 8
+    assert counts["infeasible"] >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30))
+def test_plans_against_a_model_that_weighs_numbers_are_those_of_brute_force_on_many_more(
+    seed: int,
+) -> None:
+    compare(seed + 7_000, 50, lined=True)

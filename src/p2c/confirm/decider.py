@@ -54,14 +54,14 @@ class Decider:
     @cached_property
     def judge(self) -> DecidingModel:
         """Return the model as it decides `accepted(X)`: read, or asked about one state after the other."""
-        if isinstance(self.reading, Read) and self.is_read:
+        if isinstance(self.reading, Read):
             return ReadModel(self.reading.score, self.accepts)
         return AskedJudge(self)
 
     @cached_property
     def is_read(self) -> bool:
         """Tell whether the model was read and can be searched with, so that plans are proved against it."""
-        return isinstance(self.reading, Read) and not self.reading.score.lines
+        return isinstance(self.reading, Read)
 
     def accepts(self, state: Mapping[str, Value]) -> bool:
         """Ask the model itself about one state."""

@@ -59,14 +59,41 @@ ACCEPTED = Decision("accepted")
 
 
 class DecidingModel(Protocol):
-    """A model in the place of decision rules (contract §5): it cuts features into cells and decides by them alone."""
+    """A model in the place of decision rules (contract §5): it cuts features into cells and decides by them.
+
+    Of a feature that is `lined` the number itself counts as well, within a cell.
+    """
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Return the features that the model reads, in an order of its own."""
 
+    @property
+    def lined(self) -> frozenset[str]:
+        """Return the numbers that the model weighs, so that two in one cell may differ."""
+
     def accepts(self, state: Mapping[str, Value]) -> bool:
         """Tell whether the model gives the desired class to a state."""
+
+    @property
+    def margins(self) -> int:
+        """Return how many margins must be reached."""
+
+    @property
+    def is_separate(self) -> bool:
+        """Tell whether every part of the model reads a single feature."""
+
+    def gain(self, name: str, value: Value) -> tuple[float, ...] | None:
+        """Return what a value adds by itself to each margin that must be reached; None where that is not known."""
+
+    def is_straight(self, name: str) -> bool:
+        """Tell whether the same step adds the same everywhere within a cell of a number."""
+
+    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+        """Return what such gains add up to at least in a state that may be accepted, one of a box where it is given.
+
+        `size` is the most that the sizes of all that the weighed numbers add can come to.
+        """
 
     def cell(self, name: str, value: Value) -> int:
         """Return the cell of a value, -1 for one that has none."""

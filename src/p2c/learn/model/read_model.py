@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from p2c.learn.model.alone import AloneParts
 from p2c.learn.model.leaves import Leaves
 from p2c.learn.model.priced_leaves import PricedLeaves
 
@@ -35,11 +36,52 @@ class ReadModel:
     score: AdditiveScore
     ask: Ask
     _known: dict[tuple[int, ...], bool] = field(default_factory=dict)
+    _gains: dict[tuple[str, Value], tuple[float, ...] | None] = field(default_factory=dict)
+    _sums: dict[tuple[int, ...], np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def leaves(self) -> Leaves:
-        """Return the parts of the model, to bound."""
+        """Return the parts of the model that see cells only, to bound."""
         return Leaves.of(self.score)
+
+    @cached_property
+    def lined(self) -> frozenset[str]:
+        """Return the numbers that lines or curves read."""
+        return frozenset(self.score.axes[line.axis].feature for line in self.score.lines)
+
+    @cached_property
+    def _alone(self) -> AloneParts:
+        return AloneParts(self.score)
+
+    @property
+    def margins(self) -> int:
+        """Return how many margins must be reached."""
+        return self.score.margins
+
+    @property
+    def is_separate(self) -> bool:
+        """Tell whether every part of the model reads a single feature."""
+        return self._alone.rest is None
+
+    def gain(self, name: str, value: Value) -> tuple[float, ...] | None:
+        """Return what a value adds by itself to each margin; None where the model was not read for it."""
+        known = self._gains.get((name, value), ())
+        if known == ():
+            if len(self._gains) > KEPT:
+                self._gains.clear()
+            cell = self.cell(name, value)
+            known = self._gains[name, value] = (
+                None if cell < 0 else self._alone.gain(name, cell, value)
+            )
+        return known
+
+    def is_straight(self, name: str) -> bool:
+        """Tell whether no curve reads a number."""
+        return self._alone.is_straight(name)
+
+    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+        """Return what gains add up to at least in a state that may be accepted, rounding allowed for."""
+        return self._alone.needed(boxes, size)
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
@@ -88,9 +130,11 @@ class ReadModel:
     def accepts_cells(
         self, cells: tuple[int, ...], state: Callable[[], Mapping[str, Value]]
     ) -> bool:
-        """Tell the same from the cells of a state, which itself is only needed where the model has to be asked."""
+        """Tell the same from the cells of a state, which itself is needed where it is weighed or the model is asked."""
         if -1 in cells:
             return self.ask(state())
+        if self.score.lines:
+            return self._weighs(cells, state())
         known = self._known.get(cells)
         if known is None:
             margins = self.leaves.score(cells)
@@ -105,8 +149,32 @@ class ReadModel:
             self._known[cells] = known
         return known
 
+    def _weighs(self, cells: tuple[int, ...], state: Mapping[str, Value]) -> bool:
+        weighed, size = self._alone.weighed(state)
+        margins = self._by_cells(cells) + weighed
+        slack = self.score.rounding * (self.score.magnitude + size)
+        if (margins >= self.score.accepted_from + slack).all():
+            return True
+        if (margins < self.score.refused_below - slack).any():
+            return False
+        return self.ask(state)
+
+    def _by_cells(self, cells: tuple[int, ...]) -> np.ndarray:
+        """Return what the parts add that see cells only; remembered."""
+        known = self._sums.get(cells)
+        if known is None:
+            if len(self._sums) > KEPT:
+                self._sums.clear()
+            known = self._sums[cells] = self.leaves.score(cells)
+        return known
+
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
-        """Tell whether no state of a box is accepted; a box is the open cells of each axis, as bits."""
+        """Tell whether no state of a box is accepted; a box is the open cells of each axis, as bits.
+
+        Of a model that weighs numbers nothing is told here: `needed` and `gain` bound it.
+        """
+        if self.score.lines:
+            return False
         return bool((self.leaves.most(boxes) < self._surely_below).any())
 
     def priced(self, boxes: Sequence[int] | None) -> PricedLeaves:
@@ -118,6 +186,6 @@ class ReadModel:
         cells = tuple(self.cell(name, state[name]) for name in self.reads)
         if -1 in cells:
             return None
-        margins = self.leaves.score(cells)
+        margins = self.leaves.score(cells) + self._alone.weighed(state)[0]
         place = int(np.argmin(margins - self.score.accepted_from))
         return float(margins[place]), float(self.score.accepted_from[place])

@@ -332,6 +332,12 @@ class Space:
         return {index: place for place, index in enumerate(self.judged_axes)}
 
     @cached_property
+    def lined_axes(self) -> frozenset[int]:
+        """Return the features of which two numbers in one region may differ, as the model weighs them."""
+        judge = self.theory.model
+        return frozenset() if judge is None else frozenset(self.index[name] for name in judge.lined)
+
+    @cached_property
     def _judged_cells(self) -> dict[tuple[int, int], int]:
         return {}
 
@@ -439,7 +445,7 @@ class Space:
     def is_small(self) -> bool:
         """Tell whether routes of classes pay: the classes are few enough to be met again, and their routes to be listed."""
         few = math.prod(len(axis.regions) for axis in self.axes) <= SMALL
-        return few and not self.theory.norm.largest
+        return few and not self.theory.norm.largest and not self.lined_axes
 
     @cached_property
     def selects(self) -> bool:

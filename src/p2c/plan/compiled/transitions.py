@@ -2,7 +2,7 @@
 
 The same definitions as in `rules/meaning.py`, on places and bit masks. Only targets that can matter are offered: of the
 places of a cell, the one that costs least and comes first; `Variety.POINTS` offers one for every cell of every feature,
-as the nearest end states need.
+as the nearest end states need. Of a number that a model weighs, every place may matter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import Remembered, bits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.space import Governed
@@ -99,9 +99,13 @@ class Transitions:
         """Return, for each feature, the rules whose tests on it pass at a place."""
         return self._tables[0]
 
+    def _passing(self, places: Places) -> int:
+        """Return the rules whose tests on features all pass, as if the model said yes."""
+        return reduce(and_, map(getitem, self.bodies, places))
+
     def base(self, places: Places) -> int:
         """Return the rules whose tests on features all pass, and what the model decides."""
-        base = reduce(and_, map(getitem, self.bodies, places))
+        base = self._passing(places)
         judged = self.person.space.judged
         return base if not judged or self._accepts(places) else base & ~judged
 
@@ -169,13 +173,17 @@ class Transitions:
         """Tell what a state is; remembered for the next time."""
         known = self._verdicts.get(places)
         if known is None:
-            known = self._verdicts[places] = self._judge(places)
+            known = self._verdicts[places] = self._judge(places, self.base(places))
         return known
 
-    def _judge(self, places: Places) -> Judgement:
+    def suits(self, places: Places) -> bool:
+        """Tell whether a state is at the goal if the model says yes to it."""
+        return self._judge(places, self._passing(places)).goal
+
+    def _judge(self, places: Places, base: int) -> Judgement:
         space = self.person.space
         heads = self._tables[1]
-        fired, goal = space.truth(self.base(places))
+        fired, goal = space.truth(base)
         violated = []
         for each in space.governed:
             own, headed = fired & each.rules, heads[each.index][places[each.index]]
@@ -297,11 +305,12 @@ class Transitions:
         own = self.person.places[index]
         found: list[tuple[int, Sequence[int]]] = []
         for region in regions:
-            if isinstance(region, range):
-                found += [(region[0], region), (region[-1], region)][: len(region)]
-            elif self.variety is Variety.POINTS:
+            every = self.variety is Variety.POINTS and not isinstance(region, range)
+            if every or index in self.person.space.lined_axes:
                 found += [(place, (place,)) for place in region]
                 continue
+            if isinstance(region, range):
+                found += [(region[0], region), (region[-1], region)][: len(region)]
             else:
                 found.append((region[0], region))
             if index in self.own_matters and own in region:
@@ -358,9 +367,9 @@ class Transitions:
     def _find_targets(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
         axis = self.person.space.axes[index]
         missing = self.person.missing(index, start)
-        if axis.feature.moves_from is not None:
-            ends = range(axis.size) if missing else sorted(self._moves(index, start))
-            for end in ends:
+        singles = self._singles(index, start, missing=missing)
+        if singles is not None:
+            for end in singles:
                 if missing or self.leads(index, start, end):
                     yield end, (end,)
             return
@@ -382,6 +391,15 @@ class Transitions:
             best = self._best(index, start, cell, barred, missing=missing)
             if best is not None:
                 yield best, cell
+
+    def _singles(self, index: int, start: int, *, missing: bool) -> Iterable[int] | None:
+        """Return the places to go to, where each stands for itself alone; None where cells do."""
+        axis = self.person.space.axes[index]
+        if axis.feature.moves_from is not None:
+            return range(axis.size) if missing else sorted(self._moves(index, start))
+        if index in self.person.space.lined_axes:
+            return (place for place in range(axis.size) if place != start)
+        return None
 
     def _edges(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the cells that do not hold the start, with the near end of each, or its first place where all are as far."""

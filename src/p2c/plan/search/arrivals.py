@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from p2c.plan.search.best_first import best_first
 from p2c.plan.search.box_search import BoxSearch
 from p2c.plan.search.ceilings import under_ceilings
+from p2c.plan.search.courses import SpanOptions
 from p2c.plan.search.devices import ALL, Device
+from p2c.plan.search.line_search import LineSearch
 from p2c.plan.search.options import Options
 from p2c.plan.search.propagation import Propagation, some_state
 from p2c.plan.search.relaxed_reach import RelaxedReach
@@ -43,29 +45,41 @@ def arrivals(
     """
     space = transitions.person.space
     settable = space.settable if every else space.relevant
+    weighs = space.wants_accepted and bool(space.lined_axes)
 
     def search(transitions: Transitions) -> Iterator[Arrival]:
         landing = partial(land, transitions)
-        if space.selects:
-            kind = BoxSearch if space.wants_accepted else SetSearch
-            options = Options(transitions, settable)
-            return best_first(kind(options, landing, every, first_only, devices).leads(), limits)
-        return best_first(StateSearch(transitions, settable, landing).leads(), limits)
+        if not space.selects:
+            return best_first(StateSearch(transitions, settable, landing).leads(), limits)
+        if weighs:
+            spans = SpanOptions(transitions, settable)
+            return best_first(
+                LineSearch(spans, landing, every, first_only, devices).leads(), limits
+            )
+        kind = BoxSearch if space.wants_accepted else SetSearch
+        options = Options(transitions, settable)
+        return best_first(kind(options, landing, every, first_only, devices).leads(), limits)
 
     looks_ahead = not space.selects and Device.RELAXED_REACH in devices
     if looks_ahead and not may_arrive(transitions, limits):
         return iter(())
-    largest = space.theory.norm.largest
-    return under_ceilings(transitions, search) if largest else search(transitions)
+    if not space.theory.norm.largest:
+        return search(transitions)
+    return under_ceilings(transitions, search, partial(may_arrive, limits=limits) if weighs else None)
 
 
 def may_arrive(transitions: Transitions, limits: Limits) -> bool:
     """Tell whether a look ahead sees a way to the goal; where it does not, there is none."""
-    options = Options(transitions, transitions.person.space.relevant)
-    reach = RelaxedReach(transitions, options.listed, options.by_axis)
+    space = transitions.person.space
+    options = SpanOptions(transitions, space.relevant)
+    if space.wants_accepted and space.lined_axes:
+        # Moves and supported effects only take more steps to where rules may lead at all.
+        landing = partial(_landed, transitions)
+        return any(LineSearch(options, landing, first_only=False).leads())
+    reach = RelaxedReach(transitions, tuple(options.listed), options.by_axis)
     left = (1 << len(options.listed)) - 1
     end = Propagation(reach, first_only=False).of((), left)
-    if end is None or transitions.person.space.judged:
+    if end is None or space.judged:
         # Whether some state is accepted at all is what a search finds out.
         return end is not None
     return some_state(end, limits)

@@ -2,7 +2,8 @@
 
 Under a ceiling all that is left to compare is the number of actions, the way and the sequence, which add up, so every bound
 and every pruning of the search holds. What arrives under a ceiling and touches it was not open under the one before. The next
-ceiling is the least cost that was kept out, so none is passed over; where nothing was, there is no other path.
+ceiling is the least cost that was kept out, so none is passed over; where nothing was, there is no other path. Where a model
+weighs numbers, every value has a cost of its own: there the first ceiling is the least under which a look ahead sees a path.
 """
 
 from __future__ import annotations
@@ -24,13 +25,18 @@ if TYPE_CHECKING:
     Search = Callable[[Transitions], Iterator[Arrival]]
 
 
-def under_ceilings(transitions: Transitions, search: Search) -> Iterator[Arrival]:
+def under_ceilings(
+    transitions: Transitions, search: Search, may_arrive: Callable[[Transitions], bool] | None
+) -> Iterator[Arrival]:
     """Yield paths in the contract's order; where actions come before the cost, those with equally many together."""
+    lowest = 0 if may_arrive is None else _lowest(transitions, may_arrive)
+    if lowest is None:
+        return
     by_actions = transitions.person.space.theory.minimize is Minimize.ACTIONS
     actions: float = 0 if by_actions else math.inf
     while True:
         more = math.inf
-        ceiling = Ceiling(transitions.person)
+        ceiling = Ceiling(transitions.person, lowest)
         while True:
             for arrival in _under(transitions, ceiling, search):
                 if arrival.direct > actions:
@@ -47,13 +53,38 @@ def under_ceilings(transitions: Transitions, search: Search) -> Iterator[Arrival
         actions = more
 
 
+def _lowest(transitions: Transitions, may_arrive: Callable[[Transitions], bool]) -> int | None:
+    """Return the least ceiling under which a look ahead sees a path; None where there is none."""
+    person = transitions.person
+    low, high = 0, max(
+        person.price(index, place, end)
+        for index, axis in enumerate(person.space.axes)
+        for place in {person.places[index], 0, axis.size - 1}
+        for end in (0, axis.size - 1)
+    )
+    if not may_arrive(transitions):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if may_arrive(_lowered(transitions, Ceiling(person, middle))):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _lowered(transitions: Transitions, ceiling: Ceiling) -> Transitions:
+    """Return what can happen under a ceiling, an effort being the number of direct actions."""
+    person = transitions.person
+    prices = person.prices._replace(per_cost=0, per_action=1)
+    return replace(transitions, person=replace(person, prices=prices), ceiling=ceiling)
+
+
 def _under(transitions: Transitions, ceiling: Ceiling, search: Search) -> Iterator[Arrival]:
     """Yield paths under a ceiling: an effort is the number of direct actions there."""
     person = transitions.person
-    prices = person.prices._replace(per_cost=0, per_action=1)
-    under = replace(transitions, person=replace(person, prices=prices), ceiling=ceiling)
     try:
-        yield from search(under)
+        yield from search(_lowered(transitions, ceiling))
     except LimitReached as reached:
         best = reached.best and priced(person, reached.best)
         raise LimitReached(ceiling.most * person.prices.per_cost, best) from None

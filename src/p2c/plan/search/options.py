@@ -55,10 +55,19 @@ class Options:
         return self.transitions.person.space
 
     @cached_property
-    def listed(self) -> tuple[Option, ...]:
+    def listed(self) -> Sequence[Option]:
         """Return all options, by number."""
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> list[Option]:
         found = [each for index in self.settable for each in self._on(index)]
-        return tuple(sorted(found, key=lambda each: each[:4]))
+        return sorted(found, key=lambda each: each[:4])
+
+    def add(self, option: Option) -> int:
+        """Add an option that stands for part of another; return its number."""
+        self._listed.append(option)
+        return len(self._listed) - 1
 
     def _on(self, index: int) -> Iterator[Option]:
         person = self.transitions.person

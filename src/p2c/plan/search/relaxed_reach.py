@@ -19,7 +19,7 @@ from p2c.plan.compiled.bitsets import bits, numbers
 from p2c.plan.compiled.causal_moves import Memory, causal_moves, common_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from p2c.plan.compiled.causal_moves import CausalMoves
     from p2c.plan.compiled.space import Space
@@ -73,7 +73,7 @@ class RelaxedReach:
     """What one person's options may bring about."""
 
     transitions: Transitions
-    options: tuple[Option, ...]
+    options: Sequence[Option]
     on_axis: Mapping[int, int]
     """The options on each feature, as a mask."""
 

@@ -78,7 +78,9 @@ class SetSearch:
 
     @cached_property
     def _reach(self) -> RelaxedReach:
-        return RelaxedReach(self.options.transitions, self.options.listed, self.options.by_axis)
+        return RelaxedReach(
+            self.options.transitions, tuple(self.options.listed), self.options.by_axis
+        )
 
     @cached_property
     def _propagation(self) -> Propagation:

@@ -1,0 +1,100 @@
+"""What each feature adds to a model's score by itself, and what is left to those parts that read several at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2c.learn.model.additive import Curve
+from p2c.learn.model.leaves import Leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from p2c.domain.feature import Value
+    from p2c.learn.model.additive import AdditiveScore, ScoreLine
+
+Floats = NDArray[np.float64]
+
+SPARE = 4
+"""How many times the model's own rounding is allowed for where gains are added in another order."""
+EXACT = float(np.finfo(np.float64).eps)
+"""What our own sums are off by, where the model's are exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class AloneParts:
+    """The tables over one feature, the lines and the curves of a model."""
+
+    score: AdditiveScore
+
+    @cached_property
+    def _tables(self) -> dict[str, Floats]:
+        found: dict[str, Floats] = {}
+        for table in self.score.tables:
+            if len(table.axes) == 1:
+                name = self.score.axes[table.axes[0]].feature
+                found[name] = found.get(name, 0.0) + table.values
+        return found
+
+    @cached_property
+    def _lines(self) -> dict[str, list[ScoreLine | Curve]]:
+        found: dict[str, list[ScoreLine | Curve]] = {}
+        for line in self.score.lines:
+            found.setdefault(self.score.axes[line.axis].feature, []).append(line)
+        return found
+
+    @cached_property
+    def rest(self) -> Leaves | None:
+        """Return the parts that read several features; None where there are none."""
+        shared = tuple(table for table in self.score.tables if len(table.axes) > 1)
+        if not shared and not self.score.trees.count:
+            return None
+        return Leaves.of(replace(self.score, tables=shared))
+
+    def gain(self, name: str, cell: int, value: Value) -> tuple[float, ...]:
+        """Return what a value in a cell of a feature adds by itself to each margin."""
+        total = np.zeros(self.score.margins)
+        if name in self._tables:
+            total = total + self._tables[name][cell]
+        if value is not None:
+            for line in self._lines.get(name, ()):
+                total = total + line.of(np.array([float(value)]))[0]
+        return tuple(total.tolist())
+
+    def is_straight(self, name: str) -> bool:
+        """Tell whether no curve reads a number."""
+        return not any(isinstance(line, Curve) for line in self._lines.get(name, ()))
+
+    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+        """Return what gains add up to at least in a state of a box that may be accepted."""
+        slack = SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size + 1)
+        most = self.score.bias
+        if self.rest is not None:
+            most = np.full(len(most), np.inf) if boxes is None else self.rest.most(boxes)
+        return tuple((self.score.refused_below - slack - most).tolist())
+
+    def weighed(self, state: Mapping[str, Value]) -> tuple[Floats, float]:
+        """Return what lines and curves add to the margins of a state, and how large the sum of their sizes is."""
+        told = []
+        for name, lines in self._lines.items():
+            value = state[name]
+            if value is not None:
+                number = np.array([float(value)])
+                told += [line.of(number)[0] for line in lines if isinstance(line, Curve)]
+        values = [state[name] for name in self._straight[0]]
+        numbers = [0.0 if each is None else float(each) for each in values]
+        straight = np.array(numbers)[:, None] * self._straight[1]
+        added = np.array([*told, *straight]).reshape(-1, self.score.margins)
+        return added.sum(axis=0), float(np.abs(added).max(axis=1).sum())
+
+    @cached_property
+    def _straight(self) -> tuple[tuple[str, ...], Floats]:
+        """Return the numbers that lines read, and their slopes."""
+        lines = [line for line in self.score.lines if not isinstance(line, Curve)]
+        names = tuple(self.score.axes[line.axis].feature for line in lines)
+        return names, np.array([line.slope for line in lines]).reshape(-1, self.score.margins)

@@ -1,0 +1,299 @@
+"""Sets of direct actions where a model weighs numbers: boxes of what is open to each feature, bounded by a relaxation.
+
+A box says for each feature which options are open, and of a number that is weighed which part of each. `relaxation` tells the
+least price at which the features of a box may add what the model asks for; no plan of the box is cheaper. The choice next to
+it is tried, and the box is split: where the relaxation goes part of the way, between the two parts; else the choice that
+was tried is set apart. What would be dearer than the best plan so far goes at once.
+
+What governed features add depends on the choice. Until all that can stir them is settled, they count with the best that they
+may come to; from then on, with what they do come to.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from p2c.plan.compiled.bitsets import numbers
+from p2c.plan.search.best_first import Key
+from p2c.plan.search.courses import STAY, WAY_SHARE, Survey
+from p2c.plan.search.line_boxes import NEARLY, ArrivedLead, LineLead
+from p2c.plan.search.options import Choice
+from p2c.plan.search.propagation import DeadEnd
+from p2c.plan.search.relaxation import STAYING, Box, Relaxation, Stretch
+from p2c.plan.search.set_search import SetSearch, contains_one, mask_of
+from p2c.rules.theory import ACCEPTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from p2c.plan.search.best_first import Arrival, Lead, Limits
+    from p2c.plan.search.courses import Gains, SpanOptions
+    from p2c.plan.search.line_boxes import Steps
+    from p2c.plan.search.propagation import End
+
+
+@dataclass(frozen=True)
+class LineSearch(SetSearch):
+    """What is searched by boxes of one person's options and their places."""
+
+    options: SpanOptions
+    best: list[float] = field(default_factory=list)
+    """The price of the best plan so far."""
+    tried: dict[tuple[int, ...], bool] = field(default_factory=dict)
+    """Which choices were put in order, and whether they arrived."""
+
+    @cached_property
+    def survey(self) -> Survey:
+        """Return what the options come to."""
+        return Survey(self.options)
+
+    @cached_property
+    def relaxation(self) -> Relaxation:
+        """Return what bounds a box."""
+        return Relaxation(self.survey)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Tell whether rules have no say, and no part of the model reads two features at once."""
+        return not self._propagation.has_rules and self.survey.judge.is_separate
+
+    @cached_property
+    def foretells(self) -> bool:
+        """Tell whether what rules say is known from the options, whichever of their places is taken."""
+        theory = self.options.space.theory
+        bodies = [clause.body for _, clauses in theory.causes for clause in clauses]
+        bodies += [clause.body for clause in theory.constraints]
+        return all(decision != ACCEPTED for decision, _ in theory.called(bodies))
+
+    @cached_property
+    def ruled(self) -> tuple[int, ...]:
+        """Return the features that may be set whose options rules tell apart, those that stir others first."""
+        reach, space = self._reach, self.options.space
+        found = [
+            axis
+            for axis in self.options.by_axis
+            if axis in reach.moves_of
+            or len({reach.own[axis], *(body for _, body in reach.ways[axis])}) > 1
+        ]
+        return tuple(sorted(found, key=lambda axis: (axis not in space.stirring, axis)))
+
+    def leads(self) -> Iterator[Lead]:
+        """Yield the box of everything."""
+        box: Box = {}
+        for axis, options in self.options.by_axis.items():
+            courses = [self.survey.courses[number] for number in numbers(options)]
+            box[axis] = (STAYING, *(Stretch(each.number, 0, each.last) for each in courses))
+        if self.is_plain:
+            yield from self.boxed(box, None, self.survey.nothing)
+            return
+        end = self._propagation.of((), (1 << len(self.survey.courses)) - 1)
+        synced = None if end is None else _synced(box, end)
+        if synced is not None:
+            yield from self.boxed(synced, end, None)
+
+    def boxed(self, box: Box, end: End | None, known: Gains | None) -> Iterator[LineLead]:
+        """Yield a box, if a plan may come of it; `known` is what governed features add where that is known."""
+        needed = self._needed(end, known)
+        relaxed = self.relaxation.of(box, needed)
+        if relaxed is None or self.is_beaten(relaxed.price):
+            return
+        if self.of_a_kind and contains_one(taken_mask(box), self.closed):
+            return
+        yield LineLead(self, self._key(relaxed.price), box, end, relaxed, needed, known)
+
+    @property
+    def of_a_kind(self) -> bool:
+        """Tell whether of the ends that rules and tables cannot tell apart only the best is wanted."""
+        return not self.every and not self.first_only
+
+    def narrowed(self, lead: LineLead, box: Box) -> Iterator[LineLead]:
+        """Yield a part of a box, if a plan may come of it."""
+        if lead.end is None:
+            yield from self.boxed(box, None, lead.gains)
+            return
+        try:
+            end = self._end(lead.end, lead.box, box)
+        except DeadEnd:
+            return
+        synced = box if end is lead.end else _synced(box, end)
+        if synced is not None:
+            yield from self.boxed(synced, end, lead.gains)
+
+    def _end(self, past: End, whole: Box, box: Box) -> End:
+        """Return what a part of a box may end with."""
+        gone = 0
+        chosen: list[int] = []
+        moved: list[int] = []
+        for axis, open_ in box.items():
+            before = whole[axis]
+            if open_ is before:
+                continue
+            left, known = ({each.number for each in some} for some in (open_, before))
+            if left == known:
+                continue
+            gone |= mask_of(1 << number for number in known - left if number != STAY)
+            if STAY in known - left:
+                moved.append(axis)
+            if len(left) == 1 and STAY not in left:
+                chosen += left
+        if not (chosen or gone or moved):
+            return past
+        kept = mask_of(1 << number for number in chosen)
+        end = past.narrowed(tuple(chosen), past.left & ~gone | kept)
+        for axis in moved:
+            end.leave_own(axis)
+        end.settle()
+        return end
+
+    def is_beaten(self, price: float) -> bool:
+        """Tell whether a price is above that of the best plan so far, where only that is wanted."""
+        return bool(self.best) and price * (1 - NEARLY) > self.best[0]
+
+    def _key(self, price: float) -> Key:
+        """Return what no plan at some price or above can beat."""
+        prices, per_way = self.options.transitions.person.prices, self.survey.per_way
+        low = price * (1 - NEARLY)
+        effort = max(math.ceil(low - WAY_SHARE), 0)
+        way = int((low - effort) / per_way) if per_way and low > effort else 0
+        by_cost = prices.per_cost > 1
+        length = effort % prices.per_cost if by_cost else effort // prices.per_action
+        return Key(effort, length, way, ())
+
+    def _needed(self, end: End | None, known: Gains | None) -> Gains:
+        """Return what the features that may be set must add to each margin."""
+        asked = self._asked
+        if end is not None and not self.survey.judge.is_separate:
+            asked = self.survey.judge.needed(end.boxes, self._size)
+        if known is None:
+            assert end is not None, "where rules have a say, it is known what they may lead to"
+            known = self._hoped(tuple(end.regions))
+        return tuple(a - b - c for a, b, c in zip(asked, self._still, known, strict=True))
+
+    @cached_property
+    def _asked(self) -> Gains:
+        return self.survey.judge.needed(None, self._size)
+
+    @cached_property
+    def _size(self) -> float:
+        """Return how large the sum of what weighed numbers add can be."""
+        survey, space = self.survey, self.options.space
+        places = self.options.transitions.person.places
+        size = 0.0
+        for axis in space.lined_axes:
+            ends = (places[axis], 0, space.axes[axis].size - 1)
+            told = [abs(gain) for place in ends for gain in survey.gain(axis, place)]
+            size += max(each for each in told if math.isfinite(each))
+        return size
+
+    @cached_property
+    def _still(self) -> Gains:
+        """Return what the features add that nobody changes."""
+        space = self.options.space
+        still = [
+            self.relaxation.stays(axis)
+            for axis in space.judged_axes
+            if axis not in self.options.by_axis and axis not in space.governed_axes
+        ]
+        return _total(self.survey.nothing, still)
+
+    @cached_property
+    def _known_hopes(self) -> dict[tuple[int, ...], Gains]:
+        return {}
+
+    def _hoped(self, regions: tuple[int, ...]) -> Gains:
+        """Return the most that governed features can add, each in some regions."""
+        known = self._known_hopes.get(regions)
+        if known is None:
+            found = [
+                self._most_in(axis, regions[position])
+                for position, axis, _ in self._reach.governed
+                if axis in self.options.space.judged_places
+            ]
+            known = self._known_hopes[regions] = _total(self.survey.nothing, found)
+        return known
+
+    def _most_in(self, axis: int, regions: int) -> Gains:
+        places, survey = self.options.space.axes[axis].regions, self.survey
+        told = []
+        for number in numbers(regions):
+            if number < len(places):
+                told += [survey.gain(axis, places[number][end]) for end in (0, -1)]
+            else:
+                told.append(survey.gain(axis, self.options.transitions.person.places[axis]))
+        return tuple(map(max, zip(*told, strict=True)))
+
+    def foretold(self, box: Box, limits: Limits) -> Gains | None:
+        """Return the most that governed features come to add once all that rules see is settled; None if rules forbid it."""
+        space = self.options.space
+        chosen = [box[axis][0].number for axis in self.ruled if box[axis][0].number != STAY]
+        told = []
+        for places in self._ends.of(tuple(sorted(chosen)), limits):
+            if self.options.transitions.suits(places):
+                judged = [axis for axis in space.judged_axes if axis in space.governed_axes]
+                gains = [self.survey.gain(axis, places[axis]) for axis in judged]
+                told.append(_total(self.survey.nothing, gains))
+        return tuple(map(max, zip(*told, strict=True))) if told else None
+
+    def chosen(self, at: Steps) -> tuple[int, ...]:
+        """Return the options that take features to some steps, by number."""
+        found = []
+        for number, step in at.values():
+            if number != STAY:
+                places = self.survey.courses[number].places
+                found.append(self.options.at(number, places[step]) if places[1:] else number)
+        return tuple(sorted(found))
+
+    def arrive(self, lead: LineLead, at: Steps, limits: Limits) -> Iterator[Lead]:
+        """Yield the best order of a choice that was not tried before, if it arrives and may be the best."""
+        chosen = self.chosen(at)
+        choice = Choice(sum(self.options.listed[number].effort for number in chosen), chosen, 0)
+        if chosen in self.tried or self.is_beaten(float(choice.effort)):
+            return
+        regions = [] if lead.end is None else list(lead.end.regions)
+        paths = self.orders(choice, regions, limits)
+        arrival = next(paths, None)
+        self.tried[chosen] = arrival is not None
+        if arrival is not None:
+            self.arrived.append(mask_of(1 << number for number in chosen))
+            self._note(arrival)
+            kind = mask_of(1 << number for number, _ in at.values() if number != STAY)
+            yield ArrivedLead(self, arrival.key, arrival, paths, kind)
+
+    def _note(self, arrival: Arrival) -> None:
+        if self.first_only:
+            governed = self.options.space.governed_axes
+            way = WAY_SHARE if governed else arrival.way * self.survey.per_way
+            price = arrival.effort + way
+            self.best[:] = [min(price, *self.best)] if self.best else [price]
+
+
+def taken_mask(box: Box) -> int:
+    """Return the options that every choice of a box takes."""
+    settled = (open_[0].number for open_ in box.values() if len(open_) == 1)
+    return mask_of(1 << number for number in settled if number != STAY)
+
+
+def _synced(box: Box, end: End) -> Box | None:
+    """Return a box without what can no longer be ended with; None where a feature has nothing left."""
+    left = end.left | mask_of(end.taken.values())
+    found: Box = {}
+    for axis, open_ in box.items():
+        stays = axis not in end.moved
+        kept = open_
+        if not all(stays if each.number == STAY else left >> each.number & 1 for each in open_):
+            kept = tuple(
+                each
+                for each in open_
+                if (stays if each.number == STAY else left >> each.number & 1)
+            )
+            if not kept:
+                return None
+        found[axis] = kept
+    return found
+
+
+def _total(nothing: Gains, gains: Iterable[Gains]) -> Gains:
+    return tuple(map(sum, zip(nothing, *gains, strict=True)))
