@@ -7,13 +7,18 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c.learn.model import NotRead, Read
@@ -25,6 +30,15 @@ MODELS: dict[str, Any] = {
     "extra": ExtraTreesClassifier(15, max_depth=4, random_state=0),
     "boosted": GradientBoostingClassifier(n_estimators=15, max_depth=2, random_state=0),
     "histogram": HistGradientBoostingClassifier(max_iter=15, max_depth=3, random_state=0),
+    "logistic": LogisticRegression(),
+    "ridge": RidgeClassifier(),
+    "svm behind steps and a scale": make_pipeline(
+        make_column_transformer(
+            (KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform"), ["debt"]),
+            remainder=StandardScaler(),
+        ),
+        LinearSVC(random_state=0),
+    ),
 }
 CAUSAL = "score(X,N) :- debt(X,D), D=<2, N>=6. score(X,N) :- debt(X,D), D>2, N<6."
 

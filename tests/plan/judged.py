@@ -46,7 +46,9 @@ def judged_problems(
         if number % 4 == 2:
             asked = rng.choice(("accepted(X)", "not accepted(X)"))
             rules += f"\n:- {asked}, {_condition(rng, features)}."
-        yield Problem.from_dict({**document, "goal": goal, "rules": rules}, model=judge), row
+        norm = {"norm": "linf"} if lined and rng.random() < 0.15 else {}
+        told = {**document, "goal": goal, "rules": rules, **norm}
+        yield Problem.from_dict(told, model=judge), row
 
 
 def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:

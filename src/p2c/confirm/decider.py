@@ -150,3 +150,5 @@ class AskedJudge:
         )
 
     cell = cuts = marks = accepts_cells = surely_refuses = gaps = _refuse
+    gain = is_straight = needed = _refuse
+    lined = margins = is_separate = property(_refuse)

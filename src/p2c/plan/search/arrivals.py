@@ -65,7 +65,9 @@ def arrivals(
         return iter(())
     if not space.theory.norm.largest:
         return search(transitions)
-    return under_ceilings(transitions, search, partial(may_arrive, limits=limits) if weighs else None)
+    return under_ceilings(
+        transitions, search, partial(may_arrive, limits=limits) if weighs else None
+    )
 
 
 def may_arrive(transitions: Transitions, limits: Limits) -> bool:

@@ -56,11 +56,14 @@ def under_ceilings(
 def _lowest(transitions: Transitions, may_arrive: Callable[[Transitions], bool]) -> int | None:
     """Return the least ceiling under which a look ahead sees a path; None where there is none."""
     person = transitions.person
-    low, high = 0, max(
-        person.price(index, place, end)
-        for index, axis in enumerate(person.space.axes)
-        for place in {person.places[index], 0, axis.size - 1}
-        for end in (0, axis.size - 1)
+    low, high = (
+        0,
+        max(
+            person.price(index, place, end)
+            for index, axis in enumerate(person.space.axes)
+            for place in {person.places[index], 0, axis.size - 1}
+            for end in (0, axis.size - 1)
+        ),
     )
     if not may_arrive(transitions):
         return None
