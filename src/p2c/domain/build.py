@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, Feature, Grid, Kind, Points, Words, exact
 from p2c.errors import Fault, shorten, suggestion
 
@@ -37,24 +39,29 @@ def build_feature(
         minimum=low,
         maximum=high,
         action=spec.action or default,
-        weight=spec.weight,
         scale=None if isinstance(spec.scale, str) else spec.scale,
         law=spec.causal or law,
         moves=_moves(spec),
-        label=spec.label,
-        unit=spec.unit,
-        unit_one=spec.unit_one,
-        phrase=spec.phrase,
-        advice=spec.advice,
         names=tuple(spec.names.items()),
         languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
         governed=governed,
+        **_as_given(spec),
     )
     if _dearest(feature) > DEAREST:
         key = "weight" if feature.scale is None else "scale"
         message = f"a change over the whole range would cost more than {float(DEAREST):g}; expected a scale nearer to its range, or a smaller weight"
         return None, [Fault(f"{place}.{key}", message)]
     return feature, []
+
+
+READ = {"action", "scale", "moves", "names", "languages"}
+"""The keys of which a feature has something else than was given."""
+
+
+def _as_given(spec: FeatureSpec) -> dict[str, Any]:
+    """Return the keys that a feature has as they are given, such as its weight and words."""
+    keys = {each.name for each in fields(Feature)} & set(type(spec).model_fields)
+    return {key: getattr(spec, key) for key in keys - READ}
 
 
 DEAREST = Fraction(10**300)
@@ -65,7 +72,7 @@ def _dearest(feature: Feature) -> Fraction:
     """Return the most that changes of a feature may cost under any norm."""
     times = feature.domain.size if feature.moves else 1
     far = (exact(feature.maximum) - exact(feature.minimum)) / feature.divisor
-    return exact(feature.weight) * (times * max(far, Fraction(1))) ** 2
+    return exact(feature.weight) * (times * max(far, Fraction(1))) ** max(n.power for n in Norm)
 
 
 def _words(spec: WordsSpec) -> Words:

@@ -74,7 +74,8 @@ class Norm(Enum):
         """
         if self.power == 1:
             return length + gone if self.largest else length
-        return length * (length + 2 * gone)
+        added: Length = (length + gone) ** self.power - gone**self.power
+        return added
 
     def total(self, shares: Iterable[Share]) -> Share | int:
         """Return what the weighted shares of features come to together."""
@@ -82,4 +83,4 @@ class Norm(Enum):
 
     def root(self, total: float | Fraction) -> float:
         """Return the cost that a sum of weighted shares stands for."""
-        return float(total) if self.power == 1 else math.sqrt(total)
+        return math.sqrt(total) if self.power == 2 else float(total) ** (1 / self.power)

@@ -47,6 +47,22 @@ class Action(Enum):
         return self in (Action.FREE, Action.UP, Action.DOWN)
 
 
+class RestrictionKind(Enum):
+    """What may bar a change of a feature and can be lifted: an action other than free, moves, or limits."""
+
+    FIXED = "fixed"
+    UP = "up"
+    DOWN = "down"
+    EFFECT = "effect"
+    MOVES = "moves"
+    LIMITS = "limits"
+
+    @property
+    def is_action(self) -> bool:
+        """Tell whether it is lifted by another action."""
+        return self.value in [each.value for each in Action]
+
+
 class Law(Enum):
     """What the causal rules of a feature say of values that no fired rule names (contract §2, Allowed).
 
@@ -278,6 +294,26 @@ def distance(feature: Feature, start: Value, end: Value) -> Fraction:
     if start is None or end is None or feature.kind is Kind.CATEGORY:
         return Fraction(1)
     return abs(feature.order(end) - feature.order(start)) / feature.divisor
+
+
+def restrictions(feature: Feature) -> list[RestrictionKind]:
+    """Return the restrictions that a feature has by itself; whether its limits bar anything is up to the rules."""
+    found = [] if feature.action is Action.FREE else [RestrictionKind(feature.action.value)]
+    return found if feature.moves is None else [*found, RestrictionKind.MOVES]
+
+
+def unrestricted(feature: Feature, kind: RestrictionKind) -> Feature:
+    """Return a feature without one of the restrictions that it has by itself."""
+    if kind is RestrictionKind.MOVES:
+        return replace(feature, moves=None)
+    return replace(feature, action=Action.FREE)
+
+
+def may_set(feature: Feature, start: Value, end: Value) -> bool:
+    """Tell whether a person may change a value directly, whatever was changed before."""
+    if end is None or not feature.action.is_direct or not feature.contains(end):
+        return False
+    return permits(feature, start, end)
 
 
 def permits(feature: Feature, start: Value, end: str | int | float) -> bool:

@@ -167,7 +167,10 @@ class Tariff:
     def words(self) -> str:
         """Return how a reader gets the cost from what a tool adds up."""
         share = f"cost / {float(self.units):.12g}"
-        shown = f"the square root of {share}" if self.norm.power == 2 else share
+        root = {1: "", 2: "the square root of "}.get(
+            self.norm.power, f"the {self.norm.power}th root of "
+        )
+        shown = f"{root}{share}"
         return shown if self.exact else f"{shown}, rounded to whole numbers"
 
 

@@ -118,12 +118,11 @@ class Reach:
         feature = self.dynamics.person.space.axes[self.index].feature
         if not self.spread or feature.moves_from is not None:
             return [end for end, _ in self.dynamics.targets(self.index, place)]
-        missing = self.dynamics.person.missing(self.index, place)
         ends = [end for region in self._regions for end in self._cheapest(region, place)]
         return [
             end
             for end in dict.fromkeys(ends)
-            if end != place and (missing or self.dynamics.leads(self.index, place, end))
+            if end != place and self.dynamics.chooses(self.index, place, end)
         ]
 
     @property

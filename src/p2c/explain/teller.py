@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import exact
+from p2c.domain.feature import RestrictionKind, exact
 from p2c.domain.spec import Minimize
 from p2c.explain.caveats import proved_by, rules_words
 from p2c.explain.facts import circumstances, facts, more_words
@@ -290,7 +290,8 @@ class Teller:
 
     def restriction(self, blocker: Blocker) -> str:
         """Return what a restriction says, as a clause."""
-        frame = self.phrases.restrictions[blocker.restriction]
+        frames = self.phrases.restrictions
+        frame = frames.get(blocker.restriction, frames[RestrictionKind.MOVES.value])
         return filled(frame, label=self.label(blocker.feature))
 
     def stopped(self, *, found: bool) -> tuple[Item, ...]:

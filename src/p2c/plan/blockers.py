@@ -13,7 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.domain.feature import Action, Feature, Grid, Points, exact
+from p2c.domain.feature import (
+    Feature,
+    Grid,
+    Points,
+    RestrictionKind,
+    exact,
+    restrictions,
+    unrestricted,
+)
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Blocker, CausalAction, DirectAction, Found, GaveUp, Infeasible
@@ -98,7 +106,7 @@ class Trial:
         return frozenset(
             number
             for number, (blocker, feature) in enumerate(self.liftings)
-            if blocker.restriction == Action.EFFECT.value
+            if blocker.restriction == RestrictionKind.EFFECT.value
             or not (feature.governed or self.space.theory.feature[blocker.feature].moves)
         )
 
@@ -221,20 +229,12 @@ def _in_vain(plan: Found) -> bool:
 
 
 def _merged(feature: Feature, lifting: Lifting) -> Feature:
-    match lifting.blocker.restriction:
-        case "moves":
-            return replace(feature, moves=None)
-        case "limits":
-            wide = lifting.feature
-            return replace(
-                feature,
-                domain=wide.domain,
-                minimum=wide.minimum,
-                maximum=wide.maximum,
-                scale=wide.scale,
-            )
-        case _:
-            return replace(feature, action=Action.FREE)
+    kind, wide = RestrictionKind(lifting.blocker.restriction), lifting.feature
+    if kind is not RestrictionKind.LIMITS:
+        return unrestricted(feature, kind)
+    return replace(
+        feature, domain=wide.domain, minimum=wide.minimum, maximum=wide.maximum, scale=wide.scale
+    )
 
 
 def liftings(space: Space) -> tuple[Lifting, ...]:
@@ -247,14 +247,11 @@ def _liftings(space: Space) -> Iterator[Lifting]:
         feature = axis.feature
         if axis.feature.name not in space.concerned:
             continue
-        if feature.action is not Action.FREE:
-            blocker = Blocker(feature.name, feature.action.value)
-            yield Lifting(blocker, replace(feature, action=Action.FREE))
-        if feature.moves is not None:
-            yield Lifting(Blocker(feature.name, "moves"), replace(feature, moves=None))
+        for kind in restrictions(feature):
+            yield Lifting(Blocker(feature.name, kind.value), unrestricted(feature, kind))
         wide = _widened(axis)
         if wide is not None:
-            yield Lifting(Blocker(feature.name, "limits"), wide)
+            yield Lifting(Blocker(feature.name, RestrictionKind.LIMITS.value), wide)
 
 
 def widened(space: Space, name: str) -> Feature | None:

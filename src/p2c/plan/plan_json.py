@@ -29,6 +29,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from p2c.domain.cost import Norm
+from p2c.domain.feature import RestrictionKind  # noqa: TC001 - pydantic needs it at run time
 from p2c.domain.spec import SourceSpec  # noqa: TC001 - pydantic needs it at run time
 from p2c.errors import PlanError, suggestion
 from p2c.plan.outcome import (
@@ -169,7 +170,12 @@ class BlockerRecord(Part):
     """A restriction that stands in the way."""
 
     feature: Name
-    restriction: Literal["fixed", "up", "down", "effect", "moves", "limits"]
+    restriction: RestrictionKind
+
+    @property
+    def blocker(self) -> Blocker:
+        """Return the restriction as plans have it."""
+        return Blocker(self.feature, self.restriction.value)
 
 
 class ModelRecord(Part):
@@ -288,7 +294,7 @@ def _answer(record: PlanRecord) -> Plan:
             return Already(question)
         case Status.INFEASIBLE:
             opened = None if record.opened is None else _answer(record.opened)
-            blockers = tuple(Blocker(e.feature, e.restriction) for e in record.blockers or ())
+            blockers = tuple(each.blocker for each in record.blockers or ())
             path = opened if isinstance(opened, Found) else None
             return Infeasible(question, blockers, path, record.explained)
         case Status.GAVE_UP:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import Action, Grid, Points, exact
+from p2c.domain.feature import Action, Grid, Points, RestrictionKind, exact, unrestricted
 from p2c.errors import Fault, ProblemError, suggestion
 from p2c.plan.blockers import widened
 from p2c.plan.compiled.space import Space
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Domain, Feature, Number
     from p2c.rules.theory import Theory
 
-LIFTABLE = ("moves", "limits")
+LIFTABLE = tuple(each.value for each in RestrictionKind if not each.is_action)
 """The restrictions that are lifted as such; the others are actions and are lifted by another action."""
 
 
@@ -100,8 +100,9 @@ def _restricted(theory: Theory, feature: Feature, restriction: Restriction) -> F
         found |= _limits(wide or feature, feature, restriction)
     if restriction.only is not None:
         found["moves"] = _moves(feature, restriction.only)
-    elif "moves" in restriction.lifted:
-        found["moves"] = None
+    for kind in map(RestrictionKind, restriction.lifted):
+        if kind is not RestrictionKind.LIMITS:
+            feature = unrestricted(feature, kind)
     return replace(feature, **found)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import permits
+from p2c.domain.feature import may_set
 from p2c.domain.spec import Effects, Exceptions
 from p2c.rules.meaning import (
     abduce,
@@ -62,10 +62,7 @@ class Player:
 
     def may_set(self, state: State, feature: str, value: Value) -> bool:
         """Tell whether a direct action from a state is permitted, whatever was set before."""
-        spec = self.theory.feature[feature]
-        if value is None or not spec.action.is_direct or not spec.contains(value):
-            return False
-        return permits(spec, state[feature], value)
+        return may_set(self.theory.feature[feature], state[feature], value)
 
     def supported(self, state: State) -> tuple[Outcome, ...]:
         """Return what fired rules support although nothing is violated, where the problem has such effects."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 from p2c.domain.cost import Norm  # noqa: TC001 - pydantic needs them at run time
-from p2c.domain.feature import Action, Law  # noqa: TC001
+from p2c.domain.feature import Action, Law, RestrictionKind
 from p2c.domain.limits import LONGEST
 from p2c.domain.spec import (  # noqa: TC001
     Effects,
@@ -37,7 +37,7 @@ class Restriction(Message):
     max: Number | None = None
     only: list[StrictStr | StrictInt | StrictFloat] | None = None
     weight: Number | None = Field(None, ge=0)
-    lift: list[Literal["moves", "limits"]] = Field(default_factory=list, max_length=2)
+    lift: list[RestrictionKind] = Field(default_factory=list, max_length=len(RestrictionKind))
 
 
 class WhyRequest(Message):

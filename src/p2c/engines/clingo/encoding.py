@@ -136,7 +136,7 @@ class Encoding:
         if moves and reach.settable:
             yield from self._routes(name, together=together)
         if together and reach.settable:
-            yield from self._squares(name)
+            yield from self._powers(name)
 
     def _routes(self, name: str, *, together: bool) -> Iterator[str]:
         """Yield the ways of more than one move: what they cost, and how many moves they take."""
@@ -154,8 +154,8 @@ class Encoding:
     def _length(self, name: str, start: int, end: int) -> int:
         return self.instance.dynamics.person.length(self.instance.reaches[name].index, start, end)
 
-    def _squares(self, name: str) -> Iterator[str]:
-        """Yield what lengths of moves cost together: the square of their sum."""
+    def _powers(self, name: str) -> Iterator[str]:
+        """Yield what lengths of moves cost together: a power of their sum."""
         reach, person = self.instance.reaches[name], self.instance.dynamics.person
         lengths = [self._length(name, s, e) for s in reach.places for e, _ in reach.direct(s)]
         prices = person.prices
@@ -163,7 +163,7 @@ class Encoding:
         unit = prices.per_change[reach.index] if flat else prices.per_unit[reach.index]
         factor = self.tariff.units / prices.denominator
         for length in range(max(lengths, default=0) * len(reach.places) + 1):
-            price = unit * length * length * factor
+            price = unit * self.instance.theory.norm.share(length) * factor
             yield f"price({token(name)},{length},{int(price)})."
 
     def _law(self, name: str) -> Iterator[str]:

@@ -79,7 +79,7 @@ def _wrong_blockers(plan: PlanRecord, answer: Infeasible) -> Iterator[Fault]:
         return
     due, found = (
         [f"{each.feature} ({each.restriction})" for each in blockers]
-        for blockers in (answer.blockers, plan.blockers)
+        for blockers in (answer.blockers, [each.blocker for each in plan.blockers])
     )
     if sorted(due) != sorted(found):
         right, wrong = ", ".join(due) or "none", ", ".join(found) or "none"

@@ -329,6 +329,10 @@ class Transitions:
         least = min((abs(self.position(index, place) - here) for place in found), default=0)
         return [p for p in sorted(set(found)) if abs(self.position(index, p) - here) == least]
 
+    def chooses(self, index: int, start: int, end: int) -> bool:
+        """Tell whether a direct action may choose a place; from a missing value any."""
+        return self.person.missing(index, start) or self.leads(index, start, end)
+
     def leads(self, index: int, start: int, end: int) -> bool:
         """Tell whether a change goes a way that the feature's action permits."""
         action = self.person.space.axes[index].feature.action

@@ -24,7 +24,10 @@ Act = tuple[int, int]
 
 
 class Key(NamedTuple):
-    """What decides between paths, in the contract's order; of a lead, what no path that comes of it can beat."""
+    """What decides between paths, in the contract's order; of a lead, what no path that comes of it can beat.
+
+    The order of these fields is the order of ties; it is written nowhere else.
+    """
 
     effort: int
     length: int
@@ -35,7 +38,7 @@ class Key(NamedTuple):
 HARD = 40
 """From how many nodes on a search counts as hard."""
 
-START = Key(0, 0, 0, ())
+START = Key(effort=0, length=0, way=0, sequence=())
 
 
 class Move(NamedTuple):
@@ -97,7 +100,7 @@ class Arrival(NamedTuple):
         """Return what decides between this path and others."""
         moves = self.moves
         sequence = tuple([(move.axis, move.end) for move in moves])
-        return Key(self.effort, len(moves), self.way, sequence)
+        return Key(effort=self.effort, length=len(moves), way=self.way, sequence=sequence)
 
 
 class Lead(Protocol):

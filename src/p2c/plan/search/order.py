@@ -58,7 +58,8 @@ class Ordering:
         )
         effort, way = sum(each.effort for each in listed), sum(each.way for each in listed)
         left = tuple(sorted(self.chosen, key=lambda n: self.options.listed[n][2:4]))
-        return Partway(Key(effort, len(listed) + astray, way, ()), places, left, (), None)
+        key = Key(effort=effort, length=len(listed) + astray, way=way, sequence=())
+        return Partway(key, places, left, (), None)
 
 
 class Partway(NamedTuple):
@@ -117,7 +118,7 @@ def _made(
     ordering: Ordering, path: Partway, move: Move, left: tuple[int, ...], number: int | None = None
 ) -> Partway:
     """Return a path with one more move; an option on a governed feature now shows its price."""
-    effort, length, way, sequence = path.key
+    effort, length, way = path.key.effort, path.key.length, path.key.way
     index, listed = move.axis, ordering.options.listed
     loose = path.loose
     if index in ordering.position:
@@ -137,5 +138,6 @@ def _made(
         if move.among[1:]:
             loose = tuple(sorted((*loose, (index, move.start))))
     places = (*path.places[:index], move.end, *path.places[index + 1 :])
-    key = Key(effort, length, way, (*sequence, (index, move.end)))
+    sequence = (*path.key.sequence, (index, move.end))
+    key = Key(effort=effort, length=length, way=way, sequence=sequence)
     return Partway(key, places, left, loose, Chain(move, path.chain))

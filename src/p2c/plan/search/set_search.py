@@ -222,7 +222,8 @@ class ChoiceLead(NamedTuple):
         need = self.choice.effort + sum(shares)
         if need <= self.key.effort:
             return self._branches(reasons, end, shares)
-        key = Key(need, len(self.choice.chosen) + 1, self.key.way, ())
+        length = len(self.choice.chosen) + 1
+        key = Key(effort=need, length=length, way=self.key.way, sequence=())
         return (self._replace(key=key, past=end, reasons=reasons, shares=tuple(shares)),)
 
     def _branches(
@@ -262,8 +263,9 @@ def choice_key(options: Options, chosen: tuple[int, ...], effort: int, bound: in
     way = sum(each.way for each in listed)
     governed = options.space.governed_axes
     if bound > effort or any(each.axis in governed for each in listed):
-        return Key(bound, len(chosen) + (bound > effort), way, ())
-    return Key(bound, len(chosen), way, tuple(sorted((each.axis, each.end) for each in listed)))
+        return Key(effort=bound, length=len(chosen) + (bound > effort), way=way, sequence=())
+    sequence = tuple(sorted((each.axis, each.end) for each in listed))
+    return Key(effort=bound, length=len(chosen), way=way, sequence=sequence)
 
 
 class OrderLead(NamedTuple):

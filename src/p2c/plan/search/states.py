@@ -117,7 +117,12 @@ class StateLead(NamedTuple):
             assert following.chain is not None
             move = following.chain.move
             sequence = (*key.sequence, (move.axis, move.end))
-            onward = Key(following.effort, key.length + 1, following.way, sequence)
+            onward = Key(
+                effort=following.effort,
+                length=key.length + 1,
+                way=following.way,
+                sequence=sequence,
+            )
             if move.direct and not search.transitions.lasts(move.axis, following.node.places):
                 continue
             if search.frontier.admits(following.node, onward, following.gone):

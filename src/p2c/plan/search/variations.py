@@ -106,11 +106,13 @@ def _options(transitions: Transitions, move: Move) -> Iterator[int]:
     person = transitions.person
     apart = index in transitions.own_matters
     barred = {start, person.places[index]} if apart else {start}
-    missing = person.missing(index, start)
     for place in _outward(transitions, move):
-        permitted = missing or not move.direct or transitions.leads(index, start, place)
-        if place not in barred and permitted:
-            if move.direct and not transitions.affords(index, start, place):
+        if place in barred:
+            continue
+        if not move.direct:
+            yield place
+        elif transitions.chooses(index, start, place):
+            if not transitions.affords(index, start, place):
                 return
             yield place
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from p2c.plan.answer import exceptions_of
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.search.best_first import moves_of, step_ends
+from p2c.plan.search.best_first import Key, moves_of, step_ends
 from p2c.plan.search.states import Node, Path, successors
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ class Route(NamedTuple):
     breaks: tuple[int, ...]
     """How many moves have been made at the end of each step."""
 
-    @property
-    def order(self) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Return what decides between routes of equal effort and way."""
-        return len(self.moves), tuple((move.axis, move.end) for move in self.moves)
+    def key(self, effort: Any = 0, way: Any = 0) -> Key:
+        """Return what decides between routes, whose effort and way for a person may be fractions."""
+        sequence = tuple((move.axis, move.end) for move in self.moves)
+        return Key(effort=effort, length=len(self.moves), way=way, sequence=sequence)
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _explore(transitions: Transitions, anchors: tuple[int, ...], most: int) -> E
             key = (path.direct, onward.length, onward.sequence, made, onward)
             heapq.heappush(queue, key)  # type: ignore[misc]
     routes = tuple(_route(transitions, goal) for goal in goals)
-    return Entry(transitions, anchors, False, tuple(sorted(routes, key=lambda route: route.order)))
+    return Entry(transitions, anchors, False, tuple(sorted(routes, key=Route.key)))
 
 
 def _extended(person: Person, label: _Label, path: Path) -> _Label:
@@ -233,11 +233,8 @@ def _beats(person: Person, one: _Label, other: _Label) -> bool:
         far > dict(other.path.gone).get(axis, 0) for axis, far in one.path.gone
     ):
         return False
-    if cheaper:
-        return True
-    if one.length != other.length:
-        return one.length < other.length
-    return nearer or one.sequence <= other.sequence
+    better = Key(effort=-cheaper, length=one.length, way=-nearer, sequence=one.sequence)
+    return better <= Key(effort=0, length=other.length, way=0, sequence=other.sequence)
 
 
 def _between(person: Person, axis: int, near: int, far: int) -> bool:
@@ -267,7 +264,7 @@ def best_route(person: Person, routes: tuple[Route, ...]) -> tuple[int, Route]:
     best = routes[efforts.index(least)]
     if efforts.count(least) > 1:
         equal = [each for each, effort in zip(routes, efforts, strict=True) if effort == least]
-        best = min(equal, key=lambda each: (len(each.moves), way_of(person, each)))
+        best = min(equal, key=lambda each: each.key(way=way_of(person, each)))
     return least, best
 
 

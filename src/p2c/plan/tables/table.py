@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.person import Person
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
+    from p2c.plan.search.best_first import Key
     from p2c.plan.tables.class_routes import Entry
     from p2c.plan.tables.encode import Coded, Column, Whole
 
@@ -320,13 +321,13 @@ def _take_exactly(batch: Batch, routes: tuple[Route, ...], row: int) -> None:
                 found += weight * theory.norm.share(far / weight)
         return found
 
-    def order(route: Route) -> tuple[Fraction | int, ...]:
+    def order(route: Route) -> Key:
         measures = cost(route), route.direct
         first = measures if theory.minimize is Minimize.COST else measures[::-1]
         way = Fraction(route.way, prices.per_way)
         if not theory.norm.tells_way:
             way += sum(ways[each] for each in route.lengths)
-        return (*first, len(route.moves), way)
+        return route.key(first, way)
 
     best = min(routes, key=order)
     least = cost(best)

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from p2c.domain.feature import Action
 from p2c.errors import Fault, RowError
 from p2c.explain.phrases import LANGUAGES, phrases_of
+from p2c.plan.restriction import LIFTABLE
 from p2c.web.pages.values import number_fault, plain_number, typed_number
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from p2c.web.pages.values import Reading
 
 OPTIONS = ("norm", "minimize", "effects", "language")
-ACTIONS = ("free", "up", "down", "fixed", "effect")
+ACTIONS = tuple(each.value for each in Action)
 NUMBERS = {"min": "min", "max": "max", "w": "weight"}
 NEEDED = "a value is still needed, or that it is not known"
 
@@ -68,7 +70,7 @@ class Case:
 
     def lifting(self, feature: str, restriction: str) -> str:
         """Return the address of the same case without one restriction."""
-        if restriction in ("moves", "limits"):
+        if restriction in LIFTABLE:
             kept = self._without_limits(feature) if restriction == "limits" else self
             only = {} if restriction == "moves" else {feature: self.only.get(feature, ())}
             others = {name: texts for name, texts in self.only.items() if name != feature}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Grid, Points, in_language
+from p2c.domain.feature import Action, Grid, Points, in_language
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, label_words, number_words, unit_of_one, value_words
 from p2c.rules.cells import weighed_features
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from p2c.web.pages.values import Reading
     from p2c.web.problem_store import Entry
 
-GROUPS = {"free": "change", "up": "change", "down": "change", "effect": "effect", "fixed": "fixed"}
+GROUPS = {each: "change" if each.is_direct else each.value for each in Action}
 """Where in the form a feature stands, by its action; what no rule looks at stands apart, under `spare`."""
 
 
@@ -85,7 +85,7 @@ def groups_of(entry: Entry, case: Case, read: Reading) -> list[Group]:
     weighed = weighed_features(theory)
     found: dict[str, list[Field]] = {key: [] for key in ("change", "effect", "fixed", "spare")}
     for number, feature in enumerate(theory.features):
-        key = GROUPS[feature.action.value] if feature.name in weighed else "spare"
+        key = GROUPS[feature.action] if feature.name in weighed else "spare"
         found[key].append(_field(number, in_language(feature, case.spoken), case, read))
     return [Group(key, tuple(fields)) for key, fields in found.items() if fields]
 
