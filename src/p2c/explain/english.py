@@ -201,7 +201,6 @@ ENGLISH = Phrases(
             "title": "The way to a yes, step by step",
             "nothing": "Nothing has to change.",
             "no_way": "There is no way to show.",
-            "start": "Now: {facts}.",
             "direct_told": "You change {label} from {start} to {end}",
             "effect_told": "{label} then goes from {start} to {end} by itself",
         }

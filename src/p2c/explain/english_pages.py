@@ -30,7 +30,6 @@ PAGES: Mapping[str, str] = MappingProxyType(
         "card_change": "What you can change",
         "card_effect": "What follows by itself",
         "card_size": "Features: {features}, rules: {rules}, people to start from: {people}",
-        "card_open": "See a plan",
         "card_problem": "The problem",
         "card_describe": "Describe a person",
         "card_for": "{text} ({name})",

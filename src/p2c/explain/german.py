@@ -193,7 +193,6 @@ GERMAN = Phrases(
             "title": "Der Weg zum Ja, Schritt für Schritt",
             "nothing": "Nichts muss sich ändern.",
             "no_way": "Es gibt keinen Weg zu zeigen.",
-            "start": "Jetzt: {facts}.",
             "direct_told": "Sie ändern {label}: jetzt {start}, dann {end}",
             "effect_told": "{label} ändert sich dann von selbst: erst {start}, dann {end}",
         }

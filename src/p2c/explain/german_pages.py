@@ -30,7 +30,6 @@ PAGES: Mapping[str, str] = MappingProxyType(
         "card_change": "Was Sie ändern können",
         "card_effect": "Was von selbst folgt",
         "card_size": "Merkmale: {features}, Regeln: {rules}, Personen zum Ausprobieren: {people}",
-        "card_open": "Einen Plan ansehen",
         "card_problem": "Das Problem",
         "card_describe": "Eine Person beschreiben",
         "card_for": "{text} ({name})",

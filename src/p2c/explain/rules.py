@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from p2c.domain.feature import Law
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import (
-    COMPLEMENTS,
     as_sentence,
     decision_words,
     filled,
@@ -156,7 +155,7 @@ class _Words:
         return filled(self.frames["is"], label=label_words(feature), what=what)
 
     def asked(self, test: Test) -> str:
-        comparator = COMPLEMENTS[test.comparator] if test.negated else test.comparator
+        comparator = test.comparator.opposite if test.negated else test.comparator
         constant = value_words(self.theory.feature[test.feature], test.constant, self.phrases)
         return filled(self.frames[comparator.value], constant=constant)
 
@@ -169,7 +168,7 @@ def _is_named(test: Test) -> bool:
 def _asks_for_nothing(tests: Sequence[Test]) -> bool:
     """Tell whether a comparison has to fail and the contrary one too, which only a missing value does."""
     failing = {(each.comparator, each.constant) for each in tests if each.negated}
-    return any((COMPLEMENTS[comparator], constant) in failing for comparator, constant in failing)
+    return any((comparator.opposite, constant) in failing for comparator, constant in failing)
 
 
 @dataclass(frozen=True, slots=True)

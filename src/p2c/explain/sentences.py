@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from p2c.explain.phrases import ENGLISH, LANGUAGES
 from p2c.markup import clean
 from p2c.rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query
-from p2c.rules.syntax import Comparator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,14 +28,6 @@ if TYPE_CHECKING:
     from p2c.rules.proof import Proof, ProofNode
     from p2c.rules.theory import Decision, Theory
 
-COMPLEMENTS = {
-    Comparator.EQ: Comparator.NE,
-    Comparator.NE: Comparator.EQ,
-    Comparator.LT: Comparator.GE,
-    Comparator.GE: Comparator.LT,
-    Comparator.GT: Comparator.LE,
-    Comparator.LE: Comparator.GT,
-}
 FOLDSE_EXCEPTION = re.compile(r"ab(\d+)")
 
 
@@ -147,7 +138,7 @@ def compared_words(
         statement = phrases.unknown_statement.replace("{label}", label_words(feature))
     else:
         passed = holds is not test.negated
-        relation = test.comparator if passed else COMPLEMENTS[test.comparator]
+        relation = test.comparator if passed else test.comparator.opposite
         frame = phrases.relations[relation]
         statement = statement_words(feature, claim.value, phrases)
     return filled(frame, statement=statement, constant=constant)

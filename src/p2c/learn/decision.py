@@ -15,7 +15,7 @@ from p2c.learn.foldse.text import count_literals, name_missing, predicate_name
 from p2c.learn.tables.domains import domain_from_frame, plain_value, tidy_frame
 from p2c.learn.tables.look import FEWEST
 from p2c.rules.render import render, render_atom, render_literal
-from p2c.rules.syntax import Atom, Constant, Not, Variable
+from p2c.rules.syntax import PERSON, Atom, Constant, Not
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,7 +125,7 @@ def describe_problem(
         if feature not in features:
             raise P2CError(f"no column '{column}'; {suggestion(column, features)}")
         features[feature]["action"] = action
-    atom = Atom(learned.target, (Variable("X"), Constant(learned.positive)))
+    atom = Atom(learned.target, (PERSON, Constant(learned.positive)))
     reached = wanted is None or wanted == learned.positive
     return {
         "name": name,

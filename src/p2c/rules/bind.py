@@ -10,7 +10,7 @@ from p2c.domain.build import build_feature
 from p2c.errors import Fault, ProblemError, RuleError
 from p2c.rules.binder import Binder, decision_of, render_decision
 from p2c.rules.parse import parse, parse_query
-from p2c.rules.syntax import Atom, Not, Program, Rule, Variable
+from p2c.rules.syntax import PERSON, Atom, Program, Rule, bare
 from p2c.rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Theory
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def build_theory(
     decisions, causes, constraints = _sorted(clauses, binder)
     if model is not None:
         decisions = (
-            (ACCEPTED, (Clause(Rule(Atom(ACCEPTED.predicate, (Variable("X"),)), ()), ()),)),
+            (ACCEPTED, (Clause(Rule(Atom(ACCEPTED.predicate, (PERSON,)), ()), ()),)),
             *decisions,
         )
     faults += [Fault(place, str(error)) for error in binder.errors]
@@ -107,7 +107,7 @@ def _rule_names(rule: Rule, predicates: Set[str]) -> bool:
 
 
 def _names(literals: Iterable[Literal], predicates: Set[str]) -> bool:
-    inner = (each.inner if isinstance(each, Not) else each for each in literals)
+    inner = map(bare, literals)
     return any(isinstance(each, Atom) and each.predicate in predicates for each in inner)
 
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from p2c.domain.feature import Feature, Kind
 from p2c.errors import RuleError, suggestion
 from p2c.rules.render import quote, render_atom, render_literal, render_term
-from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Rule, Variable
+from p2c.rules.syntax import (
+    PERSON,
+    Atom,
+    Comparator,
+    Comparison,
+    Constant,
+    Not,
+    Rule,
+    Variable,
+    bare,
+)
 from p2c.rules.theory import Call, Clause, Condition, Decision, Test
 from p2c.rules.variables import (
     ANY,
@@ -40,7 +50,7 @@ def decision_of(atom: Atom) -> Decision:
 def render_decision(decision: Decision) -> str:
     """Write a decision as an atom about `X`."""
     constants = tuple(Constant(value) for value in decision.arguments)
-    return render_atom(Atom(decision.predicate, (Variable("X"), *constants)))
+    return render_atom(Atom(decision.predicate, (PERSON, *constants)))
 
 
 class Binder:
@@ -124,7 +134,7 @@ class Binder:
         owners: Owners = {term.name: None for term in own if isinstance(term, Variable)}
         times = Counter(variables([*literals, *beside, *([head] if head else [])]))
         for literal in literals:
-            atom = literal.inner if isinstance(literal, Not) else literal
+            atom = bare(literal)
             if isinstance(atom, Atom):
                 person = person or atom.arguments[0]
                 self._check_person(atom, person, literal)
@@ -181,7 +191,7 @@ class Binder:
             )
 
     def _condition(self, literal: Literal, owners: Owners) -> Condition | None:
-        atom = literal.inner if isinstance(literal, Not) else literal
+        atom = bare(literal)
         if isinstance(atom, Comparison):
             return self._comparison(literal, owners)
         negated = isinstance(literal, Not)
@@ -217,7 +227,7 @@ class Binder:
 
     def _comparison(self, literal: Literal, owners: Mapping[str, Feature | None]) -> Test | None:
         negated = isinstance(literal, Not)
-        comparison = literal.inner if isinstance(literal, Not) else literal
+        comparison = bare(literal)
         assert isinstance(comparison, Comparison)
         left, comparator, right = comparison.left, comparison.comparator, comparison.right
         if isinstance(left, Constant) and isinstance(right, Variable):
@@ -249,7 +259,7 @@ class Binder:
         negated: bool = False,
         literal: Literal,
     ) -> Test | None:
-        inner = literal.inner if isinstance(literal, Not) else literal
+        inner = bare(literal)
         problem = _mismatch(feature, comparator, constant, named=isinstance(inner, Atom))
         if problem:
             self.fail(problem, literal)
@@ -267,14 +277,14 @@ class Binder:
 
 
 def _variables_compared(literal: Literal) -> set[str]:
-    inner = literal.inner if isinstance(literal, Not) else literal
+    inner = bare(literal)
     if not isinstance(inner, Comparison):
         return set()
     return {each.name for each in (inner.left, inner.right) if isinstance(each, Variable)}
 
 
 def _reads_variable(literal: Literal, name: str) -> bool:
-    inner = literal.inner if isinstance(literal, Not) else literal
+    inner = bare(literal)
     return isinstance(inner, Atom) and Variable(name) in inner.arguments[1:]
 
 

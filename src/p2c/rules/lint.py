@@ -25,7 +25,7 @@ from p2c.rules.findings import (
 from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_term
 from p2c.rules.satisfy import Formulas
-from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Variable
+from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Variable, bare
 from p2c.rules.variables import ANY
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _unused(atom: Atom, place: str, line: int | None) -> Finding:
 
 def _uncompared(body: tuple[Literal, ...]) -> Iterator[Atom]:
     """Return the atoms of a body that bind a variable which no comparison uses."""
-    inner = [each.inner if isinstance(each, Not) else each for each in body]
+    inner = list(map(bare, body))
     comparisons = [each for each in inner if isinstance(each, Comparison)]
     compared = {term for each in comparisons for term in (each.left, each.right)}
     for atom in inner:

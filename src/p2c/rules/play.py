@@ -22,7 +22,7 @@ from p2c.rules.meaning import (
     violated,
 )
 from p2c.rules.render import render_literal
-from p2c.rules.syntax import Atom, Comparator, Constant, Variable
+from p2c.rules.syntax import PERSON, Atom, Comparator, Constant
 from p2c.rules.theory import Test
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Player:
 def towards(theory: Theory, end: State) -> Theory:
     """Return the theory with one state as its goal; a value that is not known cannot be asked for and is left out."""
     known = [(name, value) for name, value in end.items() if value is not None]
-    atoms = [Atom(name, (Variable("X"), Constant(value))) for name, value in known]
+    atoms = [Atom(name, (PERSON, Constant(value))) for name, value in known]
     goal = tuple(
         Test(name, Comparator.EQ, value, literal=atom)
         for (name, value), atom in zip(known, atoms, strict=True)

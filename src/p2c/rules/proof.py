@@ -17,7 +17,7 @@ from p2c.markup import outline
 from p2c.rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
 from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_body, render_literal, render_rule
-from p2c.rules.syntax import Atom, Comparison, Literal, Not, Variable
+from p2c.rules.syntax import Atom, Comparison, Literal, Not, Variable, bare
 from p2c.rules.theory import ACCEPTED, Call, Clause, Test
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _telling(nodes: Iterable[ProofNode], *, holds: bool) -> tuple[ProofNode, ...
 def _person(literals: Iterable[Literal]) -> str:
     """Return the name of the variable that stands for the person."""
     for literal in literals:
-        atom = literal.inner if isinstance(literal, Not) else literal
+        atom = bare(literal)
         if isinstance(atom, Atom) and isinstance(atom.arguments[0], Variable):
             return atom.arguments[0].name
     return "X"
@@ -246,7 +246,7 @@ def _test_text(test: Test, person: str) -> str:
     """Write a test as in its rule; before a comparison stands the literal that its variable is from."""
     literal = test.literal
     assert literal is not None
-    inner = literal.inner if isinstance(literal, Not) else literal
+    inner = bare(literal)
     if not isinstance(inner, Comparison):
         return render_literal(literal)
     side = inner.left if isinstance(inner.left, Variable) else inner.right

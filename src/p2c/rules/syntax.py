@@ -34,17 +34,16 @@ class Comparator(Enum):
     @property
     def mirrored(self) -> Comparator:
         """Return the comparison that holds with its two sides exchanged."""
-        return MIRRORED[self]
+        return Comparator(MIRRORED.get(self.value, self.value))
+
+    @property
+    def opposite(self) -> Comparator:
+        """Return the comparison that holds of just the known values of which this one fails."""
+        return Comparator(OPPOSITE[self.value])
 
 
-MIRRORED = {
-    Comparator.EQ: Comparator.EQ,
-    Comparator.NE: Comparator.NE,
-    Comparator.LT: Comparator.GT,
-    Comparator.LE: Comparator.GE,
-    Comparator.GT: Comparator.LT,
-    Comparator.GE: Comparator.LE,
-}
+MIRRORED = {"<": ">", "=<": ">=", ">": "<", ">=": "=<"}
+OPPOSITE = {"=": "\\=", "\\=": "=", "<": ">=", "=<": ">", ">": "=<", ">=": "<"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +91,13 @@ class Not:
 
 
 Literal = Atom | Comparison | Not
+PERSON = Variable("X")
+"""The variable that stands for the person in rules that are written here."""
+
+
+def bare(literal: Literal) -> Atom | Comparison:
+    """Return what a literal says, its negation aside."""
+    return literal.inner if isinstance(literal, Not) else literal
 
 
 @dataclass(frozen=True, slots=True)

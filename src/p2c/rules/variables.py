@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c.rules.render import render_atom, render_literal, render_term
-from p2c.rules.syntax import Atom, Comparison, Constant, Not, Variable
+from p2c.rules.syntax import Atom, Comparison, Constant, Variable, bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ ANY = "_"
 def variables(literals: Iterable[Literal]) -> Iterator[str]:
     """Yield the name of each variable as often as it occurs."""
     for literal in literals:
-        inner = literal.inner if isinstance(literal, Not) else literal
+        inner = bare(literal)
         terms = inner.arguments if isinstance(inner, Atom) else (inner.left, inner.right)
         yield from (term.name for term in terms if isinstance(term, Variable))
 

@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
     from p2c.rules.theory import Clause, Condition, Decision, Theory
 
-OPPOSITE = {
-    Comparator.EQ: Comparator.NE,
-    Comparator.NE: Comparator.EQ,
-    Comparator.LT: Comparator.GE,
-    Comparator.LE: Comparator.GT,
-    Comparator.GT: Comparator.LE,
-    Comparator.GE: Comparator.LT,
-}
 WORDED = {
     Comparator.EQ: "is",
     Comparator.NE: "is_not",
@@ -131,7 +123,7 @@ class Rules:
         if ranked or unsure or self.spelled:
             text = call(self.test_name(test), [variable])
             return [f"not {text}" if test.negated else text]
-        return [self._compared(test, variable, OPPOSITE if test.negated else None)]
+        return [self._compared(test, variable, negated=test.negated)]
 
     def test_name(self, test: Test) -> str:
         """Return the predicate of a test, its negation aside."""
@@ -166,15 +158,10 @@ class Rules:
             if not passing:
                 yield rule(call(name, [variable]), ["false"])
 
-    def _compared(
-        self, test: Test, variable: str, signs: dict[Comparator, Comparator] | None = None
-    ) -> str:
-        comparator = signs[test.comparator] if signs else test.comparator
-        constant = value(test.constant)
-        sign = comparator.value
-        if comparator not in (Comparator.EQ, Comparator.NE):
-            sign = f"#{sign}"
-        return f"{variable} {sign} {constant}"
+    def _compared(self, test: Test, variable: str, *, negated: bool = False) -> str:
+        comparator = test.comparator.opposite if negated else test.comparator
+        plain = comparator in (Comparator.EQ, Comparator.NE)
+        return f"{variable} {'' if plain else '#'}{comparator.value} {value(test.constant)}"
 
 
 def _is_plain(test: Test) -> bool:

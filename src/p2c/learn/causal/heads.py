@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from p2c.learn.tables.domains import is_number
-from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Literal, Not, Variable
+from p2c.rules.syntax import (
+    PERSON,
+    Atom,
+    Comparator,
+    Comparison,
+    Constant,
+    Literal,
+    Variable,
+    bare,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +28,6 @@ if TYPE_CHECKING:
 
     from p2c.learn.foldse.columns import Mask
     from p2c.rules.syntax import Program
-
-PERSON = Variable("X")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,7 @@ def cuts_of(program: Program, frame: pd.DataFrame) -> dict[str, list[float]]:
     """Return where a program cuts the numbers of a tidy frame, so that ranges meet the thresholds of a decision."""
     cuts: dict[str, set[float]] = {}
     for rule in program.rules:
-        inner = [each.inner if isinstance(each, Not) else each for each in rule.body]
+        inner = list(map(bare, rule.body))
         owners = {
             each.arguments[1]: each.predicate
             for each in inner

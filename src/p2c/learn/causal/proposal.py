@@ -10,7 +10,7 @@ from p2c.errors import ProblemError, ReviewError, RuleError
 from p2c.rules.bind import build_theory
 from p2c.rules.parse import parse
 from p2c.rules.render import render, render_atom
-from p2c.rules.syntax import Atom, Program, Rule, Variable
+from p2c.rules.syntax import PERSON, Atom, Program, Rule, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -81,7 +81,7 @@ def theory_of(proposals: Iterable[Proposal], features: Mapping[str, Mapping[str,
         | ({"causal": laws[name]} if name in laws else {})
         for name, keys in features.items()
     }
-    anything = Atom(next(iter(domains)), (Variable("X"), Variable("_")))
+    anything = Atom(next(iter(domains)), (PERSON, Variable("_")))
     text = "\n".join(each.text for each in proposals)
     return build_theory(
         read_spec({"goal": render_atom(anything), "rules": text, "features": domains})

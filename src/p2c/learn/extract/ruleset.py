@@ -13,7 +13,7 @@ from p2c.learn.foldse.measure import all_literals, features_read, first_rule
 from p2c.learn.foldse.text import name_missing, to_program
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.rules.render import render, render_literal, render_rule
-from p2c.rules.syntax import Atom, Constant, Not, Program, Rule, Variable
+from p2c.rules.syntax import PERSON, Atom, Constant, Not, Program, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from p2c.learn.model.asking import Mask
     from p2c.learn.tables.domains import FeatureKeys
     from p2c.learn.tables.view import View
-
-PERSON = Variable("X")
 
 
 @dataclass(frozen=True)

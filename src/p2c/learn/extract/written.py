@@ -16,7 +16,7 @@ from p2c.rules.bind import build_theory
 from p2c.rules.evaluate import clause_fires, goal_holds
 from p2c.rules.parse import parse, parse_query
 from p2c.rules.render import render, render_atom, render_literal, render_rule
-from p2c.rules.syntax import Atom, Constant, Not, Program
+from p2c.rules.syntax import Atom, Constant, Not, Program, bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,7 +95,7 @@ def read_written(model: Program | str | Path, table: pd.DataFrame, desired: Any)
     goal = _goal(program, set(keys), desired)
     spec = read_spec({"goal": goal, "rules": text, "features": keys})
     literal = parse_query(goal)[0]
-    inner = literal.inner if isinstance(literal, Not) else literal
+    inner = bare(literal)
     target = inner.predicate if isinstance(inner, Atom) else ""
     return WrittenRules(build_theory(spec, source=file), target)
 
@@ -121,7 +121,7 @@ def _goal(program: Program, features: set[str], desired: Any) -> str:
     called = {
         inner.predicate
         for rule in program.rules
-        for inner in (each.inner if isinstance(each, Not) else each for each in rule.body)
+        for inner in map(bare, rule.body)
         if isinstance(inner, Atom)
     }
     top = list(dict.fromkeys(head for head in heads if head.predicate not in called))

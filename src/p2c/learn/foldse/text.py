@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.learn.foldse.columns import MISSING
 from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
-from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Program, Rule, Variable
+from p2c.rules.syntax import (
+    PERSON,
+    Atom,
+    Comparator,
+    Comparison,
+    Constant,
+    Not,
+    Program,
+    Rule,
+    Variable,
+    bare,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from p2c.rules.syntax import Literal
 
-PERSON = Variable("X")
 COMPARATORS = {Relation.AT_MOST: Comparator.LE, Relation.ABOVE: Comparator.GT}
 
 
@@ -33,7 +43,7 @@ def to_program(
 def count_literals(program: Program) -> tuple[int, int]:
     """Return how many rules a learned program has, exceptions too, and how many literals, calls of those aside."""
     heads = {rule.head.predicate for rule in program.rules if rule.head}
-    tests = [_tested(literal) for rule in program.rules for literal in rule.body]
+    tests = [bare(literal) for rule in program.rules for literal in rule.body]
     count = sum(isinstance(test, Comparison) or _is_name_test(test, heads) for test in tests)
     return len(program.rules), count
 
@@ -102,10 +112,6 @@ def _exception_atom(name: str) -> Atom:
     return Atom(name, (PERSON, Constant("True")))
 
 
-def _tested(literal: Literal) -> Atom | Comparison:
-    return literal.inner if isinstance(literal, Not) else literal
-
-
 def _is_name_test(atom: Atom, heads: set[str]) -> bool:
     return atom.predicate not in heads and isinstance(atom.arguments[1], Constant)
 
@@ -130,7 +136,7 @@ def name_missing(
     needed: dict[str, Rule] = {}
 
     def named(literal: Literal) -> Literal:
-        inner = literal.inner if isinstance(literal, Not) else literal
+        inner = bare(literal)
         if not isinstance(inner, Atom) or inner.arguments[1:] != (Constant(MISSING),):
             return literal
         name = inner.predicate
