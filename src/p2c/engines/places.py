@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.domain.feature import Action
 from p2c.domain.spec import Minimize
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.compiled.person import grid_measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from p2c.plan.compiled.axis import Axis
-    from p2c.plan.compiled.space import Space
     from p2c.plan.compiled.transitions import Transitions
 
 
@@ -29,34 +26,10 @@ class MoveRoute(NamedTuple):
     places: tuple[int, ...]
 
 
-def move_length(space: Space, index: int, *, start: int, end: int) -> int:
-    """Return how long a move is: 1 where only the change counts, else the difference in rank."""
-    _, prices = grid_measures(space)
-    if prices.flat[index]:
-        return 1
-    axis = space.axes[index]
-    return max(axis.size - 1, 1) if start == OFF else abs(end - start)
-
-
-def move_ends(axis: Axis, start: int) -> list[int]:
-    """Return the places that a feature may move to; from a missing value, any."""
-    feature = axis.feature
-    assert feature.moves_from is not None
-    if start == OFF:
-        return list(range(axis.size))
-    ends = {feature.places[end] for end in feature.moves_from.get(feature.domain.value(start), ())}
-    match feature.action:
-        case Action.UP:
-            return sorted(end for end in ends if end > start)
-        case Action.DOWN:
-            return sorted(end for end in ends if end < start)
-        case _:
-            return sorted(ends - {start})
-
-
-def routes(space: Space, index: int, start: int) -> dict[int, MoveRoute]:
+def routes(dynamics: Transitions, index: int, start: int) -> dict[int, MoveRoute]:
     """Return the best route to every place that moves lead to: the least length, or where they come first, actions."""
-    fewest = space.theory.minimize is Minimize.ACTIONS
+    person = dynamics.person
+    fewest = person.space.theory.minimize is Minimize.ACTIONS
     found: dict[int, MoveRoute] = {}
     queue: list[tuple[tuple[int, int], tuple[int, ...]]] = [((0, 0), (start,))]
     while queue:
@@ -66,8 +39,8 @@ def routes(space: Space, index: int, start: int) -> dict[int, MoveRoute]:
             continue
         length, actions = reversed(key) if fewest else key
         found[here] = MoveRoute(length, actions, places)
-        for end in move_ends(space.axes[index], here):
-            further = length + move_length(space, index, start=here, end=end)
+        for end, _ in dynamics.targets(index, here):
+            further = length + person.length(index, here, end)
             following = (actions + 1, further) if fewest else (further, actions + 1)
             heapq.heappush(queue, (following, (*places, end)))
     return found
@@ -162,7 +135,7 @@ class Reach:
     def _carried(self, place: int) -> list[int]:
         axis, dynamics = self.dynamics.person.space.axes[self.index], self.dynamics
         if axis.feature.moves_from is not None:
-            return move_ends(axis, place)
+            return [end for end, _ in dynamics.targets(self.index, place)]
         if not axis.ordered:
             return [end for end in self._anywhere() if end != place]
         here = dynamics.position(self.index, place)

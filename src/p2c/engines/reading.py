@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from p2c.errors import EngineError
 from p2c.plan.answer import ask, found
 from p2c.plan.check.validate import check_plan
-from p2c.plan.outcome import Found
+from p2c.plan.outcome import Found, GaveUp, Infeasible
 from p2c.plan.search.best_first import Arrival, Move, chain_of
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.transitions import Transitions
+    from p2c.plan.outcome import Plan
 
 Named = tuple[bool, int, int]
 """An action: whether it is direct, the feature, and the place that it comes to."""
@@ -54,6 +55,17 @@ def replayed(
     if not verdict:
         raise EngineError(f"{engine}: its answer does not replay: {verdict}")
     return Found(plan.question, plan.cost, plan.steps, optimal)
+
+
+def conclude(
+    dynamics: Transitions, best: Arrival | None, *, engine: str, bound: float | None = None
+) -> Plan:
+    """Return what the best path of a search makes of a question; with a bound, that the search gave up there."""
+    proved = bound is None
+    plan = None if best is None else replayed(dynamics, best, engine=engine, optimal=proved)
+    if bound is not None:
+        return GaveUp(ask(dynamics), bound, plan)
+    return plan or Infeasible(ask(dynamics))
 
 
 def _after(places: Places, move: Move) -> Places:

@@ -137,7 +137,7 @@ def _ground(test: Test, *, passes: bool) -> Ground:
 
 def _program(rules: Rules, names: list[str]) -> Iterator[str]:
     theory = rules.theory
-    yield from rules.decisions(theory.goal)
+    yield from rules.decisions([theory.goal])
     yield rule(call("goal", rules.given(names)), rules.body(theory.goal))
     yield from rules.test_rules()
     yield _template("goal", rules.given(names), "the goal is reached")

@@ -49,9 +49,9 @@ ASTRAY = "effects may go on without end, -c horizon=... asks for more"
 def scasp_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
     """Return the program of a person, with its query."""
     instance = Instance.of(space, state)
-    program = ScaspProgram(instance.dynamics)
+    program = ScaspProgram(instance)
     name = file_name(space.theory.name)
-    header = SCASP_HEADER.format(name=name, features=", ".join(program.laws.features))
+    header = SCASP_HEADER.format(name=name, features=", ".join(instance.features))
     query = f"?- plan(1, {instance.most_actions}, {most_effort(instance.reaches.values())}, Path)."
     return {f"{name}.pl": f"{header}\n{program.text}\n% The question.\n{query}\n"}
 

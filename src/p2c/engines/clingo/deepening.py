@@ -125,10 +125,10 @@ class Deepening:
 
     def _way(self, index: int, start: int, end: int) -> tuple[int, ...]:
         """Return the places to which direct actions take a feature on its way."""
-        space = self.encoding.instance.dynamics.person.space
-        if space.axes[index].feature.moves_from is None:
+        dynamics = self.encoding.instance.dynamics
+        if dynamics.person.space.axes[index].feature.moves_from is None:
             return (end,)
-        return routes(space, index, start)[end].places[1:]
+        return routes(dynamics, index, start)[end].places[1:]
 
 
 def _leaps(answer: AnswerSet) -> bool:

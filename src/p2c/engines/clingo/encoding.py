@@ -140,9 +140,9 @@ class Encoding:
 
     def _routes(self, name: str, *, together: bool) -> Iterator[str]:
         """Yield the ways of more than one move: what they cost, and how many moves they take."""
-        reach, space = self.instance.reaches[name], self.instance.dynamics.person.space
+        reach = self.instance.reaches[name]
         for start in reach.places:
-            for end, way in routes(space, reach.index, start).items():
+            for end, way in routes(self.instance.dynamics, reach.index, start).items():
                 if way.actions > 1:
                     pairs = list(pairwise(way.places))
                     price = sum(self.tariff.prices[name, *pair] for pair in pairs)

@@ -18,14 +18,14 @@ from p2c.engines.clingo.control import TimeUp, load_clingo
 from p2c.engines.clingo.deepening import Deepening
 from p2c.engines.clingo.encoding import Encoding, term, token
 from p2c.engines.instance import Instance, first_actions
-from p2c.engines.reading import replayed
+from p2c.engines.reading import conclude, replayed
 from p2c.errors import EngineError, MissingExtra, install_command
 from p2c.plan.answer import ask, refuse_if_strict
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions, Variety
 from p2c.plan.nearest import Distinct
-from p2c.plan.outcome import Already, GaveUp, Infeasible
+from p2c.plan.outcome import Already, GaveUp
 from p2c.plan.ways import ways_of_their_own
 
 if TYPE_CHECKING:
@@ -74,14 +74,8 @@ class ClingoEngine:
         try:
             best = _cheapest(search)
         except TimeUp:
-            some = search.unproved
-            found = (
-                None if some is None else replayed(dynamics, some, engine="clingo", optimal=False)
-            )
-            return GaveUp(ask(dynamics), _cost(search), found)
-        return (
-            Infeasible(ask(dynamics)) if best is None else replayed(dynamics, best, engine="clingo")
-        )
+            return conclude(dynamics, search.unproved, engine="clingo", bound=_cost(search))
+        return conclude(dynamics, best, engine="clingo")
 
 
 def _cheapest(search: Deepening) -> Arrival | None:

@@ -12,18 +12,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from p2c.engines.instance import refuse_largest
-from p2c.engines.places import most_actions, most_effort
-from p2c.engines.reading import read_path, replayed
+from p2c.engines.instance import Instance
+from p2c.engines.places import most_effort
+from p2c.engines.reading import conclude, read_path
 from p2c.engines.scasp.program import ScaspProgram
 from p2c.engines.scasp.solver import INSTALL, find_solver, require_solver
 from p2c.engines.scasp.terms import read_term
 from p2c.engines.scasp.worker import OutOfTime
 from p2c.errors import EngineError
-from p2c.plan.answer import ask, refuse_if_strict
-from p2c.plan.compiled.person import place_person
-from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.outcome import Already, GaveUp, Infeasible
+from p2c.plan.answer import ask
+from p2c.plan.outcome import Already
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,12 +58,11 @@ class ScaspEngine:
         """Return the path of least cost from a state to the goal."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
         solver = replace(require_solver(), warm=self.warm)
-        refuse_largest(space.theory)
-        dynamics = Transitions(place_person(space, state))
-        refuse_if_strict(dynamics)
+        instance = Instance.of(space, state)
+        dynamics = instance.dynamics
         if dynamics.judge(dynamics.person.places).goal:
             return Already(ask(dynamics))
-        return Quest(solver, dynamics, deadline).plan()
+        return Quest(solver, instance, deadline).plan()
 
 
 @dataclass
@@ -73,36 +70,27 @@ class Quest:
     """One person's question, asked on until the cheapest path is proved."""
 
     solver: ScaspSolver
-    dynamics: Transitions
+    instance: Instance
     deadline: float | None
     best: Arrival | None = None
 
     def plan(self) -> Plan:
         """Return the path of least cost, or what was proved instead."""
-        question = ask(self.dynamics)
         try:
             self._improve()
         except OutOfTime:
-            best = (
-                None
-                if self.best is None
-                else replayed(self.dynamics, self.best, engine="scasp", optimal=False)
-            )
-            return GaveUp(question, 0.0, best)
-        if self.best is None:
-            return Infeasible(question)
-        return replayed(self.dynamics, self.best, engine="scasp")
+            return conclude(self.instance.dynamics, self.best, engine="scasp", bound=0.0)
+        return conclude(self.instance.dynamics, self.best, engine="scasp")
 
     @cached_property
     def program(self) -> ScaspProgram:
         """Return the program of the person."""
-        return ScaspProgram(self.dynamics)
+        return ScaspProgram(self.instance)
 
     def _improve(self) -> None:
         """Find a path with the fewest direct actions, then cheaper ones until there are no more."""
-        reaches = self.program.reaches.values()
-        most = most_actions(reaches)
-        paths = self._ask(1, most, most_effort(reaches), answers=1)
+        most = self.instance.most_actions
+        paths = self._ask(1, most, most_effort(self.instance.reaches.values()), answers=1)
         if not paths:
             return
         self.best = paths[0]
@@ -129,7 +117,7 @@ class Quest:
         steps = read_term(path)
         if not isinstance(steps, list) or not steps:
             raise EngineError("scasp: expected a path of actions in its answer, found another term")
-        return read_path(self.dynamics, map(self._named, steps), engine="scasp")
+        return read_path(self.instance.dynamics, map(self._named, steps), engine="scasp")
 
     def _named(self, step: Any) -> Named:
         match step:
@@ -137,6 +125,6 @@ class Quest:
                 name,
                 end,
             ) in self.program.values:
-                index = self.dynamics.person.space.index[name]
+                index = self.instance.dynamics.person.space.index[name]
                 return kind == "do", index, self.program.values[name, end]
         raise EngineError(f"scasp: its answer has an action that is none of ours: {step}")

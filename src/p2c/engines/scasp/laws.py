@@ -7,38 +7,31 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c.engines.scasp.terms import call, rule, value
-from p2c.rules.meaning import FeatureException, abduce
+from p2c.rules.meaning import FeatureException
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from p2c.domain.feature import Value
+    from p2c.engines.instance import Instance
     from p2c.engines.scasp.rules import Rules
     from p2c.rules.theory import Clause
 
 
 @dataclass(frozen=True)
 class Laws:
-    """The laws of a problem for one person; `features` are those that a state holds, in order."""
+    """The laws of a problem for one person."""
 
     rules: Rules
-    features: list[str]
-    own: Mapping[str, Value]
-
-    @cached_property
-    def governed(self) -> list[str]:
-        """Return the governed features of a state."""
-        return [name for name, _ in self.rules.theory.causes if name in self.features]
+    instance: Instance
 
     @cached_property
     def constraints(self) -> dict[str, Clause]:
         """Return the constraints that can matter, by the name of their predicate."""
-        wanted = set(self.features)
         return {
             self.rules.names.name(f"constraint_{place}"): clause
             for place, clause in enumerate(self.rules.theory.constraints, start=1)
-            if self.rules.theory.reads(clause.body) & wanted
+            if clause in self.instance.constraints
         }
 
     @cached_property
@@ -50,7 +43,7 @@ class Laws:
                 (clause, names(f"{name}_cause_{place}"), names(f"{name}_head_{place}"))
                 for place, clause in enumerate(self.rules.theory.rules_of[name], start=1)
             ]
-            for name in self.governed
+            for name in self.instance.governed
         }
 
     @cached_property
@@ -58,24 +51,28 @@ class Laws:
         """Return the names of what is asked about a governed feature."""
         names = self.rules.names.name
         kinds = ("allows", "lawful", "excused", "free")
-        return {(kind, name): names(f"{kind}_{name}") for name in self.governed for kind in kinds}
+        return {
+            (kind, name): names(f"{kind}_{name}")
+            for name in self.instance.governed
+            for kind in kinds
+        }
 
     @cached_property
     def _excused(self) -> dict[str, tuple[Clause, ...]]:
         """Return the governed features that break their law at the start, with the rules that fired."""
-        exceptions = abduce(self.rules.theory, self.own)
+        exceptions = self.instance.exceptions
         return {e.feature: e.fired for e in exceptions if isinstance(e, FeatureException)}
 
     @cached_property
     def _pardoned(self) -> list[Clause]:
         """Return the constraints that are broken at the start."""
-        exceptions = abduce(self.rules.theory, self.own)
+        exceptions = self.instance.exceptions
         return [e.constraint for e in exceptions if not isinstance(e, FeatureException)]
 
     def state(self, changed: Mapping[str, str] | None = None) -> str:
         """Write a state as a list of variables, some of them replaced."""
         names = self.rules.variable | dict(changed or {})
-        return f"[{', '.join(names[name] for name in self.features)}]"
+        return f"[{', '.join(names[name] for name in self.instance.features)}]"
 
     def fires(self, clause: Clause, name: str) -> str:
         """Write that the body of a causal rule holds."""
@@ -89,7 +86,7 @@ class Laws:
 
     def lines(self) -> Iterator[str]:
         """Yield the rules of every law."""
-        for name in self.governed:
+        for name in self.instance.governed:
             yield from self._law(name)
         for name, clause in self.constraints.items():
             yield from self._constraint(name, clause)
@@ -134,7 +131,7 @@ class Laws:
             yield fires if clause in self._excused[name] else f"not {fires}"
 
     def _kept(self, name: str) -> str:
-        return f"{self.rules.variable[name]} = {value(self.own[name])}"
+        return f"{self.rules.variable[name]} = {value(self.instance.own[name])}"
 
     def _constraint(self, name: str, clause: Clause) -> Iterator[str]:
         rules = self.rules
@@ -152,19 +149,10 @@ class Laws:
     def consistency(self) -> Iterator[str]:
         """Yield which states obey every law and constraint, and which do not."""
         rules, state = self.rules, self.state()
-        sound = call("sound", rules.given(self.features))
-        body = [self.ask("lawful", name) for name in self.governed]
+        sound = call("sound", rules.given(self.instance.features))
+        body = [self.ask("lawful", name) for name in self.instance.governed]
         for name, clause in self.constraints.items():
             body.append(f"not {call(name, rules.given(rules.theory.reads(clause.body)))}")
         yield rule(sound, body)
         yield rule(f"consistent({state})", [sound])
         yield rule(f"inconsistent({state})", [f"not {sound}" if body else "false"])
-
-    def above(self, name: str) -> list[str]:
-        """Return the governed features upstream of one and not in a cycle with it."""
-        upstream = self.rules.theory.upstream
-        return [
-            other
-            for other in self.governed
-            if other != name and other in upstream[name] and name not in upstream[other]
-        ]

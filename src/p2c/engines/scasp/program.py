@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import exact
 from p2c.domain.spec import Effects
-from p2c.engines.places import Reach
 from p2c.engines.scasp.laws import Laws
 from p2c.engines.scasp.rules import Rules
 from p2c.engines.scasp.terms import atom, call, rule, value
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from p2c.plan.compiled.transitions import Transitions
+    from p2c.engines.instance import Instance
+    from p2c.engines.places import Reach
 
 IMPOSSIBLE = {
     "direct_action": "State, New, Feature, From, To, Price",
@@ -40,7 +40,11 @@ class Actions:
     """The actions open to one person."""
 
     laws: Laws
-    reaches: Mapping[str, Reach]
+
+    @property
+    def reaches(self) -> Mapping[str, Reach]:
+        """Return what each feature can come to."""
+        return self.laws.instance.reaches
 
     def direct(self) -> Iterator[str]:
         """Yield what the person may do, with the effort that it takes, and what it uses up."""
@@ -69,11 +73,11 @@ class Actions:
     def causal(self) -> Iterator[str]:
         """Yield what happens by itself: to a violated feature, or where that is enough, to one that a rule supports."""
         supported = self.laws.rules.theory.effects is Effects.SUPPORTED
-        for name in self.laws.governed:
+        for name in self.laws.instance.governed:
             yield from self._effect(name)
             if supported:
                 yield from self._support(name)
-        for name in self.laws.governed:
+        for name in self.laws.instance.governed:
             for place in self.reaches[name].places:
                 groups = [
                     f"[{', '.join(self._value(name, end) for end in group)}]"
@@ -81,17 +85,16 @@ class Actions:
                 ]
                 start = self._value(name, place)
                 yield f"near({atom(name)}, {start}, [{', '.join(groups)}])."
-        still = [f"still({atom(name)}, State)" for name in self.laws.governed]
+        still = [f"still({atom(name)}, State)" for name in self.laws.instance.governed]
         yield rule("nothing_follows(State)", still)
 
     def _value(self, name: str, place: int) -> str:
-        reach = self.reaches[name]
-        return value(reach.dynamics.person.value(reach.index, place))
+        return value(self.laws.instance.value(name, place))
 
     def _effect(self, name: str) -> Iterator[str]:
         laws, shown, variable = self.laws, atom(name), self.laws.rules.variable[name]
         state, lawful = laws.state(), laws.ask("lawful", name)
-        above = laws.above(name)
+        above = laws.instance.above(name)
         free = self._free(name, above)
         if above:
             yield f"% {name} waits while anything upstream of it is violated"
@@ -147,29 +150,21 @@ def impossible(lines: list[str]) -> Iterator[str]:
 class ScaspProgram:
     """A person's question as text; only features that matter to the goal have a place in its states."""
 
-    dynamics: Transitions
+    instance: Instance
 
     @cached_property
     def laws(self) -> Laws:
         """Return the laws of the problem for the person."""
-        person = self.dynamics.person
-        own = person.state(person.places)
-        rules = Rules(person.space.theory, frozenset(n for n, v in own.items() if v is None))
-        return Laws(rules, rules.ordered(person.space.concerned), own)
-
-    @cached_property
-    def reaches(self) -> dict[str, Reach]:
-        """Return what each feature can come to."""
-        index = self.dynamics.person.space.index
-        return {name: Reach(self.dynamics, index[name]) for name in self.laws.features}
+        missing = frozenset(name for name, own in self.instance.own.items() if own is None)
+        return Laws(Rules(self.instance.theory, missing), self.instance)
 
     @cached_property
     def values(self) -> dict[tuple[str, str | Fraction], int]:
         """Return the place of each value that an answer may name."""
         found: dict[tuple[str, str | Fraction], int] = {}
-        for name, reach in self.reaches.items():
+        for name, reach in self.instance.reaches.items():
             for place in reach.places:
-                each = self.dynamics.person.value(reach.index, place)
+                each = self.instance.value(name, place)
                 if each is not None:
                     found[name, each if isinstance(each, str) else exact(each)] = place
         return found
@@ -177,12 +172,14 @@ class ScaspProgram:
     @cached_property
     def text(self) -> str:
         """Return the program, without a query."""
-        laws, theory = self.laws, self.laws.rules.theory
-        actions = Actions(laws, self.reaches)
-        own = ", ".join(value(laws.own[name]) for name in laws.features)
+        laws, theory, features = self.laws, self.instance.theory, self.instance.features
+        actions = Actions(laws)
+        own = ", ".join(value(self.instance.own[name]) for name in features)
         goal = rule(f"goal({laws.state()})", laws.rules.body(theory.goal))
         sections = {
-            "Decision rules, over the values of the features that they read.": self._decisions(),
+            "Decision rules, over the values of the features that they read.": list(
+                laws.rules.decisions(self.instance.bodies)
+            ),
             "Causal rules and constraints: which fire, and what they allow.": list(laws.lines()),
             "The goal.": [f"% {theory.goal_text}", goal],
             "States that obey every law, and those that do not.": list(laws.consistency()),
@@ -190,7 +187,7 @@ class ScaspProgram:
                 actions.direct()
             ),
             "Causal actions: what then happens by itself.": list(actions.causal()),
-            "The person.": [f"% {', '.join(laws.features)}", f"start([{own}])."],
+            "The person.": [f"% {', '.join(features)}", f"start([{own}])."],
         }
         lines = [line for section in sections.values() for line in section]
         # Tests are named where they are first used, so only now are all of them known.
@@ -199,10 +196,3 @@ class ScaspProgram:
         parts = ["\n".join([f"% {title}", *each]) for title, each in sections.items() if each]
         algorithms = resources.files(__package__).joinpath("path.pl").read_text(encoding="utf-8")
         return "\n\n".join([*parts, algorithms])
-
-    def _decisions(self) -> list[str]:
-        laws, theory = self.laws, self.laws.rules.theory
-        bodies = [clause.body for name in laws.governed for clause in theory.rules_of[name]]
-        bodies += [clause.body for clause in laws.constraints.values()]
-        called = [each for body in [*bodies, theory.goal] for each in body]
-        return list(laws.rules.decisions(called))

@@ -84,9 +84,9 @@ class Rules:
         bodies = [clause.body for clause in self.theory.rules_for[decision]]
         return self.ordered({name for body in bodies for name in self.theory.reads(body)})
 
-    def decisions(self, body: Iterable[Condition]) -> Iterator[str]:
-        """Yield the rules of every decision that some conditions call, directly or not."""
-        for decision, clauses in self.theory.called([body]):
+    def decisions(self, bodies: Iterable[Iterable[Condition]]) -> Iterator[str]:
+        """Yield the rules of every decision that some bodies call, directly or not."""
+        for decision, clauses in self.theory.called(bodies):
             yield from self._decision(decision, clauses)
 
     def _decision(self, decision: Decision, clauses: tuple[Clause, ...]) -> Iterator[str]:
