@@ -139,7 +139,8 @@ def test_numbers_wider_than_the_machine_become_text(limit: int) -> None:
 
 
 def counts(answers: Answers) -> tuple[dict[str, int], dict[float, int], list[int]]:
-    return answers.statuses, answers.costs, [count for _, _, count in answers.stuck]
+    found = answers.counts
+    return found.statuses, found.costs, [each.count for each in found.classes]
 
 
 def test_people_are_counted_by_status_cost_and_class() -> None:
@@ -150,7 +151,7 @@ def test_people_are_counted_by_status_cost_and_class() -> None:
         {0.00502: 9},
         [3],
     )
-    assert found.stuck[0][1]["credit_score"] == 599
+    assert found.counts.classes[0].state["credit_score"] == 599
 
 
 def test_costs_are_counted_to_three_digits() -> None:

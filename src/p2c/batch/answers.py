@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from p2c.batch.persons import columns_of, tell_apart, to_array, to_texts
+from p2c.batch.summary import Counts, Stuck
 from p2c.domain.feature import Kind
 from p2c.domain.row import read_row
 from p2c.engines.policy import Policy
@@ -50,14 +52,7 @@ class Answers:
     """The answers, each once."""
     who: Whole
     """The place in `each` of the answer that a row has."""
-    statuses: dict[str, int]
-    costs: dict[float, int]
-    exceptions: int
-    """How many rows break a law or a constraint at the start."""
-    unknown: int
-    """How many have a value that is not known and that the rules read."""
-    stuck: list[tuple[str, State, int]]
-    """People without a way: what their class is called, one of them, and how many there are."""
+    counts: Counts
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield the answers of all rows, some at a time: less memory is less to fetch, which workers do one at a time."""
@@ -106,15 +101,18 @@ class Planner:
             found["alternatives"] = self._alternatives(people, found["status"], tell)
         arrays = [_array(found[name], self.schema.field(name).type) for name in self.schema.names]
         times = np.bincount(who, minlength=len(first))
-        return Answers(
-            pa.Table.from_arrays(arrays, schema=self.schema),
-            who,
+        counts = Counts(
+            len(who),
             _counted(found["status"], times),
             _rounded(batch.cost, times),
             _told_of(found["exceptions"], times),
             _told_of(found["unknown"], times),
-            list(self._stuck(people, batch.stuck, times)),
         )
+        for rows in batch.stuck:
+            state = self._state(people, int(rows.min()))
+            name = _class_name(self.space, state)
+            counts.add_stuck(Stuck(name, state, int(times[rows].sum())))
+        return Answers(pa.Table.from_arrays(arrays, schema=self.schema), who, counts)
 
     def _forget(self) -> None:
         if len(self._others) + len(class_routes(self.space)) > CLASSES:
@@ -147,13 +145,6 @@ class Planner:
     def _state(self, people: Mapping[str, Column | Coded], row: int) -> State:
         values = {name: column[row] for name, column in people.items()}
         return read_row(self.problem.theory.features, values)
-
-    def _stuck(
-        self, people: Mapping[str, Column | Coded], groups: list[Whole], times: Whole
-    ) -> Iterator[tuple[str, State, int]]:
-        for rows in groups:
-            state = self._state(people, int(rows.min()))
-            yield _class_name(self.space, state), state, int(times[rows].sum())
 
 
 def end_type(feature: Feature) -> pa.DataType:
@@ -198,10 +189,11 @@ def _told(plan: Found) -> dict[str, Any]:
     return {"cost": plan.cost, "end": changed, "actions": actions}
 
 
-def _counted(status: Column | Coded, times: Whole) -> dict[str, int]:
+def _counted(status: Column | Coded, times: Whole) -> Counter[str]:
     assert isinstance(status, Coded)
     counts = np.bincount(status.numbers, weights=times, minlength=len(status.values))
-    return {word: int(count) for word, count in zip(status.values, counts, strict=True) if count}
+    pairs = zip(status.values, counts, strict=True)
+    return Counter({word: int(count) for word, count in pairs if count})
 
 
 def _told_of(column: Column | Coded, times: Whole) -> int:
@@ -210,7 +202,7 @@ def _told_of(column: Column | Coded, times: Whole) -> int:
     return sum(counts.values()) - counts.get("", 0)
 
 
-def _rounded(cost: Column, times: Whole) -> dict[float, int]:
+def _rounded(cost: Column, times: Whole) -> Counter[float]:
     """Return how many people have each cost above 0, to three digits."""
     paid = cost > 0
     values = cost[paid]
@@ -218,10 +210,10 @@ def _rounded(cost: Column, times: Whole) -> dict[float, int]:
     digits = np.rint(values / POWERS[power] * 100).astype(np.int64)
     codes, where = np.unique(power * 1024 + digits, return_inverse=True)
     counts = np.bincount(where, weights=times[paid], minlength=len(codes))
-    found: dict[float, int] = {}
+    found: Counter[float] = Counter()
     for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
         short = float(f"{code % 1024}e{code // 1024 + LEAST - 2}")
-        found[short] = found.get(short, 0) + int(count)
+        found[short] += int(count)
     return found
 
 

@@ -64,7 +64,8 @@ class Job:
     def finish(self, records: Sequence[Record], summary: dict[str, Any]) -> None:
         """Write the manifest and the summary, and clear the workshop away."""
         files = [{"name": f"part-{each.number:06d}.parquet", **each.to_dict()} for each in records]
-        manifest = {**self.document, "counts": _counts(records), "files": files}
+        counts = {"rows": summary["rows"], **summary["statuses"]}
+        manifest = {**self.document, "counts": counts, "files": files}
         put_text(self.target / SUMMARY, _text(summary), aside=self.workshop)
         put_text(self.target / MANIFEST, _text(manifest), aside=self.workshop)
         shutil.rmtree(self.workshop)
@@ -189,14 +190,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _text(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-
-
-def _counts(records: Sequence[Record]) -> dict[str, int]:
-    statuses = {status: 0 for each in records for status in sorted(each.statuses)}
-    for record in records:
-        for status, count in record.statuses.items():
-            statuses[status] += count
-    return {"rows": sum(each.rows for each in records), **dict(sorted(statuses.items()))}
 
 
 def _size(path: Path) -> int:

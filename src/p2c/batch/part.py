@@ -20,7 +20,7 @@ from pyarrow import types
 from p2c.batch.answers import Planner
 from p2c.batch.persons import TEXT, to_array, to_texts
 from p2c.batch.source import digest
-from p2c.batch.summary import Record, Tally
+from p2c.batch.summary import Counts, Record
 from p2c.batch.workshop import paced, put, put_text
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
@@ -98,7 +98,7 @@ def _planner(problem: str, alternatives: int, policy: Policy) -> Planner:
 def _make(work: Work, part: Part) -> Record:
     planner = _planner(work.problem, work.alternatives, work.policy)
     schema = pa.unify_schemas([planner.schema, work.columns.kept])
-    tally = Tally()
+    counts = Counts()
     workshop = work.target / WORKSHOP
 
     def write(path: Path) -> None:
@@ -112,7 +112,7 @@ def _make(work: Work, part: Part) -> Record:
         ):
             for table in tables(work.columns, part):
                 answers = planner.answer(table, pace.advance)
-                tally.add(answers)
+                counts.add(answers.counts)
                 begin = 0
                 for some in answers.tables():
                     kept = table.slice(begin, len(some))
@@ -123,7 +123,9 @@ def _make(work: Work, part: Part) -> Record:
 
     final = work.target / part.name
     put(final, write, aside=workshop)
-    record = tally.record(part, os.path.getsize(final), digest(final))
+    counts.keep_largest()
+    pieces = tuple(piece.place for piece in part.pieces)
+    record = Record(part.number, os.path.getsize(final), digest(final), pieces, counts)
     put_text(record_path(work.target, part), json.dumps(record.to_dict()), aside=workshop)
     return record
 

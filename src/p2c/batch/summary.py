@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from p2c.plan.blockers import find_blockers
 from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from p2c.batch.answers import Answers
-    from p2c.batch.source import Part
     from p2c.domain.row import State
     from p2c.domain.spec import SourceSpec
     from p2c.engines.policy import Policy
@@ -35,92 +33,89 @@ class Stuck:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A finished part."""
-
-    number: int
-    rows: int
-    size: int
-    sha256: str
-    pieces: tuple[tuple[str, int, int], ...]
-    """Which stretches of which input files the part answers."""
-    statuses: dict[str, int]
-    costs: dict[float, int]
-    exceptions: int
-    unknown: int
-    stuck: tuple[Stuck, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record as JSON."""
-        return {
-            "number": self.number,
-            "rows": self.rows,
-            "bytes": self.size,
-            "sha256": self.sha256,
-            "pieces": [list(each) for each in self.pieces],
-            "statuses": dict(sorted(self.statuses.items())),
-            "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
-            "exceptions": self.exceptions,
-            "unknown": self.unknown,
-            "stuck": [[each.name, each.state, each.count] for each in self.stuck],
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Record:
-        """Return the record that JSON holds."""
-        return cls(
-            data["number"],
-            data["rows"],
-            data["bytes"],
-            data["sha256"],
-            tuple((name, begin, end) for name, begin, end in data["pieces"]),
-            data["statuses"],
-            {float(cost): count for cost, count in data["costs"]},
-            data["exceptions"],
-            data["unknown"],
-            tuple(Stuck(*each) for each in data["stuck"]),
-        )
-
-
 @dataclass(slots=True)
-class Tally:
-    """The counts of a part, added up table by table."""
+class Counts:
+    """How many rows there are, with what status and cost, what answers rest on, and who is without a way, by class."""
 
     rows: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     costs: Counter[float] = field(default_factory=Counter)
     exceptions: int = 0
+    """How many rows break a law or a constraint at the start."""
     unknown: int = 0
+    """How many have a value that is not known and that the rules read."""
     stuck: dict[str, Stuck] = field(default_factory=dict)
 
-    def add(self, answers: Answers) -> None:
-        """Add the answers for one table."""
-        self.rows += len(answers.who)
-        self.statuses.update(answers.statuses)
-        self.costs.update(answers.costs)
-        self.exceptions += answers.exceptions
-        self.unknown += answers.unknown
-        for name, state, count in answers.stuck:
-            known = self.stuck.get(name)
-            before = known.count if known else 0
-            self.stuck[name] = Stuck(name, known.state if known else state, before + count)
+    def add(self, other: Counts) -> None:
+        """Add the counts of other rows."""
+        self.rows += other.rows
+        self.statuses.update(other.statuses)
+        self.costs.update(other.costs)
+        self.exceptions += other.exceptions
+        self.unknown += other.unknown
+        for each in other.stuck.values():
+            self.add_stuck(each)
 
-    def record(self, part: Part, size: int, sha256: str) -> Record:
-        """Return the record of the part, the largest classes first."""
-        largest = sorted(self.stuck.values(), key=lambda each: (-each.count, each.name))
-        return Record(
-            part.number,
-            self.rows,
-            size,
-            sha256,
-            tuple(piece.place for piece in part.pieces),
-            dict(self.statuses),
-            dict(self.costs),
-            self.exceptions,
-            self.unknown,
-            tuple(largest[:CLASSES]),
+    def add_stuck(self, stuck: Stuck) -> None:
+        """Add people without a way, of whom one of each class is kept."""
+        known = self.stuck.get(stuck.name)
+        more = stuck if known is None else replace(known, count=known.count + stuck.count)
+        self.stuck[stuck.name] = more
+
+    @property
+    def classes(self) -> list[Stuck]:
+        """Return the classes of people without a way, the largest first."""
+        return sorted(self.stuck.values(), key=lambda each: (-each.count, each.name))
+
+    def keep_largest(self) -> None:
+        """Forget all but the largest classes of people without a way."""
+        self.stuck = {each.name: each for each in self.classes[:CLASSES]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as JSON."""
+        return {
+            "rows": self.rows,
+            "statuses": dict(sorted(self.statuses.items())),
+            "costs": [[cost, count] for cost, count in sorted(self.costs.items())],
+            "exceptions": self.exceptions,
+            "unknown": self.unknown,
+            "stuck": [[each.name, each.state, each.count] for each in self.classes],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Counts:
+        """Return the counts that JSON holds."""
+        return cls(
+            data["rows"],
+            Counter(data["statuses"]),
+            Counter({float(cost): count for cost, count in data["costs"]}),
+            data["exceptions"],
+            data["unknown"],
+            {name: Stuck(name, state, count) for name, state, count in data["stuck"]},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A finished part: its file, which stretches of which input files it answers, and what was counted."""
+
+    number: int
+    size: int
+    sha256: str
+    pieces: tuple[tuple[str, int, int], ...]
+    counts: Counts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON."""
+        pieces = [list(each) for each in self.pieces]
+        file = {"bytes": self.size, "sha256": self.sha256, "pieces": pieces}
+        return {"number": self.number, **file, **self.counts.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Record:
+        """Return the record that JSON holds."""
+        pieces = tuple((name, begin, end) for name, begin, end in data["pieces"])
+        return cls(data["number"], data["bytes"], data["sha256"], pieces, Counts.from_dict(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,40 +180,25 @@ def summarise(
     ask: bool = True,
 ) -> Summary:
     """Return the summary of all parts; what blocks a class is asked for one of its people."""
-    statuses: Counter[str] = Counter()
-    costs: Counter[float] = Counter()
+    whole = Counts()
     for record in records:
-        statuses.update(record.statuses)
-        costs.update(record.costs)
-    classes = _merged(each for record in records for each in record.stuck) if ask else []
-    blockers = _blockers(problem, classes, policy)
-    rest = statuses["infeasible"] - sum(blockers.values())
+        whole.add(record.counts)
+    blockers = _blockers(problem, whole.classes if ask else [], policy)
+    rest = whole.statuses["infeasible"] - sum(blockers.values())
     if rest:
         blockers["not asked"] = rest
-    rows = sum(record.rows for record in records)
-    known = {key: count for key, count in sorted(statuses.items()) if count}
     return Summary(
-        rows,
-        known,
+        whole.rows,
+        {key: count for key, count in sorted(whole.statuses.items()) if count},
         dict(blockers),
-        dict(sorted(costs.items())),
-        exceptions=sum(record.exceptions for record in records),
-        unknown=sum(record.unknown for record in records),
+        dict(sorted(whole.costs.items())),
+        exceptions=whole.exceptions,
+        unknown=whole.unknown,
         source=problem.theory.source,
         spare=tuple(spare),
         parts=len(records),
         made=made,
     )
-
-
-def _merged(found: Iterable[Stuck]) -> list[Stuck]:
-    """Return the classes of all parts, the largest first."""
-    classes: dict[str, Stuck] = {}
-    for each in found:
-        known = classes.get(each.name)
-        count = each.count + (known.count if known else 0)
-        classes[each.name] = Stuck(each.name, known.state if known else each.state, count)
-    return sorted(classes.values(), key=lambda each: (-each.count, each.name))
 
 
 def _blockers(problem: Problem, classes: Sequence[Stuck], policy: Policy) -> Counter[str]:
