@@ -638,9 +638,10 @@ class Problem:
         return graph_svg(self.theory, theme=theme, language=language)
 
     def _repr_html_(self) -> str:
-        from p2c.report.notebook import problem_html
+        from p2c.report.document import problem_document
+        from p2c.report.html import notebook_html
 
-        return problem_html(self.theory)
+        return notebook_html(problem_document(self.theory), self.to_svg())
 
 
 @lru_cache(maxsize=8)

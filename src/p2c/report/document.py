@@ -5,20 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from p2c.domain.feature import Points
+from p2c.explain.caveats import rules_words
 from p2c.explain.letter import teller_in, write_letter
-from p2c.explain.phrases import phrases_of
+from p2c.explain.phrases import ENGLISH, phrases_of
+from p2c.explain.sentences import filled, label_words, number_words
 from p2c.explain.teller import Item
 from p2c.markup import clean
 from p2c.report.picture import plan_svg
 from p2c.report.plan_layout import Sort, lay_out
+from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from p2c.domain.feature import Feature
     from p2c.explain.letter import Letter
     from p2c.plan.outcome import Plan
     from p2c.report.plan_layout import Cell, PlanLayout
     from p2c.rules.theory import Theory
+
+
+FEATURE_ROW = ("feature", "label", "type", "values", "action")
+SHOWN = 8
+"""How many values of a category are listed in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +154,34 @@ def _cell_text(cell: Cell) -> str:
             return f"→ {cell.text}"
         case Sort.START | Sort.STAYS:
             return cell.text
+
+
+def problem_document(theory: Theory) -> Document:
+    """Return a problem as a document: its goal, its features and its rules."""
+    by = rules_words(theory)
+    blocks: list[Block] = [
+        Paragraph(theory.name, strong=True),
+        Paragraph(f"goal: {theory.goal_text}"),
+    ]
+    blocks += [Paragraph(filled(ENGLISH.given_by, by=by))] if by else []
+    blocks += [
+        Grid(FEATURE_ROW, tuple(map(feature_row, theory.features))),
+        Code(tuple(map(render_rule, theory.program.rules)), numbered=True),
+    ]
+    return Document("en", theory.name, tuple(blocks))
+
+
+def feature_row(feature: Feature) -> tuple[str, ...]:
+    """Return what a table says of a feature, under the titles of `FEATURE_ROW`."""
+    kind, action = feature.kind.value, feature.action.value
+    return feature.name, label_words(feature), kind, values_text(feature), action
+
+
+def values_text(feature: Feature) -> str:
+    """Return the values of a feature, or its range, in a few words."""
+    domain = feature.domain
+    if not isinstance(domain, Points):
+        span = f"{number_words(feature.minimum)} to {number_words(feature.maximum)}"
+        return f"{span} {feature.unit}".strip()
+    shown = ", ".join(str(value) for value in domain.values[:SHOWN])
+    return f"{shown}, …" if domain.size > SHOWN else shown

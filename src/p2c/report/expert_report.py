@@ -27,6 +27,7 @@ from p2c.plan.search.best_first import Limits
 from p2c.plan.size import measure_space
 from p2c.release import __version__
 from p2c.report.document import (
+    FEATURE_ROW,
     Code,
     Document,
     Figure,
@@ -35,9 +36,10 @@ from p2c.report.document import (
     Outline,
     Paragraph,
     applicant_document,
+    feature_row,
+    values_text,
 )
 from p2c.report.graph import graph_svg, graph_told
-from p2c.report.notebook import feature_row, values_text
 from p2c.rules.proof import why
 from p2c.rules.render import render_rule
 
@@ -122,7 +124,7 @@ class _Expert:
         }
         yield Grid((words["key"], words["value"]), tuple(settings.items()))
         yield Heading(words["features"])
-        header = tuple(words[each] for each in ("feature", "label", "type", "values", "action"))
+        header = tuple(words[each] for each in FEATURE_ROW)
         rows = [(*row[:3], _values(f), row[4]) for f in theory.features for row in [feature_row(f)]]
         yield Grid(header, tuple(rows))
         header = tuple(words[each] for each in ("feature", "weight", "scale", "grid", "moves"))

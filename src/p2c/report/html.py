@@ -41,10 +41,11 @@ def html_page(document: Document) -> bytes:
     return f"<!doctype html>\n{page}\n".encode("utf-8", "replace")
 
 
-def notebook_html(document: Document, picture: str) -> str:
-    """Return a report as a piece of a notebook, below its picture."""
+def notebook_html(document: Document, picture: str = "") -> str:
+    """Return a report as a piece of a notebook, below its picture where it has one."""
     scroll = element("div", {"style": "overflow-x:auto"}, Markup(picture))
-    return str(element("div", {"lang": document.language}, scroll, *_blocks(document)))
+    above = [scroll] if picture else []
+    return str(element("div", {"lang": document.language}, *above, *_blocks(document)))
 
 
 def _blocks(document: Document) -> list[Markup]:
