@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from p2c.errors import P2CError, suggestion
 from p2c.markup import Markup, element
-from p2c.report.lettering import FONT
+from p2c.report.lettering import FONT, text_width
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Sample = Callable[[float, float], list[Markup]]
 
 LIGHT: Mapping[str, str] = MappingProxyType(
     {
@@ -63,18 +65,16 @@ def palette(theme: str) -> Mapping[str, str]:
     return THEMES[theme]
 
 
-def dark_style(theme: str) -> str:
-    """Return the style sheet that makes a picture of the theme `auto` dark on dark screens, and none else.
+def dark_style(screens: str = "(prefers-color-scheme:dark)") -> str:
+    """Return the style sheet that makes pictures dark on some screens, those that their readers have dark.
 
     Colours are attributes of the shapes, so that a picture also shows where a page forbids style sheets in it.
     """
-    if theme != "auto":
-        return ""
     rules = "".join(
         f".p2c-f-{name}{{fill:{colour}}}.p2c-s-{name}{{stroke:{colour}}}"
         for name, colour in DARK.items()
     )
-    return f"@media (prefers-color-scheme:dark){{{rules}}}"
+    return f"@media {screens}{{{rules}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,7 @@ class Canvas:
         stroke: str | None = None,
         fill: str | None = None,
         width: float = 1.5,
+        dotted: bool = False,
     ) -> Markup:
         """Draw a path."""
         return element(
@@ -133,7 +134,8 @@ class Canvas:
                 "d": commands,
                 **self.colours(fill=fill, stroke=stroke),
                 "stroke-width": float(width) if stroke else None,
-                "stroke-linecap": "round" if stroke else None,
+                "stroke-linecap": "round" if stroke and not dotted else None,
+                "stroke-dasharray": "2 4" if dotted else None,
             },
         )
 
@@ -177,7 +179,7 @@ class Canvas:
     ) -> str:
         """Return the whole SVG document, with a title and a description for those who do not see it."""
         width, height = (float(round(each)) for each in size)
-        style = dark_style(self.theme)
+        style = dark_style() if self.theme == "auto" else ""
         return str(
             element(
                 "svg",
@@ -224,19 +226,49 @@ def badge(canvas: Canvas, number: int, place: tuple[float, float]) -> list[Marku
 def curve(
     canvas: Canvas, start: str, end: tuple[float, float], heading: tuple[int, int]
 ) -> list[Markup]:
-    """Draw a line with a head at its end, which points where the arrow is heading."""
-    (x, y), (along, down) = end, heading
-    base = (x - along * HEAD, y - down * HEAD)
+    """Draw a line, given up to its last point, with a head at its end, which points where the arrow is heading."""
     joint = " " if "C" in start else "L"
-    line = f"{start}{joint}{base[0]:.1f} {base[1]:.1f}"
-    side = HEAD * 0.6
+    line = f"{start}{joint}{end[0] - heading[0] * HEAD:.1f} {end[1] - heading[1] * HEAD:.1f}"
+    return arrow(canvas, line, end, heading)
+
+
+def arrow(
+    canvas: Canvas,
+    line: str,
+    end: tuple[float, float],
+    heading: tuple[int, int] = (1, 0),
+    *,
+    colour: str = "effect-line",
+    dotted: bool = False,
+) -> list[Markup]:
+    """Draw a line that goes on in a head of the length `HEAD`."""
+    (x, y), (along, down) = end, heading
+    base, side = (x - along * HEAD, y - down * HEAD), HEAD * 0.6
     corners = [
         (x, y),
         (base[0] - down * side, base[1] + along * side),
         (base[0] + down * side, base[1] - along * side),
     ]
     head = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in corners) + "Z"
-    return [
-        canvas.path(line, stroke="effect-line", width=2),
-        canvas.path(head, fill="effect-line"),
-    ]
+    shaft = canvas.path(line, stroke=colour, width=2, dotted=dotted)
+    return [shaft, canvas.path(head, fill=colour)]
+
+
+def legend(
+    canvas: Canvas, entries: Iterable[tuple[Sample, str]], place: tuple[float, float], size: float
+) -> list[Markup]:
+    """Draw what signs mean, side by side from a place on: each as a sample 32 wide, then its words."""
+    shapes: list[Markup] = []
+    x, y = place
+    for sample, text in entries:
+        shapes += sample(x, y)
+        shapes.append(
+            canvas.words([text], (x + 40, y), size=size - 1, fill="muted", anchor="start")
+        )
+        x += legend_width([text], size)
+    return shapes
+
+
+def legend_width(texts: Iterable[str], size: float) -> float:
+    """Return how wide a legend of some words is."""
+    return sum(text_width(text, size) + 72 for text in texts)

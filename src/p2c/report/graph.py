@@ -7,7 +7,7 @@ with a bar at its side. Arrows with a solid line are causes, those with a dotted
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,9 @@ from p2c.explain.letter import spoken
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, label_words
 from p2c.markup import clean, element
-from p2c.report.canvas import LINE, Canvas
+from p2c.report.canvas import HEAD, LINE, Canvas, arrow, legend, legend_width
 from p2c.report.layers import lay_out_graph
-from p2c.report.lettering import text_width, wrap
+from p2c.report.lettering import wrap
 
 if TYPE_CHECKING:
     from p2c.explain.catalogue import Phrases
@@ -32,7 +32,6 @@ GAP_X = 72.0
 GAP_Y = 18.0
 MARGIN = 16.0
 PADDING = 10.0
-HEAD = 7.0
 GOAL = ""
 """The node of the decision; no feature has an empty name."""
 
@@ -101,8 +100,8 @@ class _Graph:
     def size(self) -> tuple[float, float]:
         count = len(self.layered.layers)
         wide = 2 * MARGIN + count * WIDTH + (count - 1) * GAP_X
-        legend = 2 * MARGIN + sum(text_width(self.phrases.graph[k], SIZE) + 72 for k in KEYS)
-        return max(wide, legend), self.legend_top + 34 + MARGIN / 2
+        words = legend_width((self.phrases.graph[key] for key in KEYS), SIZE)
+        return max(wide, 2 * MARGIN + words), self.legend_top + 34 + MARGIN / 2
 
     @cached_property
     def boxes(self) -> dict[tuple[int, int], tuple[float, float, float]]:
@@ -202,7 +201,7 @@ class _Graph:
         for (x, y), (to_x, to_y) in pairwise(points):
             bend = (x + to_x) / 2
             commands += f"C{bend:.1f} {y:.1f} {bend:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
-        return [self._line(commands, colour), self._head(end, 1, colour)]
+        return arrow(self.canvas, commands, end, colour=colour, dotted=edge[1] == GOAL)
 
     def _loop(
         self, start: tuple[float, float], end: tuple[float, float], colour: str
@@ -213,47 +212,18 @@ class _Graph:
             f"M{start[0]:.1f} {start[1]:.1f}"
             f"C{bend:.1f} {start[1]:.1f} {bend:.1f} {end[1]:.1f} {end[0] + HEAD:.1f} {end[1]:.1f}"
         )
-        return [self._line(commands, colour), self._head(end, -1, colour)]
-
-    def _line(self, commands: str, colour: str) -> Markup:
-        return element(
-            "path",
-            {
-                "d": commands,
-                **self.canvas.colours(stroke=colour),
-                "stroke-width": 2.0,
-                "stroke-dasharray": "2 4" if colour == "goal-text" else None,
-            },
-        )
-
-    def _head(self, end: tuple[float, float], way: int, colour: str) -> Markup:
-        (x, y), side = end, HEAD * 0.6
-        back = x - way * HEAD
-        commands = f"M{x:.1f} {y:.1f}L{back:.1f} {y - side:.1f}L{back:.1f} {y + side:.1f}Z"
-        return self.canvas.path(commands, fill=colour)
+        return arrow(self.canvas, commands, end, (-1, 0), colour=colour)
 
     def _legend(self) -> list[Markup]:
-        shapes: list[Markup] = []
-        x, y = MARGIN, self.legend_top + 17
-        for key in KEYS:
-            if key == "cause":
-                shapes += [
-                    self._line(f"M{x:.1f} {y:.1f}H{x + 25:.1f}", "effect-line"),
-                    self._head((x + 32, y), 1, "effect-line"),
-                ]
-            elif key == "reads":
-                shapes += [
-                    self._line(f"M{x:.1f} {y:.1f}H{x + 25:.1f}", "goal-text"),
-                    self._head((x + 32, y), 1, "goal-text"),
-                ]
-            else:
-                shapes += self._shape(Action(key), (x, y - 9), (32, 18))
-            text = self.phrases.graph[key]
-            shapes.append(
-                self.canvas.words([text], (x + 40, y), size=SIZE - 1, fill="muted", anchor="start")
-            )
-            x += text_width(text, SIZE) + 72
-        return shapes
+        entries = [(partial(self._sample, key), self.phrases.graph[key]) for key in KEYS]
+        return legend(self.canvas, entries, (MARGIN, self.legend_top + 17), SIZE)
+
+    def _sample(self, key: str, x: float, y: float) -> list[Markup]:
+        if key not in ("cause", "reads"):
+            return self._shape(Action(key), (x, y - 9), (32, 18))
+        reads = key == "reads"
+        line, colour = f"M{x:.1f} {y:.1f}H{x + 25:.1f}", "goal-text" if reads else "effect-line"
+        return arrow(self.canvas, line, (x + 32, y), colour=colour, dotted=reads)
 
 
 KEYS = ("free", "effect", "fixed", "cause", "reads")

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from p2c.markup import Markup, element, outline
-from p2c.report.canvas import DARK
+from p2c.report.canvas import dark_style
 from p2c.report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
 
 if TYPE_CHECKING:
@@ -109,9 +109,5 @@ def _policy(style: str) -> str:
 @cache
 def _style() -> str:
     folder = resources.files("p2c.report").joinpath("templates")
-    dark = "".join(
-        f".p2c-f-{name}{{fill:{colour}}}.p2c-s-{name}{{stroke:{colour}}}"
-        for name, colour in DARK.items()
-    )
     plain = folder.joinpath("page.css").read_text(encoding="utf-8")
-    return f"{plain}@media screen and (prefers-color-scheme:dark){{{dark}}}"
+    return f"{plain}{dark_style('screen and (prefers-color-scheme:dark)')}"

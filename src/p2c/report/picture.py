@@ -6,12 +6,12 @@ So the two are told apart without colour too. Nothing in the picture has an id, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from p2c.errors import P2CError, suggestion
 from p2c.markup import element
-from p2c.report.canvas import LINE, PADDING, Canvas, badge, curve, pill
+from p2c.report.canvas import LINE, PADDING, Canvas, badge, curve, legend, legend_width, pill
 from p2c.report.lettering import text_width, wrap
 from p2c.report.plan_layout import Sort, lay_out
 from p2c.report.tall_picture import tall_svg
@@ -102,8 +102,8 @@ class _Picture:
     def size(self) -> tuple[float, float]:
         count = len(self.layout.columns)
         wide = self.left(count - 1) + CELL_WIDTH + GAP / 2 + MARGIN
-        legend = 2 * MARGIN + sum(text_width(text, SIZE) + 72 for _, text in self.layout.legend)
-        return max(wide, legend), self.tops[-1] + LEGEND + MARGIN
+        words = legend_width((text for _, text in self.layout.legend), SIZE)
+        return max(wide, 2 * MARGIN + words), self.tops[-1] + LEGEND + MARGIN
 
     def left(self, column: int) -> float:
         return MARGIN + self.label_width + column * (CELL_WIDTH + GAP)
@@ -228,19 +228,13 @@ class _Picture:
         )
 
     def _legend(self) -> list[Markup]:
-        shapes: list[Markup] = []
-        x, y = MARGIN, self.size[1] - MARGIN - LEGEND / 2
-        for sort, text in self.layout.legend:
-            place, size = (x, y - 9), (32.0, 18.0)
-            if sort is Sort.DIRECT:
-                shapes.append(self.canvas.box(place, size, fill="direct", radius=4))
-            elif sort is Sort.EFFECT:
-                shapes.append(pill(self.canvas, place, size))
-            else:
-                shapes += curve(self.canvas, f"M{x:.1f} {y:.1f}", (x + 32, y), (1, 0))
-            words = self.canvas.words(
-                [text], (x + 40, y), size=SIZE - 1, fill="muted", anchor="start"
-            )
-            shapes.append(words)
-            x += text_width(text, SIZE) + 72
-        return shapes
+        entries = [(partial(self._sample, sort), text) for sort, text in self.layout.legend]
+        return legend(self.canvas, entries, (MARGIN, self.size[1] - MARGIN - LEGEND / 2), SIZE)
+
+    def _sample(self, sort: Sort | None, x: float, y: float) -> list[Markup]:
+        place, size = (x, y - 9), (32.0, 18.0)
+        if sort is Sort.DIRECT:
+            return [self.canvas.box(place, size, fill="direct", radius=4)]
+        if sort is Sort.EFFECT:
+            return [pill(self.canvas, place, size)]
+        return curve(self.canvas, f"M{x:.1f} {y:.1f}", (x + 32, y), (1, 0))
