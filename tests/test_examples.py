@@ -1,0 +1,32 @@
+"""Every example of the gallery runs, and prints and draws what the site shows."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from website.gallery import EXAMPLES, run, scripts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
+def test_an_example_prints_and_draws_what_the_site_shows(script: Path, tmp_path: Path) -> None:
+    kept = {
+        each.name: each.read_text(encoding="utf-8")
+        for each in EXAMPLES.glob(f"{script.stem}*")
+        if each.suffix in (".txt", ".svg")
+    }
+    made = run(script, tmp_path)
+    # `python -m website.gallery` keeps what they print and draw now.
+    assert {name: words(text) for name, text in made.items()} == {
+        name: words(text) for name, text in kept.items()
+    }
+
+
+def words(text: str) -> list[str]:
+    """Return the lines of what was printed, or the words of a picture, wherever it has them."""
+    return re.findall(r">([^<>]+)<", text) if text.startswith("<svg") else text.splitlines()
