@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from p2c.domain.overrides import Overrides
     from p2c.domain.row import State
     from p2c.domain.spec import Trust
+    from p2c.folder.store import OpenedFolder
     from p2c.plan.check.validate import Verdict
     from p2c.plan.restriction import Restriction
     from p2c.plan.size import SpaceReport
@@ -83,10 +84,10 @@ class Problem:
 
     @classmethod
     def load(cls, path: str | Path, *, trust: Trust | None = None) -> Problem:
-        """Read a problem from a file.
+        """Read a problem from a file, or from a folder with a model.
 
         Args:
-            path: A TOML file, or a JSON file of the same shape.
+            path: A TOML file, a JSON file of the same shape, or a folder as `Recourse.save` and `p2c fit` write it.
             trust: What of a model may be opened that could run code; nothing, by default.
 
         Returns:
@@ -97,6 +98,10 @@ class Problem:
             found = type(given).__name__
             raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
         file = Path(path)
+        if file.is_dir():
+            from p2c.folder import open_folder
+
+            return cls.of_folder(open_folder(file, trust), file)
         problem = cls(load_spec(file), str(path))
         if problem.spec.model is not None:
             from p2c.confirm.opening import open_decider
@@ -105,6 +110,17 @@ class Problem:
             problem = replace(
                 problem, model=decider.judge, decider=decider, home=str(file.resolve())
             )
+        problem.theory  # noqa: B018 - faults are reported here, not at the first use
+        return problem
+
+    @classmethod
+    def of_folder(cls, opened: OpenedFolder, path: Path) -> Problem:
+        """Return the problem of a folder that is open."""
+        decider, home = opened.decider, str(path.resolve())
+        file = str(path / "problem.toml")
+        problem = cls(
+            opened.spec, file, model=decider.judge, decider=decider, bounded=False, home=home
+        )
         problem.theory  # noqa: B018 - faults are reported here, not at the first use
         return problem
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from p2c.confirm.decider import Decider
@@ -17,9 +18,11 @@ from p2c.domain.overrides import refuse_unknown
 from p2c.domain.spec import BY_MODEL, ProblemSpec
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, counted
+from p2c.folder.sample import sample_rows
+from p2c.folder.store import Fitted, open_folder, save_folder
 from p2c.learn.causal.adopt import with_causal_rules
 from p2c.learn.causal.review import Review
-from p2c.learn.extract.logic import extract, outline_problem
+from p2c.learn.extract.logic import Extraction, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model import NotRead, Read, read
 from p2c.learn.model.read_model import ReadModel
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.confirm.trial_values import TrialValues
-    from p2c.learn.extract.logic import Extraction
+    from p2c.domain.spec import Trust
     from p2c.learn.extract.source import Source
     from p2c.plan.check.validate import Verdict
     from p2c.plan.outcome import Plan
@@ -74,6 +77,8 @@ class Recourse:
     source: Source
     judged: Problem | None = None
     """The problem in which the model itself decides; None for recorded decisions, which cannot be asked."""
+    fitted: Fitted | None = None
+    """The model and rows of its table, to be saved."""
 
     @property
     def reading(self) -> Read | NotRead | None:
@@ -147,15 +152,73 @@ class Recourse:
             return cls(problem, extraction, source)
         reading = read(model, X, desired=desired, threshold=threshold, seed=seed)
         rules = standing_rules(extraction.program, extraction.goal)
+        frame = as_frame(X)
+        places = sample_rows(frame, seed=seed)
+        kept = replace(
+            source,
+            table=source.table.iloc[places].reset_index(drop=True),
+            accepted=source.accepted[places],
+        )
         decider = Decider(
-            source, reading, rules, extraction.exact, extraction.source, budget=budget, seed=seed
+            kept, reading, rules, extraction.exact, extraction.source, budget=budget, seed=seed
         )
         keys = {key: value for key, value in spec.items() if key != "source"}
         own = causal if isinstance(causal, str) else _causal_part(problem)
         judged = Problem.from_dict(
             {**keys, "goal": BY_MODEL, "rules": own}, decider=decider, bounded=False
         )
-        return cls(problem, extraction, source, judged)
+        fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold)
+        return cls(problem, extraction, source, judged, fitted)
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        pickle: bool = False,
+        replace: bool = False,
+        remarks: Mapping[tuple[str, ...], str] | None = None,
+    ) -> None:
+        """Write the model and the problem around it into a folder that `load`, `Problem.load` and every command read.
+
+        Args:
+            folder: A new folder: `problem.toml` to read and edit, the model in its own safe format, rows that trial values
+                come from, and a manifest of hashes.
+            pickle: Whether a model without a safe format is kept as a pickle, which can run any code as it is opened.
+            replace: Whether a folder that was saved before is replaced.
+            remarks: Comments in `problem.toml`, by the path of the table that they stand before.
+        """
+        if self.judged is None or self.judged.decider is None or self.fitted is None:
+            raise P2CError("recorded decisions are no model: there is nothing to save but rules")
+        save_folder(
+            Path(folder),
+            self.judged.to_dict(),
+            self.fitted,
+            self.judged.decider,
+            extraction=asdict(self.extraction),
+            remarks=remarks,
+            pickle=pickle,
+            replace_old=replace,
+        )
+
+    @classmethod
+    def load(cls, folder: str | Path, *, trust: Trust | None = None) -> Recourse:
+        """Return what was saved in a folder, to the same answers.
+
+        A changed file, a forged manifest, and a model that decides otherwise than it did are refused.
+        """
+        path = Path(folder)
+        opened = open_folder(path, trust)
+        judged = Problem.of_folder(opened, path)
+        problem, entry = judged.stand_in, opened.manifest.extraction
+        if problem is None or entry is None:
+            raise P2CError(
+                f"{folder}: no rules that stand in for the model: open it with Problem.load"
+            )
+        origin = path / opened.manifest.model.file
+        threshold = opened.spec.model.threshold if opened.spec.model else None
+        fitted = Fitted(None, opened.rows, threshold, origin)
+        extraction = Extraction.from_dict(entry)
+        return cls(problem, extraction, opened.decider.source, judged, fitted)
 
     def __repr__(self) -> str:
         read = self.judged is not None and isinstance(self.judged.model, ReadModel)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 HOMES = {
     "planning": ("plan", "nearest", "why", "check", "lint", "space", "example"),
     "learning": ("learn", "causal", "review", "adopt"),
+    "fitting": ("fit", "init"),
     "extraction": ("extract",),
     "reporting": ("explain", "report"),
     "batching": ("batch",),

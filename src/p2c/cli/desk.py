@@ -19,7 +19,9 @@ from p2c.markup import visible
 if TYPE_CHECKING:
     from p2c.problem import Problem
 
-ProblemFile = Annotated[Path, typer.Argument(help="The problem, a TOML or JSON file.")]
+ProblemFile = Annotated[
+    Path, typer.Argument(help="The problem, a TOML or JSON file, or a folder with a model.")
+]
 TrustOption = Annotated[
     list[str] | None,
     typer.Option(

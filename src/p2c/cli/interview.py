@@ -69,7 +69,7 @@ def interview(talk: Interview) -> None:
 def _answer(talk: Interview, candidate: Candidate) -> bool:
     """Ask until an answer is taken or the candidate is skipped; False ends the interview."""
     while True:
-        word = _choose("verdict", VERDICTS)
+        word = choose("verdict", VERDICTS)
         verdict = VERDICTS[word]
         if verdict is None:
             return word == "skip"
@@ -90,7 +90,7 @@ def _decided(talk: Interview, candidate: Candidate, verdict: ReviewVerdict) -> b
         if talk.frame is not None:
             evidence = measure(talk.review, candidate.id, text, talk.frame)
         show_reading(talk.console, read_back(talk.review, candidate, text, evidence, talk.phrases))
-        if _choose("take this text", ("yes", "no")) == "no":
+        if choose("take this text", ("yes", "no")) == "no":
             return False
     if verdict is not ReviewVerdict.REJECTED:
         law = _law(talk.review, candidate, text)
@@ -101,7 +101,7 @@ def _decided(talk: Interview, candidate: Candidate, verdict: ReviewVerdict) -> b
     return True
 
 
-def _choose(question: str, choices: Iterable[str], default: str | None = None) -> str:
+def choose(question: str, choices: Iterable[str], default: str | None = None) -> str:
     """Ask for one of some words; the first letters of one are enough."""
     words = tuple(choices)
     asked = f"{question} ({', '.join(words)})"
@@ -125,5 +125,5 @@ def _law(review: Review, candidate: Candidate, text: str | None) -> Law:
     likely = candidate.law or Law.IFF
     checked = read_proposal(candidate.id, text or candidate.rule, likely, review.features)
     settled = review.approved().laws.get(checked.feature) or candidate.law
-    word = _choose("law", [each.value for each in Law], settled.value if settled else None)
+    word = choose("law", [each.value for each in Law], settled.value if settled else None)
     return Law(word)

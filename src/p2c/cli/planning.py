@@ -230,9 +230,21 @@ def lint(
     rows: Annotated[
         Path | None, typer.Option(help="People, to count who is an exception to which rule.")
     ] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Of a folder with a model: accept an edit of it.")
+    ] = False,
     trust: TrustOption = None,
 ) -> None:
     """Read the laws of a problem back, and warn of what looks wrong with it although it can be read."""
+    if accept:
+        if not problem.is_dir():
+            raise P2CError(
+                f"--accept: {problem} is no folder with a model, and any edit of a file counts"
+            )
+        from p2c.folder import accept_edit
+
+        changed = accept_edit(problem, Trust.of(trust or ()))
+        out.print(f"accepted: {', '.join(changed) or 'nothing was changed'}", markup=False)
     loaded = Problem.load(problem, trust=Trust.of(trust or ()))
     people = loaded.read_rows(rows) if rows else []
     show_laws(out, loaded.theory)

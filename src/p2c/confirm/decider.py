@@ -149,6 +149,6 @@ class AskedJudge:
             f"the model is only asked, and this needs one that is read: {self.decider.reading}"
         )
 
-    cell = cuts = marks = accepts_cells = surely_refuses = gaps = _refuse
+    cell = cuts = marks = accepts_cells = surely_refuses = priced = _refuse
     gain = is_straight = needed = _refuse
     lined = margins = is_separate = property(_refuse)

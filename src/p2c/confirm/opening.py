@@ -45,10 +45,12 @@ def open_decider(
     trust: Trust | None = None,
     sample: Any = None,
     stand_in: str = "",
+    tried: int | None = None,
+    seed: int = 0,
 ) -> Decider:
     """Open the model of a problem; `sample` are rows of the table that the problem was made from, by the model's columns.
 
-    Without them rows are drawn over the domains of the features.
+    Without them rows are drawn over the domains of the features. What is read of the model is `tried` on so many of them.
     """
     assert spec.model is not None
     file = folder / spec.model.file
@@ -67,6 +69,8 @@ def open_decider(
         threshold=spec.model.threshold,
         stand_in=stand_in,
         view=view_of(table, {column: name for name, column in columns.items()}),
+        tried=tried,
+        seed=seed,
     )
     return replace(decider, made_from_data=sample is not None)
 
@@ -80,10 +84,12 @@ def decide(
     stand_in: str = "",
     seed: int = 0,
     view: View | None = None,
+    tried: int | None = None,
 ) -> Decider:
     """Bring a model and a table together: asked, read where it can be, with its own rules where it has any."""
     source = read_source(model, X, desired=desired, threshold=threshold, view=view)
-    reading = read(model, X, desired=desired, threshold=threshold, seed=seed, view=view)
+    view = source.view if view is None else view
+    reading = read(model, X[:tried], desired=desired, threshold=threshold, seed=seed, view=view)
     own = source.own_rules
     if own is not None:
         stand_in = standing_rules(own.text(), own.goal())

@@ -22,8 +22,12 @@ WIDTH = 100
 QUOTES = ('"""', "'''", '"', "'")
 
 
-def problem_to_toml(problem: Mapping[str, Any]) -> str:
+def problem_to_toml(
+    problem: Mapping[str, Any], remarks: Mapping[tuple[str, ...], str] | None = None
+) -> str:
     r"""Write a dict of the contract's shape as a TOML file; keys that are None are left out.
+
+    `remarks` become comments before a table, by its path; those of `()` stand at the top.
 
     >>> print(problem_to_toml({"goal": "ok(X)", "features": {"age": {"type": "int", "max": 99}}}), end="")
     goal = "ok(X)"
@@ -32,21 +36,30 @@ def problem_to_toml(problem: Mapping[str, Any]) -> str:
     type = "int"
     max = 99
     """
-    return "\n".join(_table(problem, ())).lstrip("\n") + "\n"
+    told = remarks or {}
+    return "\n".join([*_comments(told, ()), *_table(problem, (), told)]).lstrip("\n") + "\n"
 
 
-def _table(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+def _table(
+    table: Mapping[str, Any], path: tuple[str, ...], remarks: Mapping[tuple[str, ...], str]
+) -> Iterator[str]:
     """Write the plain keys of a table first, then the tables inside it."""
     plain = {key: value for key, value in table.items() if not _is_table(value)}
     inner = {key: value for key, value in table.items() if _is_table(value)}
     if path and (plain or not inner):
         yield ""
+        yield from _comments(remarks, path)
         yield f"[{'.'.join(map(_key, path))}]"
     for key, value in plain.items():
         if value is not None:
             yield f"{_key(str(key))} = {_value(value)}"
     for key, value in inner.items():
-        yield from _table(value, (*path, str(key)))
+        yield from _table(value, (*path, str(key)), remarks)
+
+
+def _comments(remarks: Mapping[tuple[str, ...], str], path: tuple[str, ...]) -> list[str]:
+    lines = remarks.get(path, "").splitlines()
+    return [f"# {UNPRINTABLE.sub('?', line)}".rstrip() for line in lines]
 
 
 def _is_table(value: object) -> bool:

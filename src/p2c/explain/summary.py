@@ -42,14 +42,18 @@ class Summary:
 def summarize(theory: Theory, plan: Plan, *, phrases: Phrases = ENGLISH) -> Summary:
     """Tell a plan in short."""
     teller = Teller(theory, phrases)
+    told = plan.question.testimony
     proved = plan.status == "infeasible" or (isinstance(plan, Found) and plan.optimal)
+    sure = proved or (told is not None and told.accepted is True)
+    confirmed = teller.confirmed(plan) if isinstance(plan, Found) else ()
     opening = (*_exceptions(teller, plan.question), *_opening(teller, plan))
     return Summary(
         tuple(map(teller.sentence, opening)),
         tuple(tuple(_act(teller, each) for each in step.actions) for step in plan.steps),
         (
             *map(teller.sentence, _closing(teller, plan)),
-            *caveats(theory, plan.question.initial, phrases, rules=not proved),
+            *(each.text for each in confirmed),
+            *caveats(theory, plan.question.initial, phrases, rules=not sure),
         ),
     )
 

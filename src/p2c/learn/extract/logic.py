@@ -59,6 +59,12 @@ class Extraction:
     recorded: bool = False
     """Whether the rules were learned from recorded decisions rather than from a model's answers."""
 
+    @classmethod
+    def from_dict(cls, keys: Mapping[str, Any]) -> Extraction:
+        """Return what `dataclasses.asdict` made of it."""
+        regions = tuple(Region(**each) for each in keys["regions"])
+        return cls(**{**keys, "disagreements": tuple(keys["disagreements"]), "regions": regions})
+
     @property
     def rows(self) -> int:
         """Return how many rows the figures were measured on."""

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 PICKLES = (".joblib", ".pkl", ".pickle")
 RULES = (".lp", ".pl")
 HARMLESS = (
+    "builtins.object",
     "collections.OrderedDict",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
 )
@@ -96,12 +98,10 @@ def _open_skops(path: Path, trusted: Collection[str]) -> Any:
         from skops import io
     except ImportError as error:
         raise MissingExtra("skops", extra="skops") from error
-    known = {*trusted, *CHECKED, *HARMLESS}
     try:
-        found = set(io.get_untrusted_types(file=path))
-        unknown = sorted(found - known)
+        unknown = untrusted_types(path, trusted)
         if not unknown:
-            model = io.load(path, trusted=sorted(found))
+            model = io.load(path, trusted=[*trusted, *CHECKED, *HARMLESS])
             check_trees(model)
             return model
     except P2CError as error:
@@ -114,6 +114,13 @@ def _open_skops(path: Path, trusted: Collection[str]) -> Any:
         f"{path}: holds types that are not known to be safe: {', '.join(unknown)};"
         f" if you trust them, add {flags}"
     )
+
+
+def untrusted_types(path: Path, trusted: Collection[str] = ()) -> list[str]:
+    """Return the types in a skops file that nobody vouches for."""
+    from skops import io
+
+    return sorted({*io.get_untrusted_types(file=path)} - {*trusted, *CHECKED, *HARMLESS})
 
 
 def _open_xgboost(path: Path) -> Any:

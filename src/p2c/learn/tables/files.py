@@ -64,4 +64,7 @@ def find_column(frame: pd.DataFrame, name: str, *, source: str) -> str:
     for column in frame.columns:
         if column == name or predicate_name(column) == name:
             return str(column)
+    for column in frame.columns:
+        if predicate_name(column) == predicate_name(name):
+            return str(column)
     raise P2CError(f"{source}: no column '{name}'; {suggestion(name, frame.columns)}")

@@ -1,0 +1,289 @@
+"""The commands that begin: from a stored model and a table to a folder that answers, or from a table to a problem.
+
+Exit codes: 0 done, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from p2c.cli.app import command_group, out
+from p2c.cli.desk import TrustOption, refuse_existing, write_new
+from p2c.cli.learning import (
+    DecimalComma,
+    Down,
+    Fixed,
+    Ignored,
+    Kept,
+    ScaleName,
+    ScaleOption,
+    Seed,
+    Up,
+    need_learning,
+)
+from p2c.domain.spec import Trust
+from p2c.domain.toml import problem_to_toml
+from p2c.errors import P2CError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p2c.project import Assumption, Table
+
+fitting = command_group()
+
+Free = Annotated[
+    list[str] | None, typer.Option(help="A column that anybody may change; repeat it for more.")
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option("--weight", metavar="COLUMN=WEIGHT", help="How hard a change is; 1 by default."),
+]
+Causal = Annotated[
+    Path | None, typer.Option(help="Causal rules: a file of rules (.lp), or an answered review.")
+]
+Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is assumed.")]
+
+
+@fitting.command()
+def fit(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="The model: .skops, .onnx, .json, .ubj, .txt, .cbm or a scorecard .csv."
+        ),
+    ],
+    *,
+    data: Annotated[Path, typer.Option(help="Rows of its table, a CSV or Parquet file.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to make.")],
+    target: Annotated[
+        str | None, typer.Option(help="The column of true labels, which the model does not see.")
+    ] = None,
+    desired: Annotated[str | None, typer.Option(help="The class that a person wants.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
+    ] = None,
+    fixed: Fixed = None,
+    up: Up = None,
+    down: Down = None,
+    free: Free = None,
+    weight: Weights = None,
+    causal: Causal = None,
+    ignore: Ignored = None,
+    decimal_comma: DecimalComma = False,
+    scale: ScaleOption = ScaleName.RANGE,
+    seed: Seed = 0,
+    yes: Quiet = False,
+    replace_old: Annotated[
+        bool, typer.Option("--replace", help="Replace a folder that p2c fit made before.")
+    ] = False,
+    trust: TrustOption = None,
+) -> None:
+    """Make a folder out of a stored model and its table: plans that the model confirms, in every command."""
+    need_learning()
+    from p2c.project import FitRequest, assume, fit_model, open_stored, open_table
+    from p2c.project.fitting import read_causal
+    from p2c.report.fitted import show_changes, show_next, show_reading
+
+    if not replace_old:
+        refuse_existing(output)
+    words = tuple(trust or ())
+    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
+    opened = open_stored(model, table, target=target, trust=Trust.of(words))
+    given = _given(opened.table, fixed=fixed, up=up, down=down, free=free)
+    efforts = _efforts(opened.table, weight)
+    assumed = assume(opened.table.seen, given=given, weights=efforts)
+    rules = read_causal(causal)
+    if _may_ask(yes):
+        desired = desired or _ask_class(opened.classes)
+        assumed = _ask_changes(opened.table, assumed, known={*given, *efforts})
+    request = FitRequest(
+        desired=desired,
+        threshold=threshold,
+        assumptions=assumed,
+        causal=rules,
+        scale=scale.value,
+        name=output.name,
+        seed=seed,
+    )
+    fitted = fit_model(opened, request)
+    show_changes(out, opened.table.seen, _rows(assumed))
+    assert fitted.recourse.reading is not None
+    show_reading(out, fitted.recourse.reading, fitted.recourse.extraction)
+    fitted.recourse.save(
+        output, pickle="pickle" in words, replace=replace_old, remarks=fitted.remarks
+    )
+    show_next(out, _next_steps(output, opened.table, causal is None))
+
+
+@fitting.command()
+def init(
+    data: Annotated[Path, typer.Argument(help="The data, a CSV or Parquet file with names.")],
+    *,
+    target: Annotated[
+        str | None, typer.Option(help="The column of outcomes; asked for in a terminal.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The problem to write, a TOML file.")
+    ] = None,
+    desired: Annotated[str | None, typer.Option(help="The outcome that a person wants.")] = None,
+    fixed: Fixed = None,
+    up: Up = None,
+    down: Down = None,
+    free: Free = None,
+    weight: Weights = None,
+    causal: Causal = None,
+    ignore: Ignored = None,
+    keep: Kept = None,
+    decimal_comma: DecimalComma = False,
+    scale: ScaleOption = ScaleName.RANGE,
+    seed: Seed = 0,
+    yes: Quiet = False,
+) -> None:
+    """Make a problem out of a table of outcomes: rules learned from them, with comments, to be edited."""
+    need_learning()
+    from p2c.project import assume, learn_problem, open_table
+    from p2c.project.fitting import feature_remarks, read_causal, useful
+    from p2c.report.fitted import show_changes, show_next
+    from p2c.report.learned import show_learned
+
+    path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
+    refuse_existing(path)
+    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
+    column = table.column(target) if target else _ask_target(table, yes=yes)
+    kept = frozenset(map(table.column, [column, *(keep or ())]))
+    table = useful(table, kept)
+    rest = table.without([column])
+    given = _given(rest, fixed=fixed, up=up, down=down, free=free)
+    efforts = _efforts(rest, weight)
+    assumed = assume(rest.seen, given=given, weights=efforts)
+    if _may_ask(yes):
+        desired = desired or _ask_class(sorted(map(str, table.frame[column].dropna().unique())))
+        assumed = _ask_changes(rest, assumed, known={*given, *efforts})
+    learned, described = learn_problem(
+        table,
+        column,
+        wanted=desired,
+        assumptions=assumed,
+        causal=read_causal(causal),
+        scale=scale.value,
+        name=path.stem,
+        seed=seed,
+    )
+    show_changes(out, rest.seen, _rows(assumed))
+    show_learned(out, learned)
+    names = zip(described["features"], rest.frame.columns, strict=True)
+    places: dict[tuple[str, ...], str] = {("features", each): str(name) for each, name in names}
+    remarks = feature_remarks(rest, assumed, places) | {(): ABOUT}
+    write_new(path, problem_to_toml(described, remarks))
+    show_next(out, _problem_steps(path, learned.positive, desired))
+
+
+ABOUT = """Made by p2c init from a table. Edit it; p2c lint reads it back and names what looks wrong.
+action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.
+rules: who is refused, as learned; add causal rules (the head is a feature) and constraints (no head)."""
+
+
+def _may_ask(yes: bool) -> bool:
+    return not yes and sys.stdin.isatty()
+
+
+def _rows(assumed: Sequence[Assumption]) -> list[tuple[str, str, float, str]]:
+    return [(each.column, each.action, each.weight, each.why) for each in assumed]
+
+
+def _given(table: Table, **named: list[str] | None) -> dict[str, str]:
+    from p2c.project.assumptions import chosen_actions
+
+    found = {
+        action: [table.column(name) for name in names or ()] for action, names in named.items()
+    }
+    return chosen_actions(map(str, table.frame.columns), **found)
+
+
+def _efforts(table: Table, weights: list[str] | None) -> dict[str, float]:
+    from p2c.cli.desk import restrictions
+
+    found = restrictions(None, None, weights)
+    return {table.column(name): keys["weight"] for name, keys in found.items()}
+
+
+def _ask_class(classes: Sequence[Any] | None) -> str | None:
+    """Ask which outcome is wanted, where the classes do not say it themselves."""
+    if not classes or [*classes] in ([False, True], [0, 1]):
+        return None
+    return _choose("which outcome is wanted", [str(each) for each in classes])
+
+
+def _ask_target(table: Table, *, yes: bool) -> str:
+    names = [str(each) for each in table.frame.columns]
+    if not _may_ask(yes):
+        raise P2CError(f"--target: which column holds the outcome? There are {', '.join(names)}")
+    return _choose("which column holds the outcome", names)
+
+
+def _ask_changes(
+    table: Table, assumed: tuple[Assumption, ...], known: set[str]
+) -> tuple[Assumption, ...]:
+    """Ask of each column that no option spoke of who may change it, and at what effort."""
+    from p2c.project.assumptions import ACTIONS
+
+    typer.echo("Who may change what, and at what effort? Return takes what is proposed.")
+    looks = {each.name: each for each in table.seen.columns}
+    found = []
+    for each in assumed:
+        if each.column not in known:
+            seen = looks[each.column]
+            told = f"{each.column} ({seen.kind.value}, {seen.span})"
+            ordered = seen.kind.value == "number"
+            choices = ACTIONS if ordered else ("free", "fixed")
+            action = _choose(told, choices, default=each.action)
+            why = each.why if action == each.action else ""
+            weight = each.weight if action == "fixed" else _effort(each.weight)
+            each = replace(each, action=action, weight=weight, why=why)  # noqa: PLW2901
+        found.append(each)
+    return tuple(found)
+
+
+def _effort(proposed: float) -> float:
+    while True:
+        given = typer.prompt("  effort (1 is usual, 2 twice as hard)", default=f"{proposed:g}")
+        try:
+            number = float(given)
+        except ValueError:
+            number = -1.0
+        if 0 <= number < float("inf"):
+            return int(number) if number.is_integer() else number
+        typer.echo("expected a number, 0 or more")
+
+
+def _choose(question: str, choices: Sequence[str], *, default: str | None = None) -> str:
+    from p2c.cli.interview import choose
+
+    return choose(question, choices, default)
+
+
+def _next_steps(folder: Path, table: Table, no_causes: bool) -> list[str]:
+    person = folder / "sample.csv"
+    lines = [
+        str(folder),
+        f"{person} holds {min(len(table.frame), 50_000):,} rows of your data: they go where the folder goes",
+        f"to change what was assumed: --free, --up, --down, --fixed, or edit {folder / 'problem.toml'}"
+        f" and accept it: p2c lint {folder} --accept",
+    ]
+    if no_causes:
+        lines.append(
+            "no causal rules: changes have no effects on each other; p2c causal learns candidates, --causal takes them"
+        )
+    return [*lines, f"next: p2c plan {folder} {person} --row 1"]
+
+
+def _problem_steps(path: Path, positive: str, desired: str | None) -> list[str]:
+    wanted = desired or positive
+    told = [] if desired else [f"assumed: '{wanted}' is what people want; --desired says otherwise"]
+    return [*told, f"next: p2c lint {path}, then p2c plan {path} PERSON.json"]

@@ -1,0 +1,182 @@
+"""The manifest of a folder: which files belong to it, byte by byte, and what was known of the model when it was written."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+
+from p2c.domain.spec import read_text
+from p2c.errors import P2CError
+from p2c.folder.sample import SampleColumn  # noqa: TC001 - pydantic needs it at run time
+from p2c.release import DISTRIBUTION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MANIFEST = "manifest.json"
+PROBLEM = "problem.toml"
+SAMPLE = "sample.csv"
+STAND_IN = "stand_in.lp"
+EDITABLE = (PROBLEM, STAND_IN)
+"""The files that are meant to be edited; the edit has to be accepted."""
+PACKAGES = (
+    DISTRIBUTION,
+    "scikit-learn",
+    "numpy",
+    "pandas",
+    "skops",
+    "onnxruntime",
+    "xgboost",
+    "xgboost-cpu",
+    "lightgbm",
+    "catboost",
+    "interpret-core",
+    "optbinning",
+)
+"""What decides how a stored model answers."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelEntry(_Record):
+    """The model: its file, what it is, and whether it was read or why not."""
+
+    file: StrictStr
+    kind: StrictStr
+    read: StrictBool
+    told: StrictStr
+
+
+class SampleEntry(_Record):
+    """The rows kept: their columns, and what the model said of each, in hexadecimal digits."""
+
+    rows: StrictInt
+    framed: StrictBool
+    columns: tuple[SampleColumn, ...]
+    accepted: StrictStr
+
+
+class Manifest(_Record):
+    """What a folder holds; `seal` is the hash of all the rest."""
+
+    format: StrictInt = 1
+    files: dict[StrictStr, StrictStr]
+    model: ModelEntry
+    sample: SampleEntry
+    learned: dict[StrictStr, Any] | None = None
+    """How far the rules that stand in agree with the model, as a problem's `source` says it."""
+    extraction: dict[StrictStr, Any] | None = None
+    budget: StrictInt = Field(2_000, ge=1)
+    seed: StrictInt = 0
+    versions: dict[StrictStr, StrictStr]
+    seal: StrictStr = ""
+
+    def sealed(self) -> Manifest:
+        """Return the manifest with the hash of what it says."""
+        return self.model_copy(update={"seal": self._digest()})
+
+    def _digest(self) -> str:
+        keys = self.model_dump(mode="json", exclude={"seal"})
+        return sha256(json.dumps(keys, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def is_sealed(self) -> bool:
+        """Tell whether it says what it said when it was sealed."""
+        return self.seal == self._digest()
+
+    def text(self) -> str:
+        """Return the manifest as the text of its file."""
+        return json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a folder; one that is torn, forged or not ours is refused."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise P2CError(
+            f"{folder}: no {MANIFEST} in it, so it is no folder of a model; p2c fit makes one"
+        )
+    try:
+        found = Manifest.model_validate_json(read_text(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the text"
+        raise P2CError(f"{path}: not as p2c writes it: {place}: {first['msg']}") from None
+    if found.format != 1:
+        raise P2CError(
+            f"{path}: format {found.format}, and this p2c reads 1: another version of p2c"
+        )
+    if not found.is_sealed:
+        raise P2CError(
+            f"{path}: changed since it was written, or forged: make the folder anew with p2c fit"
+        )
+    for name in found.files:
+        if name in ("", ".", "..", MANIFEST) or "/" in name or "\\" in name or "\0" in name:
+            raise P2CError(f"{path}: '{name}' is no file of this folder: the manifest is forged")
+    for name in (PROBLEM, SAMPLE, found.model.file):
+        if name not in found.files:
+            raise P2CError(f"{path}: no hash of {name}: the manifest is forged")
+    return found
+
+
+def digest(path: Path) -> str:
+    """Return the hash of a file's bytes."""
+    try:
+        with path.open("rb") as file:
+            found = sha256()
+            while chunk := file.read(1 << 20):
+                found.update(chunk)
+    except OSError as error:
+        raise P2CError(f"{path}: cannot be read: {error.strerror}") from None
+    return found.hexdigest()
+
+
+def changed_files(folder: Path, manifest: Manifest) -> list[str]:
+    """Return the files of a folder that are not what they were; one that is gone, or leads elsewhere, is refused."""
+    found = []
+    for name, known in manifest.files.items():
+        path = folder / name
+        if path.is_symlink() or not path.is_file():
+            raise P2CError(f"{path}: a file of the folder is gone, or leads elsewhere")
+        if digest(path) != known:
+            found.append(name)
+    return found
+
+
+def refuse_changed(folder: Path, manifest: Manifest) -> None:
+    """Refuse a folder with a file that was changed, and say how an edit is accepted."""
+    for name in changed_files(folder, manifest):
+        path = folder / name
+        if name in EDITABLE:
+            raise P2CError(
+                f"{path}: changed since it was last accepted; if that is your edit: p2c lint {folder} --accept"
+            )
+        raise P2CError(f"{path}: changed since the folder was written: make it anew with p2c fit")
+
+
+def installed() -> dict[str, str]:
+    """Return the versions of what decides how a model answers, where it is installed."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def differing(versions: dict[str, str]) -> str:
+    """Say which packages have another version here than a folder was written with."""
+    here = installed()
+    told = [
+        f"{name} {known}, here {here.get(name, 'none')}"
+        for name, known in versions.items()
+        if here.get(name) != known
+    ]
+    return f"written with {'; '.join(told)}" if told else "the versions are the same"

@@ -1,0 +1,257 @@
+"""Save and open a folder: `problem.toml` to read and edit, the model in its own format, rows of its table, a manifest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.confirm.opening import open_decider
+from p2c.domain.spec import load_spec, read_text
+from p2c.domain.toml import problem_to_toml
+from p2c.errors import P2CError, counted
+from p2c.folder.manifest import (
+    MANIFEST,
+    PROBLEM,
+    SAMPLE,
+    STAND_IN,
+    Manifest,
+    ModelEntry,
+    SampleEntry,
+    changed_files,
+    differing,
+    digest,
+    installed,
+    read_manifest,
+    refuse_changed,
+)
+from p2c.folder.model_file import StoredModel, store_model
+from p2c.folder.sample import read_sample, write_sample
+from p2c.learn.tables.view import as_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from p2c.confirm.decider import Decider
+    from p2c.domain.spec import ProblemSpec, Trust
+
+TRIED = 5_000
+"""How many of the kept rows are put to what is read of the model when a folder is opened, besides made-up ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted model with rows of its table, as they are kept; `origin` is the file that it was opened from."""
+
+    model: Any
+    rows: Any
+    threshold: float | None = None
+    origin: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedFolder:
+    """What a folder holds: the problem as it is written, its model, and what the manifest says of them."""
+
+    spec: ProblemSpec
+    decider: Decider
+    manifest: Manifest
+    rows: Any
+
+
+def save_folder(
+    folder: Path,
+    keys: Mapping[str, Any],
+    fitted: Fitted,
+    decider: Decider,
+    *,
+    extraction: Mapping[str, Any] | None = None,
+    remarks: Mapping[tuple[str, ...], str] | None = None,
+    pickle: bool = False,
+    replace_old: bool = False,
+) -> None:
+    """Write a problem and its model as a folder, whole or not at all.
+
+    `keys` are those of the problem, without its model; `remarks` become comments in `problem.toml`, by table.
+    """
+    if folder.exists() and not (replace_old and (folder / MANIFEST).is_file()):
+        raise P2CError(f"{folder}: exists; it is left as it is, choose another name or folder")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise P2CError(f"{folder}: cannot be written: {error.strerror}") from None
+    try:
+        stored = store_model(
+            fitted.model,
+            made,
+            desired=decider.source.desired,
+            origin=fitted.origin,
+            pickle=pickle,
+        )
+        table = _model_table(stored, fitted, decider)
+        text = problem_to_toml(_with_model(keys, table), remarks)
+        (made / PROBLEM).write_text(text, encoding="utf-8")
+        manifest = _described(made, fitted, decider, stored.file, extraction)
+        (made / MANIFEST).write_text(manifest.sealed().text(), encoding="utf-8")
+        made.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(made, folder)
+    except OSError as error:
+        raise P2CError(f"{folder}: cannot be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _model_table(stored: StoredModel, fitted: Fitted, decider: Decider) -> dict[str, Any]:
+    named = {each.feature: str(each.name) for each in decider.source.view.features}
+    return {
+        "file": stored.file,
+        "desired": stored.desired,
+        "threshold": fitted.threshold,
+        "columns": {feature: name for feature, name in named.items() if feature != name} or None,
+    }
+
+
+def _with_model(keys: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a problem with the table of its model before those of its features."""
+    first = {key: value for key, value in keys.items() if key not in ("features", "lint")}
+    return {
+        **first,
+        "model": table,
+        **{key: keys[key] for key in ("lint", "features") if key in keys},
+    }
+
+
+def _described(
+    folder: Path,
+    fitted: Fitted,
+    decider: Decider,
+    file: str,
+    extraction: Mapping[str, Any] | None,
+) -> Manifest:
+    """Write the rows and the rules that stand in, and return what the manifest says of all."""
+    source, rows = decider.source, as_frame(fitted.rows)
+    columns = write_sample(rows, folder / SAMPLE)
+    if decider.stand_in:
+        (folder / STAND_IN).write_text(decider.stand_in, encoding="utf-8")
+    assert source.model is not None
+    accepted = source.model.answer(rows).accepted
+    kind = getattr(decider.reading, "kind", type(fitted.model).__name__)
+    return Manifest(
+        files=_digests(folder),
+        model=ModelEntry(file=file, kind=kind, read=decider.is_read, told=str(decider.reading)),
+        sample=SampleEntry(
+            rows=len(rows),
+            framed=source.view.framed,
+            columns=columns,
+            accepted=_packed(accepted),
+        ),
+        learned=dict(decider.learned) if decider.learned else None,
+        extraction=dict(extraction) if extraction else None,
+        budget=decider.budget,
+        seed=decider.seed,
+        versions=installed(),
+    )
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {each.name: digest(each) for each in sorted(folder.iterdir()) if each.name != MANIFEST}
+
+
+def _packed(accepted: NDArray[np.bool_]) -> str:
+    return np.packbits(accepted).tobytes().hex()
+
+
+def open_folder(folder: Path, trust: Trust | None = None) -> OpenedFolder:
+    """Open a folder; refuse a file that was changed, a forged manifest, and a model that answers otherwise than it did."""
+    manifest = read_manifest(folder)
+    refuse_changed(folder, manifest)
+    opened = _opened(folder, manifest, trust)
+    _refuse_other_answers(folder, opened)
+    return opened
+
+
+def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
+    """Take the files of a folder that are meant to be edited as they are now, and return which were changed.
+
+    What cannot be read, and any other changed file, is refused, and nothing is accepted.
+    """
+    manifest = read_manifest(folder)
+    changed = changed_files(folder, manifest)
+    if not changed:
+        return []
+    kept = manifest.model_copy(update={"files": {**manifest.files, **_editable(folder, changed)}})
+    refuse_changed(folder, kept)
+    opened = _opened(folder, kept, trust)
+    accepted = _packed(opened.decider.source.accepted)
+    reading = opened.decider.reading
+    fresh = kept.model_copy(
+        update={
+            "sample": kept.sample.model_copy(update={"accepted": accepted}),
+            "model": kept.model.model_copy(
+                update={"read": opened.decider.is_read, "told": str(reading)}
+            ),
+        }
+    )
+    (folder / MANIFEST).write_text(fresh.sealed().text(), encoding="utf-8")
+    return changed
+
+
+def _editable(folder: Path, changed: list[str]) -> dict[str, str]:
+    return {name: digest(folder / name) for name in changed if name in (PROBLEM, STAND_IN)}
+
+
+def _opened(folder: Path, manifest: Manifest, trust: Trust | None) -> OpenedFolder:
+    spec = load_spec(folder / PROBLEM)
+    if spec.model is None or spec.model.file != manifest.model.file:
+        found = spec.model.file if spec.model else "none"
+        raise P2CError(
+            f"{folder / PROBLEM}: model.file: expected '{manifest.model.file}', for which the folder was made, found '{found}'"
+        )
+    rows: Any = read_sample(folder / SAMPLE, manifest.sample.columns)
+    if len(rows) != manifest.sample.rows:
+        raise P2CError(
+            f"{folder / SAMPLE}: expected {manifest.sample.rows} rows, found {len(rows)}"
+        )
+    if not manifest.sample.framed:
+        rows = rows.to_numpy()
+    rules = read_text(folder / STAND_IN) if STAND_IN in manifest.files else ""
+    decider = open_decider(
+        spec, folder, trust=trust, sample=rows, stand_in=rules, tried=TRIED, seed=manifest.seed
+    )
+    decider = replace(decider, learned=manifest.learned, budget=manifest.budget)
+    return OpenedFolder(spec, decider, manifest, rows)
+
+
+def _refuse_other_answers(folder: Path, opened: OpenedFolder) -> None:
+    """Refuse a model that decides otherwise than when the folder was written, or of which less is read."""
+    manifest = opened.manifest
+    now = opened.decider.source.accepted
+    try:
+        then = np.unpackbits(np.frombuffer(bytes.fromhex(manifest.sample.accepted), dtype=np.uint8))
+    except ValueError:
+        then = np.zeros(0, dtype=np.uint8)
+    if len(then) < len(now):
+        raise P2CError(
+            f"{folder / MANIFEST}: the model's answers are not those of {len(now)} rows: forged"
+        )
+    wrong = int((then[: len(now)].astype(bool) != now).sum())
+    if wrong:
+        raise P2CError(
+            f"{folder}: the model decides otherwise than when the folder was written, on {counted(wrong, 'row')} of"
+            f" {len(now):,}: {differing(manifest.versions)}"
+        )
+    if manifest.model.read and not opened.decider.is_read:
+        raise P2CError(
+            f"{folder}: the model was read when the folder was written and is not now ({opened.decider.reading}):"
+            f" {differing(manifest.versions)}"
+        )

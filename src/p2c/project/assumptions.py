@@ -1,0 +1,87 @@
+"""Who may change what, where nobody has said so: what is assumed of each column, why, and how to say otherwise."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p2c.errors import P2CError
+from p2c.learn.tables.look import USELESS, ColumnKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from p2c.learn.tables.look import ColumnLook, TableLook
+
+ACTIONS = ("free", "up", "down", "fixed")
+BORN_WITH = re.compile(
+    r"(?:.*_)?(?:sex|gender|race|ethnicity|ethnic_group|nationality|native_country|birth_?place|birth_?date|religion"
+    r"|geschlecht|herkunft|staatsangehoerigkeit|geburts(?:ort|datum|land))(?:_.*)?",
+    re.IGNORECASE,
+)
+AGE = re.compile(r"(?:age|alter|age_(?:in_)?years|alter_in_jahren)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Who may change a column, at what effort; `why` is empty where somebody has said so."""
+
+    column: str
+    action: str
+    weight: float = 1
+    why: str = ""
+
+
+def assume(
+    seen: TableLook,
+    *,
+    given: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> tuple[Assumption, ...]:
+    """Return who may change each column: as given, else what its name and its values suggest."""
+    said, efforts = given or {}, weights or {}
+    found = []
+    for each in seen.columns:
+        action, why = (said[each.name], "") if each.name in said else _guess(each)
+        found.append(Assumption(each.name, action, efforts.get(each.name, 1), why))
+    return tuple(found)
+
+
+def _guess(column: ColumnLook) -> tuple[str, str]:
+    plain = re.sub(r"[^a-z0-9]+", "_", column.name.lower()).strip("_")
+    if column.kind in USELESS:
+        return "fixed", USELESS[column.kind]
+    if BORN_WITH.fullmatch(plain):
+        return "fixed", "nobody is asked to change it"
+    if AGE.fullmatch(plain) and column.kind is ColumnKind.NUMBER:
+        return "up", "nobody grows younger"
+    return "free", "nothing speaks against it"
+
+
+def actions_of(assumptions: Iterable[Assumption]) -> dict[str, str]:
+    """Return the action of each column that is not free."""
+    return {each.column: each.action for each in assumptions if each.action != "free"}
+
+
+def weights_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, float]]:
+    """Return the keys of the features whose effort was said to be another than usual."""
+    return {each.column: {"weight": each.weight} for each in assumptions if each.weight != 1}
+
+
+def chosen_actions(columns: Iterable[str], **named: Iterable[str] | None) -> dict[str, str]:
+    """Return the action of each column that somebody named, by action; one that is named twice is refused.
+
+    >>> chosen_actions(["age", "sex"], up=["age"], fixed=["sex"])
+    {'age': 'up', 'sex': 'fixed'}
+    """
+    known = set(columns)
+    found: dict[str, str] = {}
+    for action, names in named.items():
+        for name in names or ():
+            if name not in known:
+                raise P2CError(f"--{action} {name}: no such column")
+            if found.get(name, action) != action:
+                raise P2CError(f"--{action} {name}: the column is given as '{found[name]}' too")
+            found[name] = action
+    return found

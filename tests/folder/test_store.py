@@ -1,0 +1,327 @@
+"""A model and its problem in one folder: the same answers in another process, and every changed byte is noticed."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
+from skops import io
+
+from p2c.domain.spec import Trust
+from p2c.errors import P2CError
+from p2c.folder import accept_edit
+from p2c.folder.manifest import Manifest
+from p2c.folder.sample import read_sample, sample_rows, write_sample
+from p2c.problem import Problem
+from p2c.recourse import Recourse
+from tests.lending import loans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CAUSAL = "debt(X,N) :- income(X,I), I>=90, N=<20."
+ASK = """
+import json, sys
+from p2c import Problem, Recourse
+recourse, problem = Recourse.load(sys.argv[1]), Problem.load(sys.argv[1])
+rows = json.loads(sys.argv[2])
+print(json.dumps([[recourse.plan(row).to_dict(), problem.plan(row).to_dict()] for row in rows]))
+"""
+
+
+def table() -> pd.DataFrame:
+    people = loans(400)
+    return people.assign(member=people["age"] % 2 == 0).rename(columns={"debt": "Debt now"})
+
+
+def labels(people: pd.DataFrame) -> Any:
+    good = people["income"] - people["Debt now"] + 20 * (people["job"] == "clerk") > 45
+    return np.where(good, "good", "bad")
+
+
+def piped(last: Any) -> Any:
+    encoder = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    return make_pipeline(encoder, last).fit(table(), labels(table()))
+
+
+def fitted(kind: str) -> Recourse:
+    people = table()
+    numbers = people[["income", "Debt now", "age"]]
+    wanted = (labels(people) == "good").astype(int)
+    given: dict[str, Any] = {
+        "actions": {"age": "fixed"},
+        "causal": CAUSAL.replace("debt", "debt_now"),
+        "law": "if",
+    }
+    if kind == "boosted":
+        return Recourse.fit(
+            piped(GradientBoostingClassifier(n_estimators=15, random_state=0)),
+            people,
+            desired="good",
+            **given,
+        )
+    if kind == "kernel":
+        return Recourse.fit(piped(SVC()), people, desired="good", **given, budget=400)
+    if kind == "xgboost":
+        xgboost = pytest.importorskip("xgboost")
+        model = xgboost.XGBClassifier(n_estimators=8).fit(numbers, wanted)
+        return Recourse.fit(model, numbers, desired=1, threshold=0.6)
+    if kind == "lightgbm":
+        lightgbm = pytest.importorskip("lightgbm")
+        coded = people.drop(columns="member").assign(job=people["job"].astype("category"))
+        coded = coded.rename(columns={"Debt now": "debt"})
+        model = lightgbm.LGBMClassifier(n_estimators=8, verbose=-1).fit(coded, labels(people))
+        return Recourse.fit(model, coded, desired="good")
+    array = numbers.to_numpy()
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(array, wanted)
+    return Recourse.fit(model, array, desired=1)
+
+
+@pytest.fixture(scope="module", params=["boosted", "kernel", "xgboost", "lightgbm", "array"])
+def saved(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Recourse, Path]:
+    recourse = fitted(request.param)
+    folder = tmp_path_factory.mktemp("folders") / request.param
+    recourse.save(folder)
+    return request.param, recourse, folder
+
+
+@pytest.fixture(scope="module")
+def boosted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("boosted") / "desk"
+    fitted("boosted").save(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(boosted: Path, tmp_path: Path) -> Path:
+    """Return a copy of a folder to do harm to."""
+    place = tmp_path / "desk"
+    place.mkdir()
+    for each in boosted.iterdir():
+        (place / each.name).write_bytes(each.read_bytes())
+    return place
+
+
+def test_another_process_gives_byte_equal_answers(saved: tuple[str, Recourse, Path]) -> None:
+    _, recourse, folder = saved
+    assert recourse.fitted is not None
+    people = recourse.fitted.rows
+    rows = json.loads(people[~recourse.decide(people).to_numpy()].head(4).to_json(orient="records"))
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ASK, str(folder), json.dumps(rows)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for row, (again, plain) in zip(rows, json.loads(told.stdout), strict=True):
+        answer = recourse.plan(row).to_dict()
+        assert json.dumps(again) == json.dumps(answer)
+        assert plain == {key: answer[key] for key in plain}
+
+
+def test_the_problem_is_readable_and_the_model_is_in_its_own_safe_format(
+    saved: tuple[str, Recourse, Path],
+) -> None:
+    kind, recourse, folder = saved
+    files = {"xgboost": "model.ubj", "lightgbm": "model.txt"}
+    assert (folder / files.get(kind, "model.skops")).is_file()
+    text = (folder / "problem.toml").read_text()
+    assert "[model]" in text
+    if kind == "boosted":
+        assert 'debt_now = "Debt now"' in text
+        assert "debt_now(X,N) :- income(X,I), I>=90, N=<20." in text
+    manifest = Manifest.model_validate_json((folder / "manifest.json").read_text())
+    assert manifest.model.read is (kind != "kernel")
+    assert manifest.versions["scikit-learn"]
+    assert str(recourse.reading) == manifest.model.told
+
+
+def test_a_loaded_recourse_can_be_saved_again(boosted: Path, tmp_path: Path) -> None:
+    Recourse.load(boosted).save(tmp_path / "again")
+    again = Recourse.load(tmp_path / "again")
+    row = table().iloc[0].to_dict()
+    assert again.plan(row).to_dict() == Recourse.load(boosted).plan(row).to_dict()
+
+
+@pytest.mark.parametrize(
+    "name", ["problem.toml", "model.skops", "sample.csv", "stand_in.lp", "manifest.json"]
+)
+def test_a_byte_changed_in_any_file_is_noticed(name: str, folder: Path) -> None:
+    path = folder / name
+    data = bytearray(path.read_bytes())
+    place = len(data) // 2
+    data[place] = ord("7") if data[place] != ord("7") else ord("8")
+    path.write_bytes(bytes(data))
+    with pytest.raises(P2CError, match=name) as found:
+        Problem.load(folder)
+    assert "\n" not in str(found.value)
+
+
+def edit_manifest(folder: Path, change: Callable[[dict[str, Any]], None], *, seal: bool) -> None:
+    path = folder / "manifest.json"
+    keys = json.loads(path.read_text())
+    change(keys)
+    if seal:
+        keys = json.loads(Manifest.model_validate(keys).sealed().text())
+    path.write_text(json.dumps(keys))
+
+
+@pytest.mark.parametrize(
+    ("change", "seal", "message"),
+    [
+        (lambda keys: keys.update(budget=9), False, "changed since it was written, or forged"),
+        (lambda keys: keys.update(more=1), False, "not as p2c writes it"),
+        (lambda keys: keys["files"].update({"../a": "0"}), True, "no file of this folder"),
+        (lambda keys: keys["files"].pop("model.skops"), True, "no hash of model.skops"),
+        (lambda keys: keys["sample"].update(accepted=""), True, "forged"),
+        (lambda keys: keys["sample"].update(accepted="00" * 60), True, "decides otherwise"),
+        (lambda keys: keys["files"].update({"gone.csv": "0"}), True, "gone.csv: a file of the"),
+    ],
+)
+def test_a_forged_manifest_is_refused(
+    change: Callable[[dict[str, Any]], None], seal: bool, message: str, folder: Path
+) -> None:
+    edit_manifest(folder, change, seal=seal)
+    with pytest.raises(P2CError, match=message):
+        Problem.load(folder)
+
+
+def test_a_model_that_decides_otherwise_names_the_versions(folder: Path) -> None:
+    other = piped(GradientBoostingClassifier(n_estimators=2, random_state=0))
+    io.dump(other, folder / "model.skops")
+    from p2c.folder.manifest import digest
+
+    def change(keys: dict[str, Any]) -> None:
+        keys["files"]["model.skops"] = digest(folder / "model.skops")
+        keys["versions"]["scikit-learn"] = "0.1"
+
+    edit_manifest(folder, change, seal=True)
+    with pytest.raises(
+        P2CError, match=r"decides otherwise .* written with scikit-learn 0\.1, here"
+    ):
+        Problem.load(folder)
+
+
+def test_a_hostile_model_file_is_refused_in_one_line(folder: Path) -> None:
+    from p2c.folder.manifest import digest
+
+    neighbours = KNeighborsClassifier(algorithm="kd_tree").fit(
+        table()[["income", "age"]], labels(table())
+    )
+    hostile = {
+        "holds types that are not known": io.dumps(neighbours),
+        "whatever its name says": pickle.dumps({}),
+        "cannot be read as a skops file": b"PK\x03\x04 no zip",
+    }
+    for message, data in hostile.items():
+        (folder / "model.skops").write_bytes(data)
+        edit_manifest(
+            folder,
+            lambda keys: keys["files"].update({"model.skops": digest(folder / "model.skops")}),
+            seal=True,
+        )
+        with pytest.raises(P2CError, match=message) as found:
+            Problem.load(folder)
+        assert "\n" not in str(found.value)
+
+
+def test_an_edit_counts_once_it_is_accepted(folder: Path) -> None:
+    path = folder / "problem.toml"
+    path.write_text(path.read_text().replace('action = "fixed"', 'action = "up"'))
+    with pytest.raises(P2CError, match=r"p2c lint .* --accept"):
+        Problem.load(folder)
+    assert accept_edit(folder) == ["problem.toml"]
+    assert Problem.load(folder).theory.feature["age"].action.value == "up"
+    assert accept_edit(folder) == []
+
+
+def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: Path) -> None:
+    path = folder / "problem.toml"
+    before = path.read_text()
+    path.write_text(before.replace("model.skops", "other.skops"))
+    with pytest.raises(P2CError, match=r"expected 'model\.skops', for which the folder was made"):
+        accept_edit(folder)
+    path.write_text(before.replace('type = "int"', 'type = "integer"', 1))
+    with pytest.raises(P2CError, match="type: expected"):
+        accept_edit(folder)
+    path.write_text(before)
+    (folder / "sample.csv").write_text("income\n1\n")
+    with pytest.raises(P2CError, match=r"sample\.csv: changed .* anew"):
+        accept_edit(folder)
+
+
+def test_what_has_no_safe_format_is_kept_as_a_pickle_on_request_only(tmp_path: Path) -> None:
+    people = table()[["income", "age"]]
+    model = KNeighborsClassifier(algorithm="kd_tree").fit(people, labels(table()))
+    recourse = Recourse.fit(model, people, desired="good")
+    with pytest.raises(P2CError, match="keep it as a pickle with pickle=True"):
+        recourse.save(tmp_path / "desk")
+    assert not list(tmp_path.iterdir())
+    recourse.save(tmp_path / "desk", pickle=True)
+    with pytest.raises(P2CError, match="can run any code"):
+        Recourse.load(tmp_path / "desk")
+    again = Recourse.load(tmp_path / "desk", trust=Trust(pickle=True))
+    row = {"income": 20, "age": 40}
+    assert again.plan(row).to_dict() == recourse.plan(row).to_dict()
+
+
+def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
+    boosted: Path, tmp_path: Path
+) -> None:
+    recourse = Recourse.load(boosted)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    for replace in (False, True):
+        with pytest.raises(P2CError, match="exists; it is left as it is"):
+            recourse.save(tmp_path / "mine", replace=replace)
+    recourse.save(tmp_path / "desk")
+    recourse.save(tmp_path / "desk", replace=True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["desk", "mine"]
+
+
+def test_recorded_decisions_are_no_model_to_save(tmp_path: Path) -> None:
+    recourse = Recourse.fit("paid", table().assign(paid=labels(table())), desired="good")
+    with pytest.raises(P2CError, match="recorded decisions are no model"):
+        recourse.save(tmp_path / "desk")
+
+
+def test_a_sample_comes_back_typed_as_it_was(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "whole": [1, -2, 3],
+            "float": [0.1, np.nan, 1e300],
+            "small": np.array([0.1, 2, 3], dtype=np.float32),
+            "text": ["a,b", 'say "x"', "new\nline"],
+            "object": pd.Series([True, None, False], dtype=object),
+            "truth": [True, False, True],
+            "maybe": pd.array([1, None, 3], dtype="Int64"),
+            "kind": pd.Categorical(["b", None, "a"], categories=["b", "a", "c"], ordered=True),
+            "code": pd.Categorical([3, 1, 3]),
+        }
+    )
+    columns = write_sample(frame, tmp_path / "sample.csv")
+    pd.testing.assert_frame_equal(read_sample(tmp_path / "sample.csv", columns), frame)
+
+
+def test_a_sample_keeps_the_extremes_and_every_category() -> None:
+    frame = loans(5_000).assign(rare=["rare" if n == 4_321 else "usual" for n in range(5_000)])
+    kept = frame.iloc[sample_rows(frame, most=50)]
+    assert len(kept) == 50
+    assert set(kept["rare"]) == {"rare", "usual"}
+    for name in ("income", "debt", "age"):
+        assert (kept[name].min(), kept[name].max()) == (frame[name].min(), frame[name].max())
