@@ -96,6 +96,12 @@ def test_every_block_of_python_is_run() -> None:
     assert [each for each in texts if not (each.startswith(">>> ") or SAVED.match(each))] == []
 
 
+def test_the_demo_ends_as_the_readme_says(tmp_path: Path) -> None:
+    (shown,) = [each.text for each in blocks(ROOT / "README.md") if each.language == "text"]
+    command = "p2c example loan >/dev/null; p2c plan loan.toml loan-john.json"
+    run(Block("", "sh", command, shown), tmp_path)
+
+
 # The site.
 
 
