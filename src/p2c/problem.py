@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
+    import pandas as pd
+
     from p2c.audit.audit import Asked, Audit
     from p2c.confirm.answers import ConfirmedPlanner
     from p2c.confirm.decider import Decider
@@ -486,13 +488,37 @@ class Problem:
 
         check_seconds("patience", patience)
         problem = self._asked(Problem.audit, overrides, None)
-        if answers is None:
-            answers = problem.plan_many(frame, time_limit=time_limit, progress=progress)
         asked = asked or Asked(0)
-        known = {"problem": digest(problem.to_dict()), **asked.hashes}
-        asked = replace(asked, hashes=known)
+        asked = replace(asked, hashes={"problem": digest(problem.to_dict()), **asked.hashes})
+        if problem.decider is not None:
+            from p2c.audit.asking import Auditee
+
+            auditee = Auditee(problem.decider, problem.theory, frame)
+            space, scores, frame = auditee.space, auditee.scores, auditee.columns
+            if answers is None:
+                answers = problem._answers(auditee.table, Policy("native", time_limit), progress)
+            asked = replace(
+                asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers)
+            )
+        else:
+            space, scores = problem.compiled, None
+            if answers is None:
+                answers = problem.plan_many(frame, time_limit=time_limit, progress=progress)
         return audit_people(
-            problem.compiled, frame, answers, by=by, seed=seed, patience=patience, asked=asked
+            space, frame, answers, by=by, seed=seed, patience=patience, scores=scores, asked=asked
+        )
+
+    def _answers(self, table: pd.DataFrame, policy: Policy, progress: bool | None) -> pd.DataFrame:
+        """Return the answers of a model for a table by feature: proved where it was read, else found by asking it."""
+        from p2c.confirm.table import plan_table
+
+        if self.decider is not None and self.decider.is_read:
+            return self.plan_many(table, time_limit=policy.time_limit, progress=progress)  # type: ignore[no-any-return]
+        return plan_table(
+            self.theory.features,
+            lambda row: self.confirmed(row, 1, policy)[0],
+            table,
+            progress=progress,
         )
 
     def _asked(

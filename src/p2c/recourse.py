@@ -36,10 +36,11 @@ from p2c.report.plan_renderer import with_renderer
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
+    from p2c.audit.audit import Audit
     from p2c.confirm.trial_values import TrialValues
     from p2c.domain.spec import Trust
     from p2c.learn.extract.source import Source
@@ -296,6 +297,17 @@ class Recourse:
             rows,
             progress=progress,
         )
+
+    def audit(self, frame: Any, by: str | Sequence[str] = (), **how: Any) -> Audit:
+        """Return who of the people of a table has a way to the model's yes and who has none, and how groups differ in it.
+
+        Takes what `Problem.audit` takes. Nobody is said to have no way where the model could only be asked; recorded
+        decisions are audited by the rules learned from them.
+        """
+        if self.judged is None:
+            names = {each.name: each.feature for each in self.source.view.features}
+            return self.problem.audit(as_frame(frame).rename(columns=names), by, **how)
+        return self.judged.audit(frame, by, **how)
 
     def check(self, confirmed: VerifiedPlan) -> Verdict:
         """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from p2c.learn.model.read_model import ReadModel
 from p2c.problem import Problem
 from tests.oracle import best_plan
+from tests.plan.judged import never, random_score
 from tests.strategies import random_problem
 
 if TYPE_CHECKING:
@@ -51,12 +53,31 @@ def populated(seed: int, count: int, *, people: int = 12) -> Iterator[Populated]
         yield Populated(document, problem, rows, [each for each in answers if each is not None])
 
 
-def with_own_scales(document: Document) -> Problem:
+def judged(seed: int, count: int, *, people: int = 12) -> Iterator[Populated]:
+    """Yield the same with a model in the place of rules, in every other world with the causal rules left."""
+    for number in range(count):
+        rng = random.Random(f"judged {seed}/{number}")
+        document, _ = random_problem(rng, tiny=True)
+        score = random_score(rng, Problem.from_dict(document).theory.features)
+        document |= {"exceptions": "abduce", "goal": "accepted(X)"}
+        if number % 2:
+            document["rules"] = ""
+            for keys in document["features"].values():
+                keys.pop("causal", None)
+                if keys.get("action") == "effect":
+                    keys["action"] = "fixed"
+        problem = with_own_scales(document, ReadModel(score, never))
+        rows = [somebody(problem, rng) for _ in range(people)]
+        answers = [best_plan(problem.theory, problem.read_row(each)) for each in rows]
+        yield Populated(document, problem, rows, [each for each in answers if each is not None])
+
+
+def with_own_scales(document: Document, model: ReadModel | None = None) -> Problem:
     """Return the problem, its numbers measured by what they are measured by anyway, also where their limits are lifted."""
-    for feature in Problem.from_dict(document).theory.features:
+    for feature in Problem.from_dict(document, model=model).theory.features:
         if feature.kind.is_number:
             document["features"][feature.name]["scale"] = float(feature.divisor)
-    return Problem.from_dict(document)
+    return Problem.from_dict(document, model=model)
 
 
 def somebody(problem: Problem, rng: random.Random) -> Document:

@@ -36,8 +36,8 @@ def judged_problems(
         rng = random.Random(f"{seed} {number} judged")
         features = Problem.from_dict(document).theory.features
         goal = "accepted(X)" if rng.random() < 0.7 else f"{document['goal']}, accepted(X)"
-        score = _lined(rng, features) if lined else _score(rng, features)
-        judge = ReadModel(score, _asked(score) if lined else _never)
+        score = _lined(rng, features) if lined else random_score(rng, features)
+        judge = ReadModel(score, _asked(score) if lined else never)
         rules = document["rules"]
         if number % 3 == 1:
             goal = rng.choice(("not accepted(X)", "fine_by_all(X)", "not fine_by_all(X)"))
@@ -62,7 +62,7 @@ def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:
 
 def _lined(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveScore:
     """Return a sum that weighs most of the numbers it reads, its border within reach."""
-    score = _score(rng, features)
+    score = random_score(rng, features)
     numbers = [place for place, axis in enumerate(score.axes) if axis.is_number]
     lines: list[ScoreLine | Curve] = []
     for place in numbers:
@@ -101,11 +101,13 @@ def _asked(score: AdditiveScore) -> Callable[[Mapping[str, Any]], bool]:
     return ask
 
 
-def _never(state: Mapping[str, Any]) -> bool:
+def never(state: Mapping[str, Any]) -> bool:
+    """Refuse to be asked."""
     raise AssertionError(f"a sum without rounding leaves nothing to ask, and yet {state}")
 
 
-def _score(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveScore:
+def random_score(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveScore:
+    """Return a sum of a few tables over some of the features."""
     read = [each for each in features if rng.random() < 0.85] or [features[0]]
     axes = tuple(_axis(rng, each) for each in read)
     margins = rng.choice((1, 1, 1, 2))

@@ -50,7 +50,7 @@ def lifted(problem: Problem, document: Document, chosen: Iterable[Blocker]) -> P
             widen(problem, blocker.feature, keys)
         else:
             keys["action"] = "free"
-    return Problem.from_dict(edited)
+    return Problem.from_dict(edited, model=problem.model)
 
 
 def widen(problem: Problem, name: str, keys: Document) -> None:

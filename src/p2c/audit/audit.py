@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p2c.audit.confined import Box, Confinement, Limitation
+    from p2c.audit.intervals import Numbers
     from p2c.audit.lifting import Obstacles
     from p2c.audit.tally import Difference, Tally
     from p2c.report.document import Document
@@ -44,6 +45,8 @@ class Asked:
     seed: int = 0
     proved: bool = True
     """Whether answers are proved; not where a model could only be asked."""
+    confirmed: tuple[int, int] | None = None
+    """How many ends of plans a model, asked about each, accepts; None where no model was asked."""
     hashes: dict[str, str] = field(default_factory=dict)
     command: str = ""
     date: str = ""
@@ -55,6 +58,7 @@ class Asked:
             "by": list(self.by),
             "seed": self.seed,
             "proved": self.proved,
+            "ends_confirmed": self.confirmed,
             "hashes": self.hashes,
             "command": self.command,
             "date": self.date,
@@ -139,9 +143,10 @@ def audit_people(
     by: str | Sequence[str] = (),
     seed: int = 0,
     patience: float | None = PATIENCE,
+    scores: Numbers | None = None,
     asked: Asked | None = None,
 ) -> Audit:
-    """Return the audit of the people of a frame, from what `plan_many` answered them."""
+    """Return the audit of the people of a frame, from what `plan_many` answered them; `scores` are those of a model."""
     told = read_answers(answers)
     divisions = read_divisions(by)
     names = [axis.feature.name for axis in space.axes]
@@ -150,7 +155,7 @@ def audit_people(
     if size != len(told):
         raise P2CError(f"answers: expected one for each of {size} rows, found {len(told)}")
     groups = divide(divisions, columns, size)
-    people = place_people(space, [columns[name] for name in names], told)
+    people = place_people(space, [columns[name] for name in names], told, scores)
     given = asked or Asked(size)
     return Audit(
         space.theory,
@@ -159,6 +164,7 @@ def audit_people(
             tuple(each.text for each in divisions),
             seed,
             given.proved,
+            given.confirmed,
             {"data": _digest(columns), **given.hashes},
             given.command,
             given.date or date.today().isoformat(),

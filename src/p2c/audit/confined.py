@@ -10,31 +10,36 @@ effects lead to the ends.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import product
 from math import prod
+from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from p2c.audit.acceptance import Acceptance
 from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, exact
 from p2c.domain.spec import Exceptions, Minimize
 from p2c.errors import RowError
+from p2c.learn.model.read_model import ReadModel
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.space import SMALL, Space
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Infeasible
 from p2c.plan.planner import search_plan
-from p2c.plan.search.best_first import Limits
+from p2c.plan.search.best_first import LimitReached, Limits
+from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.audit.groups import Codes, Rows
     from p2c.audit.people import People
     from p2c.domain.feature import Feature, Value
+    from p2c.domain.row import State
     from p2c.plan.compiled.axis import Axis
 
 WIDE = 64
@@ -99,7 +104,7 @@ def confine(people: People, limits: Limits) -> Confinement:
         for row in rows:
             if covered[row]:
                 continue
-            if limits.left == 0.0:
+            if limits.left == 0.0 or ground.is_weighed:
                 left.append(int(row))
                 continue
             box = ground.grown(people.state(int(row)), limits)
@@ -181,7 +186,12 @@ class Ground:
     """What is needed to prove that a box confines whoever starts in it."""
 
     space: Space
+    values: dict[tuple[str, int], Value] = field(default_factory=dict)
+    """A value for each cell of the model that was met, by feature and cell."""
+    told: Acceptance | None = None
+    """What is known already of the same model."""
     _proved: dict[tuple[tuple[Value, ...], Parts], bool] = field(default_factory=dict)
+    _cells: dict[tuple[int, Part], int | None] = field(default_factory=dict)
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
@@ -202,6 +212,14 @@ class Ground:
         opened = self.space.with_features(features)
         # Whether there is a way does not hang on what it costs; to count actions is the least work.
         return Space(replace(opened.theory, norm=Norm.L0, minimize=Minimize.COST))
+
+    @cached_property
+    def is_weighed(self) -> bool:
+        """Tell whether a model weighs the very number of a feature that may not become anything, so that cells say too little."""
+        model = self.space.theory.model
+        lined = frozenset() if model is None else model.lined
+        names = [(index, self.space.axes[index].feature.name) for index in self.axes]
+        return any(name in lined and not self._is_open(index) for index, name in names)
 
     def part(self, index: int, value: Value) -> Part:
         """Return the part that a value is in."""
@@ -295,17 +313,94 @@ class Ground:
             known = self._proved[key] = self._search(state, calm, limits)
         return known
 
+    @cached_property
+    def acceptance(self) -> Acceptance | None:
+        """Return what tells of boxes whether the model accepts anybody in them, where nothing but that decides."""
+        judge, theory = self.space.theory.model, self.space.theory
+        plain = theory.goal == (Call(ACCEPTED),) and frozenset(self.axes) == self.calm
+        if not isinstance(judge, ReadModel) or judge.lined or not plain:
+            return None
+        if not set(judge.reads) <= set(theory.feature):
+            return None
+        return self.told or Acceptance(judge, self._state_of)
+
+    @cached_property
+    def everything(self) -> tuple[int, ...]:
+        """Return all cells of the model that values on the grid have, by feature that it reads, as bits."""
+        axes = [self.space.axes[index] for index in self.space.judged_axes]
+        found = []
+        for axis in axes:
+            values = [axis.feature.domain.value(cell[0]) for cell in axis.cells]
+            found.append(self._bits(axis.feature.name, values) or 0)
+        return tuple(found)
+
+    def lifted(self, space: Space) -> Ground:
+        """Return the ground of the same problem with other restrictions; what is known of the model is shared."""
+        return Ground(space, self.values, self.acceptance)
+
+    def _state_of(self, cells: tuple[int, ...]) -> State:
+        """Return a state with given cells of the model, of values on the grid or met before."""
+        theory = self.space.theory
+        state: State = {each.name: each.domain.value(0) for each in theory.features}
+        assert theory.model is not None
+        for name, cell in zip(theory.model.reads, cells, strict=True):
+            state[name] = self.values[name, cell]
+        return state
+
+    def boxes(
+        self, parts: Mapping[int, Iterable[Part]], axes: Iterable[int] | None = None
+    ) -> tuple[int, ...] | None:
+        """Return the model's cells that whoever starts in some parts may end in; None where it was not read for some."""
+        found = []
+        for index in self.space.judged_axes if axes is None else axes:
+            cells = [self._cells_of(index, part) for part in parts[index]]
+            if None in cells:
+                return None
+            found.append(reduce(or_, (each for each in cells if each is not None)))
+        return tuple(found)
+
+    def _cells_of(self, index: int, part: Part) -> int | None:
+        """Return the cells of the model that a calm feature may end in that starts in a part, as bits."""
+        known = self._cells.get((index, part), 0)
+        if known == 0:
+            axis = self.space.axes[index]
+            places = self._ends(axis, axis.feature, part) if axis.feature.action.is_direct else ()
+            values = [self.value(index, part), *map(axis.feature.domain.value, places)]
+            known = self._cells[index, part] = self._bits(axis.feature.name, values)
+        return known
+
+    def _bits(self, name: str, values: Iterable[Value]) -> int | None:
+        judge, found = self.space.theory.model, 0
+        assert judge is not None
+        for value in values:
+            cell = judge.cell(name, value)
+            if cell < 0:
+                return None
+            self.values.setdefault((name, cell), value)
+            found |= 1 << cell
+        return found
+
     def _search(self, state: Mapping[str, Value], calm: Parts, limits: Limits) -> bool:
+        if self.acceptance is not None:
+            boxes = self.boxes(dict(calm))
+            if boxes is not None:
+                try:
+                    return not self.acceptance.some(boxes, self._hurried(limits))
+                except LimitReached:
+                    return False
         within = {
             index: frozenset().union(*(self.reach(index, part) for part in some))
             for index, some in calm
         }
         transitions = Transitions(place_person(self.opened, state), within=within)
-        seconds = SECONDS if limits.left is None else min(SECONDS, limits.left)
         try:
-            return isinstance(search_plan(transitions, Limits.within(seconds)), Infeasible)
+            return isinstance(search_plan(transitions, self._hurried(limits)), Infeasible)
         except RowError:
             return False
+
+    def _hurried(self, limits: Limits) -> Limits:
+        """Return the limits of one search."""
+        return Limits.within(SECONDS if limits.left is None else min(SECONDS, limits.left))
 
     def grown(self, state: Mapping[str, Value], limits: Limits) -> Parts | None:
         """Return a box around a state, as wide as the proof holds; None where there is none."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from p2c.audit.confined import Ground
 from p2c.audit.tally import quantiles
 from p2c.plan.blockers import Trial, liftings
 from p2c.plan.planner import find_plan
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Blocker, Plan
     from p2c.plan.tables.encode import Column
 
+PRICED = 60
+"""Of how many people it is found out what their ways cost, where each has to be planned for alone."""
+FORCED = 150
+"""For how many different people it is found out which values force a model's refusal."""
 PAIRS = 5
 """For how many pairs it is also found out what the ways cost that lifting them opens."""
 
@@ -46,7 +51,9 @@ class Opening:
     opened: int
     of: int
     costs: dict[str, float]
-    """Quantiles; empty where they were not asked for."""
+    """Quantiles over the ways that there was time to plan."""
+    priced: int
+    """How many these are."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the opening as JSON."""
@@ -56,6 +63,7 @@ class Opening:
             "of": self.of,
             "share": self.opened / self.of if self.of else None,
             "cost_quantiles": self.costs,
+            "priced": self.priced,
         }
 
 
@@ -87,6 +95,10 @@ class Obstacles:
     """Those that open most first, where they open more than each of the two alone."""
     rules: tuple[tuple[str, int], ...]
     """The rules that refuse them today, and how many each."""
+    features: tuple[tuple[str, int], ...]
+    """Where a model decides: the features in the fewest that force the refusal, and of how many people each."""
+    forced: int
+    """Of how many people that was found out."""
     unexplained: int
     """For how many there was no time."""
 
@@ -97,6 +109,8 @@ class Obstacles:
             "lifting_one": [each.to_dict() for each in self.singles],
             "lifting_two": [each.to_dict() for each in self.pairs],
             "rules": [{"rule": rule, "people": count} for rule, count in self.rules],
+            "features": [{"feature": name, "people": count} for name, count in self.features],
+            "features_of": self.forced,
             "not_found_out": self.unexplained,
         }
 
@@ -108,12 +122,16 @@ def find_obstacles(people: People, limits: Limits) -> Obstacles | None:
         return None
     trials = Trials(people, rows, limits)
     statements, unexplained = trials.statements()
-    singles = [trials.opening((n,)) for n in range(len(trials.liftings))]
+    forcing, forced = trials.forcing()
+    opening = [n for n in range(len(trials.liftings)) if trials.opens((n,)).any()]
+    opening.sort(key=lambda n: -int(trials.opens((n,)).sum()))
     return Obstacles(
         statements,
-        tuple(sorted((each for each in singles if each.opened), key=lambda each: -each.opened)),
+        tuple(trials.opening((n,)) for n in opening),
         tuple(trials.pairs()),
         tuple(_refusing(people, rows)),
+        forcing,
+        forced,
         unexplained,
     )
 
@@ -148,7 +166,7 @@ class Trials:
     people: People
     rows: Codes
     limits: Limits
-    _known: dict[Lifts, Numbers] = field(default_factory=dict)
+    _opens: dict[Lifts, Rows] = field(default_factory=dict)
 
     @cached_property
     def liftings(self) -> tuple[Lifting, ...]:
@@ -162,23 +180,69 @@ class Trials:
         _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
         return first, which.reshape(-1)
 
-    def costs(self, lifted: Lifts, some: Rows | None = None) -> Numbers:
-        """Return what the way costs that lifting opens to each row; infinity where it opens none, or time ended."""
-        if lifted in self._known:
-            return self._known[lifted]
-        first, which = self._persons
-        asked = np.ones(len(first), dtype=bool) if some is None else some
-        found = np.full(len(first), np.inf)
-        found[asked] = self._planned(lifted, first[asked])
-        if some is None:
-            self._known[lifted] = found[which]
-        return found[which]
+    @cached_property
+    def ground(self) -> Ground:
+        """Return what tells whether anybody of a box has a way."""
+        return Ground(self.people.space)
 
-    def _planned(self, lifted: Lifts, persons: Codes) -> Numbers:
-        space = Trial(self.people.space, {}, self.liftings, self.limits).lifted_space(
-            frozenset(lifted)
-        )
+    def space(self, lifted: Lifts) -> Space:
+        """Return the problem without some restrictions."""
+        trial = Trial(self.people.space, {}, self.liftings, self.limits)
+        return trial.lifted_space(frozenset(lifted))
+
+    def opens(self, lifted: Lifts) -> Rows:
+        """Tell for which rows lifting opens a way; not for those whom there was no time for."""
+        if lifted not in self._opens:
+            first, which = self._persons
+            asked = np.ones(len(first), dtype=bool)
+            found = np.zeros(len(first), dtype=bool)
+            if self.adding.issuperset(lifted):
+                # To add actions closes no way.
+                for each in lifted if len(lifted) > 1 else ():
+                    found |= self.opens((each,))[first]
+                asked = ~found
+            found[asked] = self._asked(lifted, first[asked])
+            self._opens[lifted] = found[which]
+        return self._opens[lifted]
+
+    @cached_property
+    def adding(self) -> frozenset[int]:
+        """Return the restrictions whose lifting only adds direct actions."""
+        return Trial(self.people.space, {}, self.liftings, self.limits).adding
+
+    def _asked(self, lifted: Lifts, persons: Codes) -> Rows:
+        if self.ground.acceptance is None:
+            return np.isfinite(self._planned(lifted, self.rows[persons]))
+        ground = self.ground.lifted(self.space(lifted))
         rows = self.rows[persons]
+        boxes: list[list[int | None]] = []
+        for index in ground.space.judged_axes:
+            column = self.people.columns[index]
+            told = [ground.boxes({index: [ground.part(index, v)]}, (index,)) for v in column.values]
+            cells = [None if each is None else each[0] for each in told]
+            boxes.append([cells[number] for number in column.which[rows]])
+        known: dict[tuple[int | None, ...], bool] = {}
+        found = np.zeros(len(rows), dtype=bool)
+        for place, key in enumerate(zip(*boxes, strict=True)):
+            if key not in known:
+                known[key] = self._accepts(ground, key, lifted, rows[place : place + 1])
+            found[place] = known[key]
+        return found
+
+    def _accepts(
+        self, ground: Ground, box: tuple[int | None, ...], lifted: Lifts, row: Codes
+    ) -> bool:
+        whole = tuple(each for each in box if each is not None)
+        if ground.acceptance is None or len(whole) < len(box):
+            return bool(np.isfinite(self._planned(lifted, row))[0])
+        try:
+            return ground.acceptance.some(whole, self.limits)
+        except LimitReached:
+            return False
+
+    def _planned(self, lifted: Lifts, rows: Codes) -> Numbers:
+        """Return what the way costs that lifting opens to some people; infinity where there is none, or time ended."""
+        space = self.space(lifted)
         columns: dict[str, Column | Coded] = {
             axis.feature.name: Coded(column.which[rows], column.values)
             for axis, column in zip(space.axes, self.people.columns, strict=True)
@@ -189,33 +253,51 @@ class Trials:
         return found
 
     def opening(self, lifted: Lifts) -> Opening:
-        """Return what lifting opens, and at what cost."""
-        costs = self.costs(lifted)
-        ways = costs[np.isfinite(costs)]
+        """Return what lifting opens, and at what cost, as far as there is time to find that out."""
+        opened = self.opens(lifted)
+        first, which = self._persons
+        asked = opened[first]
+        if not self.people.space.is_small:
+            # Each is planned for alone: what it costs is told of some, drawn at random.
+            drawn = np.random.default_rng(0).permutation(np.flatnonzero(asked))[PRICED:]
+            asked[drawn] = False
+        costs = np.full(len(first), np.inf)
+        costs[asked] = self._planned(lifted, self.rows[first[asked]])
+        priced = costs[which][opened]
+        ways = priced[np.isfinite(priced)]
         blockers = tuple(self.liftings[each].blocker for each in lifted)
-        return Opening(blockers, len(ways), len(self.rows), quantiles(ways))
+        return Opening(blockers, int(opened.sum()), len(self.rows), quantiles(ways), len(ways))
+
+    def forcing(self) -> tuple[tuple[tuple[str, int], ...], int]:
+        """Return the features of a model whose values force the refusal whatever the others are, with how many people, of how many.
+
+        Where there are many, some are drawn at random.
+        """
+        ground, counts, looked = self.ground, Counter[str](), 0
+        judge = self.people.space.theory.model
+        if ground.acceptance is None or judge is None:
+            return (), 0
+        every, classes = ground.everything, self.people.classes(self.rows)
+        for number in np.random.default_rng(0).permutation(len(classes))[:FORCED]:
+            group = classes[number]
+            state = self.people.state(int(group[0]))
+            own = tuple(judge.cell(name, state[name]) for name in judge.reads)
+            try:
+                held = None if -1 in own else ground.acceptance.forcing(own, every, self.limits)
+            except LimitReached:
+                break
+            looked += len(group)
+            counts.update({judge.reads[n]: len(group) for n in held or ()})
+        return tuple(counts.most_common()), looked
 
     @cached_property
-    def _opened_by_pairs(self) -> dict[Lifts, Rows]:
-        """Return for each pair whom lifting it opens a way.
-
-        Lifting that only adds actions closes no way, so that those whom one of two such opens a way need not be asked.
-        """
-        adding = Trial(self.people.space, {}, self.liftings, self.limits).adding
-        first, which = self._persons
-        found: dict[Lifts, Rows] = {}
-        for pair in combinations(range(len(self.liftings)), 2):
-            sure = np.zeros(len(first), dtype=bool)
-            if adding.issuperset(pair):
-                sure |= np.logical_or(*(np.isfinite(self.costs((n,)))[first] for n in pair))
-            costs = self.costs(pair, ~sure) if sure.any() else self.costs(pair)
-            found[pair] = sure[which] | np.isfinite(costs)
-        return found
+    def _pairs(self) -> tuple[Lifts, ...]:
+        return tuple(combinations(range(len(self.liftings)), 2))
 
     def pairs(self) -> Iterator[Opening]:
         """Yield the pairs that open most ways, where they open more than each of the two alone."""
-        alone = {n: int(np.isfinite(self.costs((n,))).sum()) for n in range(len(self.liftings))}
-        counts = {pair: int(rows.sum()) for pair, rows in self._opened_by_pairs.items()}
+        alone = {n: int(self.opens((n,)).sum()) for n in range(len(self.liftings))}
+        counts = {pair: int(self.opens(pair).sum()) for pair in self._pairs}
         better = [p for p in counts if counts[p] > max(alone[each] for each in p)]
         for pair in sorted(better, key=lambda each: (-counts[each], each))[:PAIRS]:
             yield self.opening(pair)
@@ -223,12 +305,10 @@ class Trials:
     def statements(self) -> tuple[tuple[Statement, ...], int]:
         """Return what bars people, everybody counted once, and for how many there was no time to find out."""
         nobody = np.zeros(len(self.rows), dtype=bool)
-        opens: dict[Lifts, Rows] = {
-            (n,): np.isfinite(self.costs((n,))) for n in range(len(self.liftings))
-        }
+        opens: dict[Lifts, Rows] = {(n,): self.opens((n,)) for n in range(len(self.liftings))}
         left = ~np.logical_or.reduce([nobody, *opens.values()])
         if left.any() and self.limits.left != 0.0:
-            pairs = {pair: rows & left for pair, rows in self._opened_by_pairs.items()}
+            pairs = {pair: self.opens(pair) & left for pair in self._pairs}
             opens |= {pair: rows for pair, rows in pairs.items() if rows.any()}
             left &= ~np.logical_or.reduce([nobody, *pairs.values()])
         if self.limits.left != 0.0:
@@ -250,7 +330,7 @@ class Trials:
             found[chosen or ()] = left
         for chosen in found:
             if chosen:
-                found[chosen] = np.isfinite(self.costs(chosen)) & (sizes == len(chosen))
+                found[chosen] = self.opens(chosen) & (sizes == len(chosen))
             else:
                 found[chosen] = sizes == 0
         return found, left & (sizes < 0)

@@ -269,10 +269,15 @@ class _Pages:
             header = tuple(self.words[key] for key in ("lifted", "opens", "effort_then"))
             openings = (*found.singles, *found.pairs)
             yield Grid(header, tuple(self._opening(each) for each in openings))
-        if found.rules:
-            yield Heading(self.words["refusing"])
-            rows = [(rule, self._of(count, size)) for rule, count in found.rules[:MANY]]
-            yield Grid((self.words["rule"], self.words["people"]), tuple(rows))
+        named = [(self.teller.label(name), count) for name, count in found.features]
+        for key, what, counted in (
+            ("refusing", "rule", found.rules),
+            ("forcing", "feature", named),
+        ):
+            if counted:
+                yield Heading(self.words[key])
+                rows = [(name, self._of(count, size)) for name, count in counted[:MANY]]
+                yield Grid((self.words[what], self.words["people"]), tuple(rows))
 
     def _of(self, count: int, of: int) -> str:
         share = self.percent(count / of)
@@ -287,7 +292,10 @@ class _Pages:
 
     def _opening(self, opening: Opening) -> tuple[str, ...]:
         opened = self._of(opening.opened, opening.of)
-        return self._barred(opening.blockers), opened, self.number(opening.costs["50%"])
+        cost = self.number(opening.costs["50%"]) if opening.costs else "–"
+        if 0 < opening.priced < opening.opened:
+            cost += self.say("priced", count=self.count(opening.priced))
+        return self._barred(opening.blockers), opened, cost
 
     def _confined(self) -> Iterator[Block]:
         found, boxes = self.audit.confinement, self.audit.confined
@@ -373,6 +381,9 @@ class _Pages:
             "divided": "; ".join(asked.by) or "–",
             "effort": theory.norm.value.upper(),
         }
+        if asked.confirmed is not None:
+            told, ends = map(self.count, asked.confirmed)
+            facts["confirmed"] = self.say("confirmed_of", count=told, of=ends)
         if theory.source:
             facts["source"] = source_words(theory.source, self.teller.phrases)
         yield Heading(self.words["asked"])
@@ -385,7 +396,9 @@ class _Pages:
     def _method(self) -> Iterator[Block]:
         theory = self.audit.theory
         keys = ["method_plan", "method_rules"]
-        keys += ["method_learned"] * bool(theory.source) + ["method_model"] * bool(theory.model)
+        keys += ["method_learned"] * bool(theory.source) + ["method_model"] * bool(
+            theory.model and self.audit.asked.proved
+        )
         words = {"draws": self.count(DRAWS), "seed": str(self.audit.asked.seed)}
         told = [self.say(key, **words) for key in (*keys, "method_tests", "method_fair")]
         yield Heading(self.words["method"])

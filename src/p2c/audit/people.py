@@ -117,6 +117,8 @@ class People:
     space: Space
     columns: tuple[Cells, ...]
     answers: Answers
+    scores: Numbers | None = None
+    """What a model gives each, where it was asked; NaN where it gives none."""
 
     def state(self, row: int) -> State:
         """Return the state of a row."""
@@ -140,26 +142,25 @@ class People:
         """Return why each refused person is refused, by number, and what the numbers mean: rules that fire, or bands of score."""
         rows = np.flatnonzero(self.answers.refused)
         found = np.full(len(self.answers), -1, dtype=np.int64)
-        if isinstance(self.space.theory.model, ReadModel) and self.space.wants_accepted:
-            return self._score_bands(self.space.theory.model, rows, found)
+        scores = self._scores(rows)
+        if scores is not None:
+            found[rows], told = _bands(scores)
+            return found, told
         known: dict[str, int] = {}
         for group in self.classes(rows):
             text = "; ".join(self.fired(int(group[0])))
             found[group] = known.setdefault(text, len(known))
         return found, tuple(known)
 
-    def _score_bands(
-        self, model: ReadModel, rows: Codes, found: Codes
-    ) -> tuple[Codes, tuple[str, ...]]:
+    def _scores(self, rows: Codes) -> Numbers | None:
+        """Return how far each of some rows is from a model's yes; None where rules decide."""
+        if self.scores is not None:
+            return self.scores[rows]
+        model = self.space.theory.model
+        if not isinstance(model, ReadModel) or not self.space.wants_accepted:
+            return None
         told = [model.score_of(self.state(int(row))) for row in rows]
-        known = np.array([each is not None for each in told], dtype=bool)
-        scores = np.array([each[0] - each[1] for each in told if each is not None])
-        if not len(scores):
-            return found, ()
-        edges = np.unique(np.quantile(scores, np.linspace(0, 1, BANDS + 1)[1:-1]))
-        found[rows[known]] = np.searchsorted(edges, scores, side="right")
-        ends = [f"{each:.3g}" for each in (scores.min(), *edges, scores.max())]
-        return found, tuple(f"{low} … {high}" for low, high in pairwise(ends))
+        return np.array([np.nan if each is None else each[0] - each[1] for each in told])
 
     def fired(self, row: int) -> tuple[str, ...]:
         """Return the rules that refuse a row today: those of denied decisions, or all that fire where none is denied."""
@@ -170,19 +171,41 @@ class People:
         return tuple(space.texts[each] for each in numbers(fired & (space.denied or decisions)))
 
 
-def place_people(space: Space, columns: Sequence[Sequence[Any]], answers: Answers) -> People:
+def _bands(scores: Numbers) -> tuple[Codes, tuple[str, ...]]:
+    """Return the band of each score, with about as many people in each, -1 for one that is not known; and the bands."""
+    known = ~np.isnan(scores)
+    found = np.full(len(scores), -1, dtype=np.int64)
+    if not known.any():
+        return found, ()
+    edges = np.unique(np.quantile(scores[known], np.linspace(0, 1, BANDS + 1)[1:-1]))
+    found[known] = np.searchsorted(edges, scores[known], side="right")
+    ends = [f"{each:.3g}" for each in (np.nanmin(scores), *edges, np.nanmax(scores))]
+    return found, tuple(f"{low} … {high}" for low, high in pairwise(ends))
+
+
+def place_people(
+    space: Space,
+    columns: Sequence[Sequence[Any]],
+    answers: Answers,
+    scores: Numbers | None = None,
+) -> People:
     """Return the people whose columns these are, one for each feature of the space."""
     valid = ~answers.having("invalid")
+    model = space.theory.model
+    lined = frozenset() if model is None else model.lined
     return People(
         space,
         tuple(
-            _cells(axis, column, valid) for axis, column in zip(space.axes, columns, strict=True)
+            _cells(axis, column, valid, apart=axis.feature.name in lined)
+            for axis, column in zip(space.axes, columns, strict=True)
         ),
         answers,
+        scores,
     )
 
 
-def _cells(axis: Axis, column: Sequence[Any], valid: Rows) -> Cells:
+def _cells(axis: Axis, column: Sequence[Any], valid: Rows, *, apart: bool) -> Cells:
+    """Return the cells of a column; each value its own where a model weighs the very number."""
     known: dict[Any, int] = {}
     which = np.zeros(len(column), dtype=np.int64)
     values: list[Value] = []
@@ -196,7 +219,10 @@ def _cells(axis: Axis, column: Sequence[Any], valid: Rows) -> Cells:
         which[row] = number
     values = values or [None]
     past = max(axis.size, len(axis.regions))
-    cells = [_cell(axis, value, past + number) for number, value in enumerate(values)]
+    cells = [
+        past + number if apart else _cell(axis, value, past + number)
+        for number, value in enumerate(values)
+    ]
     return Cells(values, which, np.array(cells, dtype=np.int64))
 
 

@@ -106,11 +106,29 @@ class Leaves:
         total: Floats = np.maximum.reduceat(kept, self.starts, axis=0).sum(axis=0)
         return self.bias + total
 
+    def most_with(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> Floats:
+        """Return the same for several boxes that each differ from one in a single axis, given with its cells."""
+        rest = _others([self.open(place, cells) for place, cells in enumerate(boxes)])
+        kept = np.stack([rest[place] & self.open(place, cells) for place, cells in narrowed])
+        values = np.where(kept[:, :, None], self.values[None], -np.inf)
+        total: Floats = np.maximum.reduceat(values, self.starts, axis=1).sum(axis=1)
+        return self.bias + total
+
     def score(self, cells: Sequence[int]) -> Floats:
         """Return the margins of one row of cells."""
         if not len(self.values):
             return self.bias
         return self._most(self._open([1 << cell for cell in cells]))
+
+
+def _others(masks: list[Mask]) -> list[Mask]:
+    """Return for each of some masks the and of all others."""
+    before, after = [np.ones_like(masks[0])], [np.ones_like(masks[0])]
+    for mask in masks[:-1]:
+        before.append(before[-1] & mask)
+    for mask in masks[:0:-1]:
+        after.append(after[-1] & mask)
+    return [one & other for one, other in zip(before, after[::-1], strict=True)]
 
 
 def _unpacked(score: AdditiveScore, place: int) -> Mask:

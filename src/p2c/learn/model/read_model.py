@@ -177,6 +177,11 @@ class ReadModel:
             return False
         return bool((self.leaves.most(boxes) < self._surely_below).any())
 
+    def gaps(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> list[float]:
+        """Return how near the border the best state of a box stays when one axis has other cells; below 0 it is refused."""
+        most = self.leaves.most_with(boxes, narrowed) - self._surely_below
+        return [float(each) for each in most.min(axis=1)]
+
     def priced(self, boxes: Sequence[int] | None) -> PricedLeaves:
         """Return the leaves within a box, to bound what a yes costs there."""
         return PricedLeaves(self.leaves, self._surely_below, boxes)
