@@ -170,7 +170,7 @@ FURTHER = (
     "p2c.learn.extract.logic.Extraction",
     "p2c.rules.proof.Proof",
     "p2c.plan.check.validate.Verdict",
-    "p2c.datasets.catalogue",
+    "p2c.datasets.embedded",
     "p2c.datasets.tables.load_frame",
     "p2c.errors",
 )

@@ -13,7 +13,7 @@ from p2c.problem import Problem
 from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
-    from p2c.datasets.archive import Row
+    from p2c.datasets.embedded import Row
 
 DATA = {name: load_rows(name, "all") for name in ("cars", "adult", "german")}
 FEATURES = [

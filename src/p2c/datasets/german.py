@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.datasets.archive import raw_lines
+from p2c.datasets.embedded import raw_lines
 
 if TYPE_CHECKING:
-    from p2c.datasets.archive import Row
+    from p2c.datasets.embedded import Row
 
 COLUMNS = (
     "checking_account_status",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from p2c.datasets.archive import raw_lines
+from p2c.datasets.embedded import raw_lines
 from p2c.datasets.german import read_german
 from p2c.errors import Fault, MissingExtra, ProblemError, suggestion
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c.datasets.archive import Row
+    from p2c.datasets.embedded import Row
 
 CAR_COLUMNS = ("buying", "maint", "doors", "persons", "lug_boot", "safety", "label")
 ADULT_COLUMNS = (

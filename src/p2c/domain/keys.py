@@ -6,10 +6,13 @@ A union of types would report its fault once for every branch.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, PlainValidator, StrictStr, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, StrictStr, WithJsonSchema
 from pydantic_core import PydanticCustomError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _refuse(expected: str) -> PydanticCustomError:
@@ -40,41 +43,23 @@ def _label(raw: Any) -> str | int | float | bool:
     )
 
 
-def _positive(raw: Any) -> int | float:
-    number = _number(raw, "a number above 0")
-    if number <= 0:
-        raise _refuse("a number above 0")
-    return number
+def _where(expected: str, fits: Callable[[float], bool]) -> Callable[[Any], int | float]:
+    """Return what checks that a number fits, and says what is expected."""
+
+    def check(raw: Any) -> int | float:
+        number = _number(raw, expected)
+        if not fits(number):
+            raise _refuse(expected)
+        return number
+
+    return check
 
 
-def _weight(raw: Any) -> int | float:
-    number = _number(raw, "a number, 0 or more")
-    if number < 0:
-        raise _refuse("a number, 0 or more")
-    return number
-
-
-def _share(raw: Any) -> float:
-    number = _number(raw, "a share from 0 to 1")
-    if not 0 <= number <= 1:
-        raise _refuse("a share from 0 to 1")
-    return float(number)
-
-
-def _count(raw: Any) -> int:
-    number = _number(raw, "a whole number above 0")
-    if number < 1 or number != int(number):
-        raise _refuse("a whole number above 0")
-    return int(number)
+_scaled = _where("'range' or a number above 0", lambda number: number > 0)
 
 
 def _scale(raw: Any) -> str | int | float:
-    if raw == "range":
-        return "range"
-    number = _number(raw, "'range' or a number above 0")
-    if number <= 0:
-        raise _refuse("'range' or a number above 0")
-    return number
+    return "range" if raw == "range" else _scaled(raw)
 
 
 def _reason(raw: Any) -> str:
@@ -91,11 +76,21 @@ SpecNumber = Annotated[int | float, PlainValidator(_number)]
 SpecValue = Annotated[str | int | float, PlainValidator(_value)]
 LABEL = {"type": ["string", "number", "boolean"]}
 Label = Annotated[str | int | float | bool, PlainValidator(_label), WithJsonSchema(LABEL)]
-Positive = Annotated[int | float, PlainValidator(_positive)]
-Weight = Annotated[int | float, PlainValidator(_weight)]
+Positive = Annotated[int | float, PlainValidator(_where("a number above 0", lambda n: n > 0))]
+Weight = Annotated[int | float, PlainValidator(_where("a number, 0 or more", lambda n: n >= 0))]
 SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-Share = Annotated[float, PlainValidator(_share), WithJsonSchema(SHARE)]
-Count = Annotated[int, PlainValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1})]
+Share = Annotated[
+    float,
+    PlainValidator(_where("a share from 0 to 1", lambda n: 0 <= n <= 1)),
+    AfterValidator(float),
+    WithJsonSchema(SHARE),
+]
+Count = Annotated[
+    int,
+    PlainValidator(_where("a whole number above 0", lambda n: n >= 1 and n == int(n))),
+    AfterValidator(int),
+    WithJsonSchema({"type": "integer", "minimum": 1}),
+]
 Scale = Annotated[str | int | float, PlainValidator(_scale)]
 Reason = Annotated[str, PlainValidator(_reason)]
 MoveStart = Annotated[StrictStr, BeforeValidator(_move_start)]

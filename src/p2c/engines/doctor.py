@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import read_row
@@ -56,14 +56,7 @@ class Examination:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the examination as JSON."""
-        return {
-            "engine": self.engine,
-            "version": self.version,
-            "install": self.install,
-            "seconds": self.seconds,
-            "fault": self.fault,
-            "manner": self.manner,
-        }
+        return asdict(self)
 
 
 def examine() -> list[Examination]:

@@ -21,9 +21,9 @@ from p2c.web.solver_pool import Question
 from p2c.web.telemetry import CONTENT_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
-    from p2c.web.problem_store import ProblemStore
+    from p2c.web.problem_store import Entry, ProblemStore
     from p2c.web.settings import Settings
     from p2c.web.solver_pool import SolverPool
     from p2c.web.telemetry import Metrics
@@ -163,23 +163,32 @@ async def _solved(request: Request, task: str, asked: messages.Message) -> Respo
         arguments |= {"k": asked.k, "distinct": asked.distinct}
     if isinstance(asked, messages.WhyRequest):
         arguments |= {"row": asked.row, "time_limit": seconds}
-    question = Question(task, entry.digest, entry.keys, arguments)
-    reply = await attended(request, context.pool.ask(question, seconds=seconds))
+    reply = await solve(request, entry, task, arguments, seconds=seconds)
     context.metrics.count_answer(entry.id, reply)
     return Response(reply, media_type="application/json")
 
 
-async def attended(request: Request, asking: Awaitable[bytes]) -> bytes:
-    """Wait for an answer as long as the one who asked does; else the solver is freed."""
-    task = asyncio.ensure_future(asking)
+async def solve(
+    request: Request,
+    entry: Entry,
+    task: str,
+    arguments: dict[str, Any],
+    *,
+    seconds: float | None = None,
+) -> bytes:
+    """Have a solver answer a question, as long as the one who asked waits for it; else it is freed, the answer empty."""
+    context = context_of(request)
+    question = Question(task, entry.digest, entry.keys, arguments)
+    limit = context.settings.limits.seconds if seconds is None else seconds
+    asking = asyncio.ensure_future(context.pool.ask(question, seconds=limit))
     patience = PATIENCE
     try:
         while True:
-            done, _ = await asyncio.wait({task}, timeout=patience)
+            done, _ = await asyncio.wait({asking}, timeout=patience)
             if done:
-                return task.result()
+                return asking.result()
             patience = min(2 * patience, LONGEST_PATIENCE)
             if await request.is_disconnected():
                 return b""
     finally:
-        task.cancel()
+        asking.cancel()

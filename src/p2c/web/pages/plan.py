@@ -17,8 +17,8 @@ from p2c.web.pages.frame import show
 from p2c.web.pages.person import form_facts, turned
 from p2c.web.pages.problem import drawn
 from p2c.web.pages.values import read_values
-from p2c.web.service import attended, context_of
-from p2c.web.solver_pool import OutOfTime, Overloaded, Question, SolverFailed
+from p2c.web.service import context_of, solve
+from p2c.web.solver_pool import OutOfTime, Overloaded, SolverFailed
 
 if TYPE_CHECKING:
     from p2c.web.pages.address import Case
@@ -149,9 +149,7 @@ async def ask(
     request: Request, entry: Entry, case: Case, read: Reading, task: str, **more: Any
 ) -> Any:
     """Have a solver answer a question about a case."""
-    context = context_of(request)
-    seconds = context.settings.limits.seconds
+    seconds = context_of(request).settings.limits.seconds
     asked = case.arguments(entry.problem.theory, read)
     arguments = asked | {"time_limit": seconds, "k": WAYS} | more
-    question = Question(task, entry.digest, entry.keys, arguments)
-    return json.loads(await attended(request, context.pool.ask(question, seconds=seconds)) or b"{}")
+    return json.loads(await solve(request, entry, task, arguments) or b"{}")

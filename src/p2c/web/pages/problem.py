@@ -15,8 +15,7 @@ from p2c.web.pages.address import read_case
 from p2c.web.pages.form import domain_words
 from p2c.web.pages.frame import show
 from p2c.web.pages.person import turned
-from p2c.web.service import attended, context_of
-from p2c.web.solver_pool import Question
+from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
     from p2c.web.problem_store import Entry
@@ -33,26 +32,20 @@ async def graph(request: Request, id: str, theme: str = "light", language: str =
 
 async def drawn(request: Request, entry: Entry, task: str, arguments: dict[str, Any]) -> Response:
     """Have a solver draw a picture; as an image of a page it runs nothing, whatever is in it."""
-    context = context_of(request)
-    question = Question(task, entry.digest, entry.keys, arguments)
-    asking = context.pool.ask(question, seconds=context.settings.limits.seconds)
-    picture = json.loads(await attended(request, asking) or b'{"svg": ""}')
+    picture = json.loads(await solve(request, entry, task, arguments) or b'{"svg": ""}')
     return Response(picture["svg"].encode("utf-8", "replace"), media_type="image/svg+xml")
 
 
 @router.get("/p/{id}/problem")
 async def problem(request: Request, id: str) -> Response:
     """Show a problem."""
-    context = context_of(request)
-    entry = context.store.find(id)
+    entry = context_of(request).store.find(id)
     case = read_case(request.query_params.multi_items())
     away = turned(request, entry, case)
     if away:
         return away
     phrases = phrases_of(case.spoken)
-    question = Question("overview", entry.digest, entry.keys, {"language": case.spoken})
-    asking = context.pool.ask(question, seconds=context.settings.limits.seconds)
-    overview = json.loads(await attended(request, asking) or b"{}")
+    told = await solve(request, entry, "overview", {"language": case.spoken})
     theory = spoken(entry.problem.theory, case.spoken)
     features = [
         {
@@ -77,5 +70,5 @@ async def problem(request: Request, id: str) -> Response:
         language=case.spoken,
         features=features,
         rules=(entry.problem.spec.rules or "").strip("\n"),
-        overview=overview,
+        overview=json.loads(told or b"{}"),
     )

@@ -1,13 +1,15 @@
-"""The UCI files exactly as published, kept compressed inside the package."""
+"""What lies inside the package: problems as TOML text with a few named rows each, and the UCI files as published."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import lzma
 from importlib import resources
 from typing import TypeAlias
 
 from p2c.domain.feature import Value
+from p2c.errors import Fault, ProblemError, suggestion
 
 Row: TypeAlias = dict[str, Value]
 """One row of a table: a value for every column, by name."""
@@ -18,6 +20,7 @@ SHA256 = {
     "german.data": "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
     "car.data": "b703a9ac69f11e64ce8c223c0a40de4d2e9d769f7fb20be5f8f2e8a619893d83",
 }
+NAMES = ("loan", "cars", "adult", "german")
 
 
 def raw_bytes(file: str) -> bytes:
@@ -37,3 +40,35 @@ def raw_lines(file: str) -> list[str]:
     lines = raw_bytes(file).decode("ascii").splitlines()
     # adult.test opens with a line that starts with '|'; both Adult files end with an empty line.
     return [line for line in lines if line and not line.startswith("|")]
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the problems, the simplest first.
+
+    >>> names()
+    ('loan', 'cars', 'adult', 'german')
+    """
+    return NAMES
+
+
+def problem_text(name: str) -> str:
+    """Return the TOML text of a problem, comments and all, to load or to copy from."""
+    return _read(name, "toml")
+
+
+def rows(name: str) -> dict[str, Row]:
+    """Return the named example rows of a problem.
+
+    >>> rows("loan")["john"]["credit_score"]
+    599
+    """
+    examples: dict[str, Row] = json.loads(_read(name, "rows.json"))
+    return examples
+
+
+def _read(name: str, ending: str) -> str:
+    if name not in NAMES:
+        message = f"no problem '{name}': {suggestion(name, NAMES)}"
+        raise ProblemError([Fault("datasets", message)])
+    file = resources.files(__package__).joinpath("problems", f"{name}.{ending}")
+    return file.read_text(encoding="utf-8")
