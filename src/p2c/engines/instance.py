@@ -110,6 +110,16 @@ class Instance:
         return {name: Reach(self.dynamics, index[name], self.spread) for name in self.features}
 
     @cached_property
+    def changes(self) -> list[Change]:
+        """Return every direct action."""
+        return [
+            (name, start, end)
+            for name, reach in self.reaches.items()
+            for start in reach.places
+            for end, _ in reach.direct(start)
+        ]
+
+    @cached_property
     def own(self) -> dict[str, Value]:
         """Return the person's row."""
         return self.dynamics.person.state(self.dynamics.person.places)

@@ -109,7 +109,7 @@ class _Speaker:
 
 def as_sentence(clause: str, phrases: Phrases = ENGLISH) -> str:
     """Return a clause with a capital at its start and a full stop at its end, safe to show."""
-    plain = clean(clause)
+    plain = clean(clause).strip()
     return f"{plain[:1].upper()}{plain[1:]}{phrases.full_stop}"
 
 

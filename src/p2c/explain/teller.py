@@ -12,7 +12,14 @@ from p2c.explain.caveats import proved_by, rules_words
 from p2c.explain.facts import circumstances, facts, more_words
 from p2c.explain.model_reasons import model_reasons
 from p2c.explain.rules import loses_its_rule, only_where
-from p2c.explain.sentences import filled, label_words, number_words, rounded, value_words
+from p2c.explain.sentences import (
+    as_sentence,
+    filled,
+    label_words,
+    number_words,
+    rounded,
+    value_words,
+)
 from p2c.markup import clean
 from p2c.plan.check.rehearse import rehearse_without
 from p2c.plan.outcome import CausalAction, DirectAction
@@ -51,8 +58,7 @@ class Teller:
 
     def sentence(self, clause: str) -> str:
         """Make a clause a sentence."""
-        plain = clean(clause).strip()
-        return f"{plain[:1].upper()}{plain[1:]}{self.phrases.full_stop}"
+        return as_sentence(clause, self.phrases)
 
     def sentences(self, clauses: tuple[str, ...]) -> str:
         """Make clauses that belong together short sentences."""

@@ -47,24 +47,23 @@ Formula = Is | And | Or
 
 def both(*given: Formula) -> Formula:
     """Return that all of some formulas hold, as short as can be."""
-    parts: list[Formula] = []
-    for each in given:
-        if each == Or():
-            return Or()
-        parts += each.parts if isinstance(each, And) else (each,)
-    kept = tuple(dict.fromkeys(parts))
-    return kept[0] if len(kept) == 1 else And(kept)
+    return _joined(And, Or(), given)
 
 
 def either(*given: Formula) -> Formula:
     """Return that some of some formulas hold, as short as can be."""
+    return _joined(Or, And(), given)
+
+
+def _joined(kind: type[And | Or], settling: Formula, given: Iterable[Formula]) -> Formula:
+    """Join formulas, one of which alone may settle it; those of the same kind become one."""
     parts: list[Formula] = []
     for each in given:
-        if each == And():
-            return And()
-        parts += each.parts if isinstance(each, Or) else (each,)
+        if each == settling:
+            return settling
+        parts += each.parts if isinstance(each, kind) else (each,)
     kept = tuple(dict.fromkeys(parts))
-    return kept[0] if len(kept) == 1 else Or(kept)
+    return kept[0] if len(kept) == 1 else kind(kept)
 
 
 @dataclass(frozen=True)

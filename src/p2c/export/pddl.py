@@ -68,14 +68,9 @@ class Pddl:
     @cached_property
     def changes(self) -> list[Change]:
         """Return every direct action."""
-        if not self.causal:
-            return [(name, *way) for name in self.places for way in self._set(name)]
-        return [
-            (name, start, end)
-            for name, reach in self.instance.reaches.items()
-            for start in reach.places
-            for end, _ in reach.direct(start)
-        ]
+        if self.causal:
+            return self.instance.changes
+        return [(name, *way) for name in self.places for way in self._set(name)]
 
     @cached_property
     def tariff(self) -> Tariff:

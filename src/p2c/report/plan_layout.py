@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from p2c.explain.letter import spoken
 from p2c.explain.phrases import phrases_of
-from p2c.explain.sentences import filled, label_words, value_words
+from p2c.explain.sentences import as_sentence, filled, label_words, value_words
 from p2c.markup import clean
 from p2c.plan.outcome import DirectAction
 from p2c.rules.render import render_rule
@@ -141,8 +141,7 @@ class _Builder:
             "start": self.value(action.feature, action.start),
             "end": self.value(action.feature, action.end),
         }
-        clause = filled(frame, **words)
-        self.told.append(f"{clause[:1].upper()}{clause[1:]}{self.phrases.full_stop}")
+        self.told.append(as_sentence(filled(frame, **words), self.phrases))
 
     def label(self, name: str) -> str:
         return clean(label_words(self.theory.feature[name]))

@@ -17,8 +17,8 @@ from p2c.errors import P2CError
 from p2c.learn import FoldSE
 from p2c.learn.extract.logic import Extraction, extract_logic
 from p2c.learn.extract.source import read_source
-from p2c.learn.extract.tree_rules import greatest_at_most
 from p2c.learn.extract.written import read_written
+from p2c.learn.model.floats import single_bound
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.learn.tables.view import as_frame, feature_names, view_of
 from p2c.problem import Problem
@@ -184,7 +184,7 @@ def test_disagreements_are_rows_where_model_and_rules_differ() -> None:
 def test_the_constant_of_a_rule_decides_as_rounding_to_32_bits_does(
     threshold: float, steps: int
 ) -> None:
-    limit = greatest_at_most(threshold)
+    limit = float(single_bound(np.array(threshold)))
     value = limit
     for _ in range(abs(steps)):
         value = float(np.nextafter(value, np.inf if steps > 0 else -np.inf))
@@ -210,7 +210,7 @@ def test_a_tree_is_translated_exactly_at_its_thresholds_too(
     cuts = tree.tree_.threshold[tree.tree_.feature >= 0]
     probes = [*chance.normal(size=20) / 3, *cuts[np.isfinite(cuts)]]
     near = [np.nextafter(each, side) for each in probes for side in (-np.inf, np.inf)]
-    exact = [greatest_at_most(each) for each in probes]
+    exact = single_bound(np.array(probes))
     past = [np.nextafter(each, np.inf) for each in exact]
     points = np.array([*probes, *near, *exact, *past])
     if whole:

@@ -50,12 +50,7 @@ class Encoding:
     @cached_property
     def tariff(self) -> Tariff:
         """Return what the changes cost."""
-        return price_changes(self.instance, [(n, s, e) for n, s, e in self._changes()])
-
-    def _changes(self) -> Iterator[tuple[str, int, int]]:
-        for name, reach in self.instance.reaches.items():
-            for start in reach.places:
-                yield from ((name, start, end) for end, _ in reach.direct(start))
+        return price_changes(self.instance, self.instance.changes)
 
     @cached_property
     def late(self) -> frozenset[str]:

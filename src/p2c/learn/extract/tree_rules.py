@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from math import floor, isinf
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c.learn.foldse.columns import MISSING
 from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, unite
+from p2c.learn.model.floats import single_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,23 +52,6 @@ def as_rules(
 ) -> tuple[LearnedRule, ...]:
     """Return the regions of one decision as rules."""
     return tuple(LearnedRule(path, (), label) for decision, path in regions if decision is accepted)
-
-
-def greatest_at_most(threshold: float) -> float:
-    """Return the greatest 64-bit number that, rounded to 32 bits, is at most a threshold.
-
-    >>> limit = greatest_at_most(0.5)
-    >>> float(np.float32(limit)), float(np.float32(np.nextafter(limit, 1)) > 0.5)
-    (0.5, 1.0)
-    """
-    if isinf(threshold):
-        return threshold
-    below = np.float32(threshold)
-    if float(below) > threshold:
-        below = np.nextafter(below, np.float32(-np.inf))
-    above = np.nextafter(below, np.float32(np.inf))
-    middle = (float(below) + float(above)) / 2
-    return middle if np.float32(middle) <= below else float(np.nextafter(middle, -np.inf))
 
 
 @dataclass(frozen=True)
@@ -112,7 +95,7 @@ class _Reader:
         """Return the literals that lead left and right; None where nothing goes that way."""
         place = self.tree.feature[node]
         column = self.columns[place]
-        limit = greatest_at_most(float(self.tree.threshold[node]))
+        limit = float(single_bound(self.tree.threshold[node]))
         if not column.is_number:
             return _split_texts(column, limit)
         missing_left = bool(self.tree.missing_go_to_left[node])
