@@ -309,7 +309,7 @@ class Problem:
         They are proved where the model was read, and else the best that was found by asking it.
         """
         policy.refuse_model()
-        found = self._planner.nearest(row, self.read_row(row), k, policy, distinct)
+        found = self.planner.nearest(row, self.read_row(row), k, policy, distinct)
         return [self._told(each, cheapest=number == 0) for number, each in enumerate(found)]
 
     def _told(self, answer: VerifiedPlan, *, cheapest: bool) -> VerifiedPlan:
@@ -330,7 +330,8 @@ class Problem:
         return self.stand_in.theory if asked and self.stand_in else self.theory
 
     @cached_property
-    def _planner(self) -> ConfirmedPlanner:
+    def planner(self) -> ConfirmedPlanner:
+        """Return what plans with the model that decides."""
         from p2c.confirm.answers import ConfirmedPlanner
 
         assert self.decider is not None

@@ -1,4 +1,8 @@
-"""Confirmed plans for everybody in a table, as a table."""
+"""Confirmed plans for everybody in a table, as a table.
+
+Where the model was read, people are planned for a chunk at a time: the model is asked once about all their rows, so that who is
+accepted already is not searched for, and once about all ends. Where it is only asked, one person comes after the other.
+"""
 
 from __future__ import annotations
 
@@ -6,62 +10,158 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from p2c.errors import RowError
+from p2c.domain.spec import Exceptions
+from p2c.errors import P2CError, RowError
+from p2c.plan.outcome import Already, Found, GaveUp, Question
 from p2c.plan.tables.frames import bar
 from p2c.plan.tables.table import plan_texts
+from p2c.rules.evaluate import goal_holds
+from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator, Sequence
 
+    from p2c.confirm.answers import ConfirmedPlanner
     from p2c.confirm.result import VerifiedPlan
-    from p2c.domain.feature import Feature
+    from p2c.domain.row import State
+    from p2c.engines.policy import Policy
+    from p2c.plan.outcome import Plan
+
+    Line = dict[str, Any]
+    Tell = Callable[[], None]
 
 SEVERAL = 50
 """From how many rows on progress is shown."""
+CHUNK = 2_000
+"""How many people are planned for before the model is asked about their ends."""
 
 
 def plan_table(
-    features: Iterable[Feature],
-    plan: Callable[[Any], VerifiedPlan],
+    names: Sequence[str],
+    parts: Callable[[Tell], Iterator[list[Line]]],
     rows: pd.DataFrame,
     *,
     progress: bool | None,
 ) -> pd.DataFrame:
     """Return one line a row: what `Problem.plan_many` has, and whether the plan is verified and optimal."""
-    names = [feature.name for feature in features]
     with bar(shown=len(rows) >= SEVERAL, wanted=progress) as watch:
         task = watch.add_task("planning", total=len(rows))
-        lines = []
-        for _, row in rows.iterrows():
-            lines.append(_line(names, plan, row))
-            watch.advance(task)
-    columns = [
-        "status",
-        "cost",
-        *(f"end_{name}" for name in names),
-        "actions",
-        "steps",
-        "verified",
-        "optimal",
-        "message",
-    ]
+        lines = [line for part in parts(lambda: watch.advance(task)) for line in part]
+    ends = [f"end_{name}" for name in names]
+    columns = ["status", "cost", *ends, "actions", "steps", "verified", "optimal", "message"]
     return pd.DataFrame(lines, columns=columns, index=rows.index)
 
 
-def _line(names: list[str], plan: Callable[[Any], VerifiedPlan], row: Any) -> dict[str, Any]:
+def lines_one_by_one(
+    plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
+) -> Iterator[list[Line]]:
+    """Yield the line of each row, planned for by itself."""
+    for _, row in rows.iterrows():
+        try:
+            found = plan(row)
+            yield [_line(found.plan, verified=found.verified, optimal=found.optimal)]
+        except RowError as error:
+            yield [_invalid(error)]
+        tell()
+
+
+def lines_by_chunks(
+    planner: ConfirmedPlanner,
+    read_row: Callable[[Any], State],
+    plan: Callable[[Any], VerifiedPlan],
+    rows: pd.DataFrame,
+    *,
+    policy: Policy,
+    tell: Tell,
+) -> Iterator[list[Line]]:
+    """Yield the lines of rows by chunks, where the model was read; `plan` answers where it contradicts its reading."""
+    for first in range(0, len(rows), CHUNK):
+        chunk = rows.iloc[first : first + CHUNK]
+        plans = list(_plans(planner, read_row, chunk, policy, tell))
+        confirmed = _confirmed(planner, chunk, plans)
+        lines = []
+        for place, found in enumerate(plans):
+            if isinstance(found, RowError):
+                lines.append(_invalid(found))
+            elif confirmed.get(place, True):
+                proved = not isinstance(found, GaveUp)
+                lines.append(_line(found, verified=place in confirmed, optimal=proved))
+            else:
+                lines += next(lines_one_by_one(plan, chunk.iloc[[place]], lambda: None))
+        yield lines
+
+
+def _plans(
+    planner: ConfirmedPlanner,
+    read_row: Callable[[Any], State],
+    rows: pd.DataFrame,
+    policy: Policy,
+    tell: Tell,
+) -> Iterator[Plan | RowError]:
+    """Yield the plan of each row, not searched for where the model accepts it as it is."""
+    theory, space = planner.theory, planner.space()
+    told = _accepted(planner, rows)
+    for row, accepted in zip(rows.to_dict("records"), told, strict=True):
+        try:
+            state = read_row(row)
+            if accepted:
+                yield Already(Question(theory.name, theory.norm.value, state, ()))
+            else:
+                yield policy.plan(space, state)
+        except RowError as error:
+            yield error
+        tell()
+
+
+def _accepted(planner: ConfirmedPlanner, rows: pd.DataFrame) -> list[bool]:
+    """Tell of each row whether the goal surely holds in it, by one question to the model; of none, where it cannot be asked."""
+    theory, model, view = planner.theory, planner.decider.source.model, planner.decider.source.view
+    names = [each.name for each in view.columns]
+    plain = theory.goal == (Call(ACCEPTED),) and theory.exceptions is Exceptions.ABDUCE
+    if model is None or not plain or not set(names) <= set(rows.columns):
+        return [False] * len(rows)
     try:
-        found = plan(row)
-    except RowError as error:
-        return {"status": "invalid", "verified": False, "optimal": False, "message": str(error)}
-    end = found.plan.counterfactual or {}
-    actions, steps = plan_texts(found.plan) if found.plan.steps else ("", "")
+        return [bool(each) for each in model.answer(rows[names]).accepted]
+    except P2CError:
+        return [False] * len(rows)
+
+
+def _confirmed(
+    planner: ConfirmedPlanner, rows: pd.DataFrame, plans: Sequence[Plan | RowError]
+) -> dict[int, bool]:
+    """Tell of each plan with an end whether the model accepts it, all of them asked about at once."""
+    places = [place for place, each in enumerate(plans) if isinstance(each, Found | Already)]
+    if not places:
+        return {}
+    model, view = planner.decider.source.model, planner.decider.source.view
+    assert model is not None, "plans are proved against a model, not against recorded decisions"
+    starts: list[State] = []
+    ends: list[State] = []
+    for place in places:
+        plan = plans[place]
+        assert isinstance(plan, Found | Already)
+        starts.append(plan.question.initial)
+        ends.append(plan.counterfactual)
+    told = model.answer(view.ends(rows.iloc[places], starts, ends)).accepted
     return {
-        "status": found.status,
-        "cost": found.cost,
-        **{f"end_{name}": end.get(name) for name in names},
+        place: goal_holds(planner.theory, end, {ACCEPTED: bool(said)})
+        for place, end, said in zip(places, ends, told, strict=True)
+    }
+
+
+def _invalid(error: RowError) -> Line:
+    return {"status": "invalid", "verified": False, "optimal": False, "message": str(error)}
+
+
+def _line(plan: Plan, *, verified: bool, optimal: bool) -> Line:
+    actions, steps = plan_texts(plan) if plan.steps else ("", "")
+    return {
+        "status": plan.status,
+        "cost": plan.cost,
+        **{f"end_{name}": value for name, value in (plan.counterfactual or {}).items()},
         "actions": actions,
         "steps": steps,
-        "verified": found.verified,
-        "optimal": found.optimal,
+        "verified": verified,
+        "optimal": optimal,
         "message": "",
     }

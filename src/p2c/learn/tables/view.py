@@ -123,6 +123,24 @@ class View:
             columns[each.name] = _column(cells, each.dtype)
         return pd.DataFrame(columns)
 
+    def ends(
+        self,
+        rows: pd.DataFrame,
+        starts: Sequence[Mapping[str, Any]],
+        states: Sequence[Mapping[str, Any]],
+    ) -> pd.DataFrame:
+        """Return one state for each row of the table, from what was read of it, in the same way."""
+        columns = {}
+        for each in self.columns:
+            name = each.name if each.name in rows.columns else each.feature
+            raw = rows[name].tolist() if name in rows.columns else [None] * len(rows)
+            cells = [
+                _cell(each, state.get(each.feature), start.get(each.feature), own)
+                for own, start, state in zip(raw, starts, states, strict=True)
+            ]
+            columns[each.name] = _column(cells, each.dtype)
+        return pd.DataFrame(columns)
+
 
 def view_of(X: Any, features: Mapping[str, str] | None = None) -> View:
     """Return how a frame or an array is seen; `features` names the feature of each column, else the column does."""

@@ -105,13 +105,24 @@ class BoxPrices:
             costs: dict[int, int] = {}
             if key & 1:
                 costs[transitions.judged_cell(index, transitions.person.places[index])] = 0
-            for number in numbers(key >> 1):
-                option = self._options.listed[number]
-                cell = transitions.judged_cell(index, option.end)
-                costs.setdefault(cell, option.effort // self._unit)
+            options = key >> 1
+            for bit, cell, cost in self._cells[index]:
+                if options & bit:
+                    costs.setdefault(cell, cost)
             known = None if -1 in costs else self.leaves.of(self.places[index], costs)
             self._known[index, key] = known
         return self._known[index, key]
+
+    @cached_property
+    def _cells(self) -> dict[int, list[tuple[int, int, int]]]:
+        """Return the options on each feature that only the person changes: the bit, the model's cell, and the cost."""
+        found: dict[int, list[tuple[int, int, int]]] = {index: [] for index in self.places}
+        cell = self._options.space.judged_cell
+        for number, option in enumerate(self._options.listed):
+            if option.axis in found:
+                one = 1 << number, cell(option.axis, option.end), option.effort // self._unit
+                found[option.axis].append(one)
+        return found
 
     def _needed(self, end: End) -> Prices | None:
         """Return what effects need for each leaf, whatever else is done."""

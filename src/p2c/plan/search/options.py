@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.axis import OFF
+from p2c.plan.compiled.person import grid_measures
+from p2c.plan.compiled.transitions import Variety
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,6 +85,19 @@ class Options:
         if self.space.axes[index].feature.moves_from is not None:
             yield from self._by_moves(index, start)
             return
+        # From a place on the grid the same is open to everyone, but where an exception hangs on it or a ceiling is set.
+        common = start != OFF and person.prices is grid_measures(self.space)[1]
+        common = common and self.transitions.variety is Variety.PLANS
+        if not common or self.transitions.ceiling or index in self.transitions.own_matters:
+            yield from self._priced(index, start)
+            return
+        known = self.space.kept(_common)
+        if (index, start) not in known:
+            known[index, start] = tuple(self._priced(index, start))
+        yield from known[index, start]
+
+    def _priced(self, index: int, start: int) -> Iterator[Option]:
+        person = self.transitions.person
         for end, among in self.transitions.targets(index, start):
             effort, way = person.effort(index, start, end), person.way(index, start, end)
             yield Option(effort, way, index, end, among)
@@ -155,6 +170,10 @@ class Options:
         for number in choice.chosen:
             mask &= ~self.by_axis[self.listed[number].axis]
         return mask
+
+
+def _common(_: Space) -> dict[tuple[int, int], tuple[Option, ...]]:
+    return {}
 
 
 def placed(places: Places, options: list[Option]) -> Places:
