@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from mypy import api as mypy
+from sklearn.tree import DecisionTreeClassifier
 
 import p2c
 from p2c import datasets
@@ -47,6 +48,13 @@ def loan() -> Problem:
 def recourse() -> p2c.Recourse:
     table = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
     return p2c.Recourse.fit(lambda rows: rows["income"] > 51, table, actions={"age": "fixed"})
+
+
+@pytest.fixture(scope="module")
+def tree() -> p2c.Recourse:
+    table = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
+    model = DecisionTreeClassifier(max_depth=2).fit(table, table["income"] > 51)
+    return p2c.Recourse.fit(model, table, actions={"age": "fixed"})
 
 
 def test_the_package_shows_its_public_names_and_no_others() -> None:
@@ -156,6 +164,24 @@ def test_a_restriction_holds_for_every_kind_of_question(loan: Problem) -> None:
     table = loan.plan_many(pd.DataFrame([john]), restrict=kept)
     assert table["status"].tolist() == ["infeasible"]
     assert b"There is no way" in loan.report(john, format="txt", restrict=kept)
+
+
+def test_a_restriction_holds_for_a_model_too(tree: p2c.Recourse, recourse: p2c.Recourse) -> None:
+    row = {"income": 40, "age": 30}
+    for each in (tree, recourse):
+        assert each.plan(row).verified
+        kept = each.plan(row, restrict={"income": "fixed"})
+        assert not kept.verified
+        with pytest.raises(P2CError, match="no column is called 'incom'; did you mean 'income'"):
+            each.plan(row, restrict={"incom": "fixed"})
+
+
+def test_the_reasons_of_a_model_are_names_that_tell_themselves(tree: p2c.Recourse) -> None:
+    reasons = tree.why({"income": 40, "age": 30})
+    assert reasons == ("income",)
+    assert reasons is not None
+    assert "<li>Your income is 40.</li>" in reasons._repr_html_()
+    assert tree.why({"income": 70, "age": 30}) is None
 
 
 # Decisions for a table.

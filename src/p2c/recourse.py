@@ -18,6 +18,7 @@ from p2c.domain.overrides import refuse_unknown
 from p2c.domain.spec import BY_MODEL, ProblemSpec
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, counted
+from p2c.explain.model_reasons import Reasons
 from p2c.folder.sample import sample_rows
 from p2c.folder.store import Fitted, open_folder, save_folder
 from p2c.learn.causal.adopt import with_causal_rules
@@ -235,16 +236,40 @@ class Recourse:
         accepted = model.answer(rows[[each.name for each in view.columns]]).accepted
         return rows.assign(accepted=accepted)["accepted"]
 
+    def restricted(self, restrict: Mapping[Any, Any]) -> Recourse:
+        """Return the recourse as one person restricts it, by columns or features, as `Problem.restricted` does."""
+        named = {self.source.view.feature(name): each for name, each in restrict.items()}
+        judged = self.judged and self.judged.restricted(named)
+        return replace(self, problem=self.problem.restricted(named), judged=judged)
+
     def plan(
-        self, row: Any, *, time_limit: float | None = None, node_limit: int | None = None
+        self,
+        row: Any,
+        *,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        restrict: Mapping[Any, Any] | None = None,
     ) -> VerifiedPlan:
         """Return the cheapest plan that was found and that the model confirms.
 
-        The row is a mapping, a Series, a table of one row, or values in the order of the columns.
-        Where the model accepts nothing that was found within the budget, the plan has given up. Recorded decisions
-        cannot be asked: the plan is then that of the rules, not verified.
+        Args:
+            row: The person: a mapping, a Series, a table of one row, or values in the order of the columns.
+            time_limit: Seconds after which the search ends.
+            node_limit: States after which it does.
+            restrict: What this person adds, by column: see `Problem.restricted`.
+
+        Returns:
+            A plan with `verified` and `optimal`. Where the model accepts nothing that was found within the budget, it has
+            given up. Recorded decisions cannot be asked: the plan is then that of the rules, not verified.
+
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"income": range(20, 80), "savings": [i % 7 for i in range(60)]})
+        >>> recourse = Recourse.fit(lambda rows: rows["income"] + 5 * rows["savings"] > 60, table)
+        >>> recourse.plan({"income": 40, "savings": 3}, restrict={"savings": "fixed"}).plan.counterfactual
+        {'income': 46, 'savings': 3}
         """
-        return self.nearest(row, 1, time_limit=time_limit, node_limit=node_limit)[0]
+        limits: dict[str, Any] = {"time_limit": time_limit, "node_limit": node_limit}
+        return self.nearest(row, 1, restrict=restrict, **limits)[0]
 
     def nearest(
         self,
@@ -253,8 +278,20 @@ class Recourse:
         *,
         time_limit: float | None = None,
         node_limit: int | None = None,
+        restrict: Mapping[Any, Any] | None = None,
     ) -> Plans[VerifiedPlan]:
-        """Return up to k confirmed plans to distinct end states, cheapest first; one that is not, where there is none."""
+        """Return up to k confirmed plans to distinct end states, cheapest first; one that is not, where there is none.
+
+        Args:
+            row: The person, as `plan` takes one.
+            k: How many.
+            time_limit: Seconds after which the search ends.
+            node_limit: States after which it does.
+            restrict: What this person adds, by column.
+        """
+        if restrict:
+            asked = self.restricted(restrict)
+            return asked.nearest(row, k, time_limit=time_limit, node_limit=node_limit)
         policy = Policy("native", time_limit, node_limit)
         if not isinstance(k, int) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
@@ -273,15 +310,22 @@ class Recourse:
         known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
         return with_renderer(self.problem.theory, known, cheapest=cheapest)
 
-    def why(self, row: Any, *, time_limit: float | None = None) -> tuple[str, ...] | None:
+    def why(self, row: Any, *, time_limit: float | None = None) -> Reasons | None:
         """Return the features whose values together force the model's refusal, whatever the others are; the fewest.
 
-        None where the model accepts, where it is only asked, or where the time ends.
+        Args:
+            row: The person, as `plan` takes one.
+            time_limit: Seconds after which the search for the fewest ends.
+
+        Returns:
+            A tuple of names, which tells itself in a notebook; None where the model accepts, where it is only asked, or
+            where the time ends.
         """
         if self.judged is None or not isinstance(self.judged.model, ReadModel):
             return None
         state = self.judged.read_row(row)
-        return forcing_set(self.judged.theory, state, Limits.within(time_limit))
+        forcing = forcing_set(self.judged.theory, state, Limits.within(time_limit))
+        return None if forcing is None else Reasons.of(self.judged.theory, state, forcing)
 
     def plan_many(
         self, frame: Any, *, time_limit: float | None = None, progress: bool | None = None

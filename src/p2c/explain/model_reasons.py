@@ -9,6 +9,7 @@ from p2c.confirm.forcing import forcing_set
 from p2c.errors import P2CError
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import Sentence, as_sentence, statement_words
+from p2c.markup import element
 from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
@@ -54,6 +55,26 @@ class ModelReasons:
         """Return it as JSON."""
         forcing = None if self.forcing is None else list(self.forcing)
         return {"accepted": self.accepted, "read": self.read, "forcing": forcing}
+
+
+class Reasons(tuple[str, ...]):
+    """The features whose values force a model's no: a tuple of their names that tells itself in a notebook."""
+
+    lines: tuple[str, ...] = ()
+    """What it tells: the lead, and a sentence for each feature."""
+
+    @classmethod
+    def of(cls, theory: Theory, state: Mapping[str, Value], forcing: tuple[str, ...]) -> Reasons:
+        """Return the reasons of a person."""
+        found = cls(forcing)
+        told = ModelReasons(theory, state, accepted=False, read=True, forcing=forcing).sentences()
+        found.lines = tuple(each.text for each in told)
+        return found
+
+    def _repr_html_(self) -> str:
+        lead, *facts = self.lines
+        items = [element("li", None, fact) for fact in facts]
+        return str(element("div", None, element("p", None, lead), element("ul", None, *items)))
 
 
 def model_reasons(

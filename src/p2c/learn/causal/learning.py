@@ -66,12 +66,30 @@ def learn_causal_rules(
     complements: bool = False,
     examples: int = 3,
 ) -> tuple[Candidate, ...]:
-    """Return the rules that data suggest for each of `targets`, from the other `features` (both: every column).
+    """Return the rules that data suggest for each of `targets`, from the other `features`.
 
-    A category is explained value by value and, with `complements`, also as "any value but this one". A number is
-    explained range by range: `cuts` says where the ranges of a feature begin, else they hold about equally many rows,
-    `bins` of them. `ratio` and `tail` are FOLD-SE's. A rule that is no better than P(head) is left out. `examples` is
-    how many counterexamples each candidate keeps.
+    They are correlations: an expert says which are cause and effect before any is used. A rule that is no better than
+    P(head) is left out.
+
+    Args:
+        frame: A pandas table.
+        features: The columns that may be causes; every column by default.
+        targets: The columns to explain; every feature by default. A category is explained value by value, a number range
+            by range.
+        ratio: How many negatives for one positive a rule may cover before its exceptions are sought.
+        tail: The share of the rows that a rule must cover.
+        bins: Into how many ranges of about equally many rows a number is cut.
+        cuts: Where the ranges of a number begin instead, by column.
+        complements: Whether a category is also explained as "any value but this one".
+        examples: How many counterexamples each candidate keeps.
+
+    Returns:
+        The candidates, each with its `rule`, its `evidence` and the `law` that it suggests.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"role": ["husband", "single", "wife"] * 9, "married": ["yes", "no", "yes"] * 9})
+    >>> print(learn_causal_rules(table, targets=["married"])[0].rule)
+    married(X,'no') :- role(X,'single').
     """
     table = tidy_frame(frame)
     causes = _chosen(table, features, [str(name) for name in table.columns])
