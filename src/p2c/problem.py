@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.files import read_rows
-from p2c.domain.limits import check_seconds
-from p2c.domain.overrides import OVERRIDES, refuse_unknown
+from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
 from p2c.engines.policy import Policy

@@ -1,14 +1,18 @@
-"""The keys of a problem that one question may replace, and the refusal of keywords that nothing is called."""
+"""What a caller says beside a problem: the keys that one question replaces, and limits of a search; refused in one line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+import math
+from typing import TYPE_CHECKING, SupportsFloat, TypedDict
 
 from p2c.domain.spec import ProblemSpec
 from p2c.errors import P2CError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+LONGEST = 1_000_000_000
+"""The most seconds that a search may be given, some thirty years; clocks and waits count no further."""
 
 
 class Overrides(TypedDict, total=False):
@@ -39,3 +43,38 @@ def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
                 "cannot be overridden" if key in ProblemSpec.model_fields else "is no keyword here"
             )
             raise P2CError(f"'{key}' {what}; {suggestion(key, names)}")
+
+
+def check_seconds(name: str, limit: object) -> None:
+    """Refuse what is no time limit; None is none.
+
+    >>> check_seconds("time_limit", float("nan"))
+    Traceback (most recent call last):
+    p2c.errors.P2CError: time_limit: expected seconds, from 0 to 1,000,000,000, found nan
+    """
+    if limit is not None and not 0 <= _number(limit) <= LONGEST:
+        raise P2CError(f"{name}: expected seconds, from 0 to {LONGEST:,}, found {_shown(limit)}")
+
+
+def check_count(name: str, limit: object) -> None:
+    """Refuse what is no limit of states; None is none."""
+    if limit is not None and not 0 <= _number(limit) < math.inf:
+        raise P2CError(f"{name}: expected a number of states, from 0 on, found {_shown(limit)}")
+
+
+def _number(limit: object) -> float:
+    """Return a limit as a number; what is none is not a number."""
+    if isinstance(limit, bool) or not isinstance(limit, SupportsFloat):
+        return math.nan
+    try:
+        return float(limit)
+    except OverflowError:
+        return math.inf
+
+
+def _shown(limit: object) -> str:
+    try:
+        text = repr(limit)
+    except ValueError:  # Python does not write whole numbers of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 40 else f"{text[:40]}…"

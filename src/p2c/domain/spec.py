@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictStr, ValidationError
 
@@ -70,14 +70,18 @@ class Teacher(Enum):
     LABELS = "labels"
 
 
-class SourceSpec(BaseModel):
+class Table(BaseModel):
+    """A table of keys, with none that is not listed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceSpec(Table):
     """Where learned rules come from: the keys of `source`.
 
     `fidelity` is the share of the `rows` on which the rules agree with the model or the labels, `name` what these are
     called.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     origin: Teacher = Field(
         alias="from",
@@ -94,14 +98,12 @@ class SourceSpec(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
-class ModelSpec(BaseModel):
+class ModelSpec(Table):
     """A model in the place of decision rules: the keys of `[model]` (contract §5).
 
     `file` is relative to the problem's file, `desired` the class that is wanted, from the probability `threshold` on where
     there is one. `columns` names the model's column of a feature, where the two differ.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: StrictStr = Field(description="The stored model, relative to the problem's file.")
     desired: Label | None = Field(None, description="The class that is wanted.")
@@ -131,31 +133,34 @@ class Trust:
         return cls("pickle" in words, tuple(each for each in words if each != "pickle"))
 
 
-class WordsSpec(BaseModel):
+LabelText = Annotated[StrictStr, Field(description="Its name in running text.")]
+UnitText = Annotated[StrictStr, Field(description="What follows a number.")]
+UnitOfOne = Annotated[
+    StrictStr, Field(description="What follows the number 1, where p2c does not know it.")
+]
+PhraseText = Annotated[
+    StrictStr,
+    Field(description="A clause that says that it has a value, with {value} and {label}."),
+]
+AdviceText = Annotated[
+    StrictStr, Field(description="What to do about it, with {start}, {end} and {label}.")
+]
+ValueNames = Annotated[dict[StrictStr, StrictStr], Field(description="Words for single values.")]
+
+
+class WordsSpec(Table):
     """What a feature is called in one more language: the keys of `[features.….languages.de]`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    label: StrictStr = Field("", description="Its name in running text.")
-    unit: StrictStr = Field("", description="What follows a number.")
-    unit_one: StrictStr = Field(
-        "", description="What follows the number 1, where p2c does not know it."
-    )
-    phrase: StrictStr = Field(
-        "", description="A clause that says that it has a value, with {value} and {label}."
-    )
-    advice: StrictStr = Field(
-        "", description="What to do about it, with {start}, {end} and {label}."
-    )
-    names: dict[StrictStr, StrictStr] = Field(
-        default_factory=dict, description="Words for single values."
-    )
+    label: LabelText = ""
+    unit: UnitText = ""
+    unit_one: UnitOfOne = ""
+    phrase: PhraseText = ""
+    advice: AdviceText = ""
+    names: ValueNames = Field(default_factory=dict)
 
 
-class FeatureSpec(BaseModel):
+class FeatureSpec(Table):
     """The keys of one `[features.…]` table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     type: Kind = Field(description="What its values are.")
     values: list[SpecValue] | None = Field(
@@ -183,29 +188,19 @@ class FeatureSpec(BaseModel):
     moves: dict[MoveStart, list[SpecValue]] | None = Field(
         None, description="The only changes of value that exist, as {from = [to, …]}."
     )
-    label: StrictStr = Field("", description="Its name in running text.")
-    unit: StrictStr = Field("", description="What follows a number.")
-    unit_one: StrictStr = Field(
-        "", description="What follows the number 1, where p2c does not know it."
-    )
-    phrase: StrictStr = Field(
-        "", description="A clause that says that it has a value, with {value} and {label}."
-    )
-    advice: StrictStr = Field(
-        "", description="What to do about it, with {start}, {end} and {label}."
-    )
-    names: dict[StrictStr, StrictStr] = Field(
-        default_factory=dict, description="Words for single values."
-    )
+    label: LabelText = ""
+    unit: UnitText = ""
+    unit_one: UnitOfOne = ""
+    phrase: PhraseText = ""
+    advice: AdviceText = ""
+    names: ValueNames = Field(default_factory=dict)
     languages: dict[StrictStr, WordsSpec] = Field(
         default_factory=dict, description="The same words in other languages, such as languages.de."
     )
 
 
-class LintSpec(BaseModel):
+class LintSpec(Table):
     """The keys of `[lint]`: findings that are known, by kind and what each is about, with the reason."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     accept: dict[StrictStr, dict[StrictStr, Reason]] = Field(
         default_factory=dict,
@@ -213,10 +208,8 @@ class LintSpec(BaseModel):
     )
 
 
-class ProblemSpec(BaseModel):
+class ProblemSpec(Table):
     """The keys of a problem."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: StrictStr = Field("problem", description="Shown in answers.")
     goal: StrictStr = Field(description="The query that must succeed at the end.")

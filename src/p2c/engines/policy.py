@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.domain.limits import check_count, check_seconds
+from p2c.domain.overrides import check_count, check_seconds
 from p2c.engines import ENGINES
 from p2c.errors import EngineError, suggestion
 from p2c.plan.blockers import find_blockers

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, Stric
 
 from p2c.domain.cost import Norm  # noqa: TC001 - pydantic needs them at run time
 from p2c.domain.feature import Action, Law, RestrictionKind
-from p2c.domain.limits import LONGEST
+from p2c.domain.overrides import LONGEST
 from p2c.domain.spec import (  # noqa: TC001
     Effects,
     Exceptions,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from p2c.domain.limits import check_count, check_seconds
+from p2c.domain.overrides import check_count, check_seconds
 from p2c.errors import P2CError
 
 
