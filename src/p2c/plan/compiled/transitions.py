@@ -144,6 +144,8 @@ class Transitions:
     @cached_property
     def excused(self) -> dict[int, int]:
         """Return the governed features that break their law at the start, with the rules that fired for them."""
+        if not self.person.space.governed:
+            return {}
         places = self.person.places
         fired = self.person.space.truth(self.base(places)).fired
         return {
@@ -156,6 +158,8 @@ class Transitions:
     def excused_constraints(self) -> tuple[tuple[int, frozenset[int]], ...]:
         """Return the constraints broken at the start, with the features that they read."""
         space = self.person.space
+        if not space.constraints:
+            return ()
         fired = space.truth(self.base(self.person.places)).fired
         return tuple((bit, reads) for bit, reads in space.constraint_bits if bit & fired)
 

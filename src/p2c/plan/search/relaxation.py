@@ -8,6 +8,7 @@ box, and the rate of the last edge tells what any other place would add to it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -221,6 +222,8 @@ class Relaxation:
         if course.rise is None:
             best = max(course.gain(near, margin), course.gain(far, margin))
             return stretch if _worth(course.price(near), best, rate) <= spare else None
+        if course.stride and not course.square:
+            return _slope(stretch, worth(near), worth(far), spare)
         return _dip(stretch, worth, spare)
 
 
@@ -232,6 +235,20 @@ def is_settled(open_: Open) -> bool:
 def _worth(price: float, gain: float, rate: float) -> float:
     """Return a price less what its gain is worth; a gain without bound is worth nothing where gains are."""
     return price - rate * gain if rate else price
+
+
+def _slope(stretch: Stretch, first: float, last: float, most: float) -> Stretch | None:
+    """Return the steps where something that goes from one number to another in a straight line is at most so much."""
+    number, near, far = stretch
+    if first <= most and last <= most:
+        return stretch
+    if first > most and last > most:
+        return None
+    # One step more on either side allows for rounding.
+    step = near + (most - first) / (last - first) * (far - near)
+    if first <= most:
+        return Stretch(number, near, min(math.floor(step) + 1, far))
+    return Stretch(number, max(math.ceil(step) - 1, near), far)
 
 
 def _dip(stretch: Stretch, worth: Callable[[int], float], most: float) -> Stretch | None:
