@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
@@ -126,6 +127,23 @@ def test_somebody_beyond_the_range_of_the_data_is_planned_for() -> None:
     end = answer.plan.counterfactual
     assert end is not None
     assert 0 <= end["debt"] <= 9
+
+
+@pytest.mark.parametrize("kind", ["forest", "logistic"])
+def test_a_float_is_offered_as_people_say_it_and_the_model_says_yes(kind: str) -> None:
+    draws = np.random.default_rng(4)
+    table = pd.DataFrame({"hours": draws.normal(40, 12, 400), "rate": draws.uniform(0, 1, 400)})
+    model = MODELS[kind].fit(table, (table["hours"] + 30 * table["rate"] > 60).astype(int))
+    recourse = Recourse.fit(model, table, desired=1)
+    for row in table[model.predict(table) == 0].head(12).to_dict("records"):
+        answer = recourse.plan(row)
+        assert answer.verified
+        assert answer.optimal
+        end = answer.plan.counterfactual
+        assert end is not None
+        for name, decimals in (("hours", 1), ("rate", 3)):
+            assert end[name] in (row[name], round(float(str(end[name])), decimals))
+        assert model.predict(pd.DataFrame([end]))[0] == 1
 
 
 def test_a_model_that_is_no_sum_is_asked_and_nothing_is_proved() -> None:

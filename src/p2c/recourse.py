@@ -145,6 +145,7 @@ class Recourse:
             actions=actions,
             features=features,
             causal=causal if isinstance(causal, str) else "",
+            rounded=True,
         )
         spec: dict[str, Any] = {**outline, **keys}
         if causal is not None and not isinstance(causal, str):

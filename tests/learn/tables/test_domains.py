@@ -96,6 +96,27 @@ def test_a_learned_test_for_a_missing_value_is_one_that_a_problem_can_read() -> 
     assert decided(model.to_program(decimals=None), frame) == [False, False, True, True]
 
 
+def test_floats_that_nobody_would_say_get_targets_at_round_numbers() -> None:
+    frame = pd.DataFrame(
+        {
+            "hours": [1.0123456789, 40.5, 98.6543210987],
+            "paid": [1.25, 4.5, 10_000.75],
+            "income": [1_234.5678901, 2_000.0, 98_765.4321098],
+            "share": [0.1234, 0.4, 0.7891],
+        }
+    )
+    features = domain_from_frame(frame, rounded=True)
+    grids = {name: (keys["min"], keys["max"], keys["step"]) for name, keys in features.items()}
+    assert grids == {
+        "hours": (1.1, 98.6, 0.1),
+        "paid": (1.25, 10_000.75, 0.01),
+        "income": (1_235.0, 98_765.0, 1.0),
+        "share": (0.124, 0.789, 0.001),
+    }
+    assert features["hours"]["scale"] == pytest.approx(97.6419754198)
+    assert "scale" not in features["paid"]
+
+
 def test_a_missing_number_is_one_that_is_not_even_the_least() -> None:
     frame = pd.DataFrame({"income": [1.5, 2.5, None, 2.0]})
     assert decided(parse("label(X,'bad') :- income(X,'')."), frame) == [False, False, True, False]

@@ -194,13 +194,14 @@ def outline_problem(
     features: Mapping[Any, Mapping[str, Any]] | None = None,
     causal: str = "",
     origin: str = "",
+    rounded: bool = False,
 ) -> dict[str, Any]:
     """Return the problem of reaching the desired outcome, causal rules given as text before those of the model.
 
     `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns. `origin`
-    is what the model or the table goes by, such as the name of its file.
+    is what the model or the table goes by, such as the name of its file. Floats are `rounded` as `domain_from_frame` has it.
     """
-    described = domain_from_frame(source.table, scale=scale)
+    described = domain_from_frame(source.table, scale=scale, rounded=rounded)
     for column, keys in (features or {}).items():
         if not isinstance(keys, Mapping):
             raise P2CError(

@@ -6,11 +6,14 @@ that are described from it fit each other.
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from p2c.domain.feature import exact
 from p2c.errors import Fault, ProblemError, suggestion
 from p2c.learn.foldse.columns import NUMERIC_OBJECTS
 from p2c.learn.foldse.inputs import check_names
@@ -28,21 +31,29 @@ FeatureKeys: TypeAlias = dict[str, Any]
 """The keys of one `[features.…]` table."""
 
 MOST_DECIMALS = 6
+PLAIN_STEP = 0.01
+"""From which step on decimals are those of people, as cents are."""
+ROUND_TARGETS = 500
+"""How many targets at least a float has whose decimals nobody would say."""
 
 
-def domain_from_frame(frame: pd.DataFrame, *, scale: Scale = "range") -> dict[str, FeatureKeys]:
+def domain_from_frame(
+    frame: pd.DataFrame, *, scale: Scale = "range", rounded: bool = False
+) -> dict[str, FeatureKeys]:
     """Return the `features` of a problem: ints, floats with the decimals that they have, and categories.
 
     An ordered categorical becomes an ordinal. `scale` is what a difference is divided by: the range, the standard
     deviation, or the median absolute deviation from the median. Where that is zero, the next one stands in for it:
-    the standard deviation for the median deviation, the range for the standard deviation.
+    the standard deviation for the median deviation, the range for the standard deviation. Where numbers are `rounded`,
+    floats with more than two decimals get a grid that people would use, within their range.
 
     >>> domain_from_frame(pd.DataFrame({"Age": [20, 60], "Sex": ["M", "F"]}))
     {'age': {'type': 'int', 'min': 20, 'max': 60}, 'sex': {'type': 'category', 'values': ['F', 'M']}}
     """
     if scale not in SPREADS:
         raise ProblemError([Fault("scale", f"no scale '{scale}'; {suggestion(scale, SPREADS)}")])
-    return {str(name): _feature(column, scale) for name, column in tidy_frame(frame).items()}
+    found = {str(name): _feature(column, scale) for name, column in tidy_frame(frame).items()}
+    return {name: _at_round_numbers(keys) if rounded else keys for name, keys in found.items()}
 
 
 def tidy_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -123,6 +134,25 @@ def _number(column: pd.Series, scale: Scale) -> FeatureKeys:
     if spread is not None:
         keys["scale"] = spread
     return keys
+
+
+def _at_round_numbers(keys: FeatureKeys) -> FeatureKeys:
+    """Return a float with targets at tenths, hundredths, … of a unit, at least a few hundred of them, the least and the most inside its range.
+
+    >>> _at_round_numbers({"type": "float", "min": 1.0123456789, "max": 98.6543210987})
+    {'scale': 97.6419754198, 'type': 'float', 'min': 1.1, 'max': 98.6, 'step': 0.1}
+    """
+    width = exact(keys["max"]) - exact(keys["min"]) if keys["type"] == "float" else Fraction(0)
+    fine = keys.get("step", 0.0)
+    if not width or fine >= PLAIN_STEP:
+        return keys
+    power = math.floor(math.log10(width / ROUND_TARGETS))
+    step = exact(float(f"1e{min(power, 0)}"))
+    if step <= exact(fine):
+        return keys
+    low, high = math.ceil(exact(keys["min"]) / step), math.floor(exact(keys["max"]) / step)
+    own = {"scale": float(width)} | keys
+    return own | {"min": float(low * step), "max": float(high * step), "step": float(step)}
 
 
 def _decimals(values: NDArray[np.float64]) -> int | None:
