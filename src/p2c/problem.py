@@ -495,8 +495,11 @@ class Problem:
 
             auditee = Auditee(problem.decider, problem.theory, frame)
             space, scores, frame = auditee.space, auditee.scores, auditee.columns
-            if answers is None:
-                answers = problem._answers(auditee.table, Policy("native", time_limit), progress)
+            if answers is None and problem.decider.is_read:
+                answers = problem.plan_many(auditee.table, time_limit=time_limit, progress=progress)
+            elif answers is None:
+                policy = Policy("native", time_limit)
+                answers = problem.confirmed_many(auditee.table, policy, progress=progress)
             asked = replace(
                 asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers)
             )
@@ -508,17 +511,20 @@ class Problem:
             space, frame, answers, by=by, seed=seed, patience=patience, scores=scores, asked=asked
         )
 
-    def _answers(self, table: pd.DataFrame, policy: Policy, progress: bool | None) -> pd.DataFrame:
-        """Return the answers of a model for a table by feature: proved where it was read, else found by asking it."""
-        from p2c.confirm.table import plan_table
+    def confirmed_many(
+        self, table: pd.DataFrame, policy: Policy, *, progress: bool | None = None
+    ) -> pd.DataFrame:
+        """Return the confirmed plan of each row of a table: proved where the model was read, else found by asking it."""
+        from p2c.confirm.table import Chunks, plan_table
 
-        if self.decider is not None and self.decider.is_read:
-            return self.plan_many(table, time_limit=policy.time_limit, progress=progress)  # type: ignore[no-any-return]
+        assert self.decider is not None, "a model decides"
+        chunks = Chunks(self.planner, self.read_row, policy) if self.decider.is_read else None
         return plan_table(
             self.theory.features,
             lambda row: self.confirmed(row, 1, policy)[0],
             table,
             progress=progress,
+            chunks=chunks,
         )
 
     def _asked(

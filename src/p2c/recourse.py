@@ -12,7 +12,7 @@ from p2c.confirm.decider import Decider
 from p2c.confirm.forcing import forcing_set
 from p2c.confirm.opening import standing_rules
 from p2c.confirm.result import VerifiedPlan
-from p2c.confirm.table import lines_by_chunks, lines_one_by_one, plan_table
+from p2c.confirm.table import plan_table
 from p2c.confirm.trial_values import choose_values, sample_values
 from p2c.domain.overrides import refuse_unknown
 from p2c.domain.spec import BY_MODEL, ProblemSpec
@@ -37,7 +37,7 @@ from p2c.report.plan_renderer import with_renderer
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -336,18 +336,10 @@ class Recourse:
         Its columns are those of `Problem.plan_many`, and `verified` and `optimal`; the limit is for one person.
         """
         rows = as_frame(frame)
-        policy, judged = Policy("native", time_limit), self.judged
+        if self.judged is not None:
+            return self.judged.confirmed_many(rows, Policy("native", time_limit), progress=progress)
         plan = partial(self.plan, time_limit=time_limit)
-
-        def parts(tell: Callable[[], None]) -> Iterator[list[dict[str, Any]]]:
-            if judged is None or judged.decider is None or not judged.decider.is_read:
-                return lines_one_by_one(plan, rows, tell)
-            return lines_by_chunks(
-                judged.planner, judged.read_row, plan, rows, policy=policy, tell=tell
-            )
-
-        names = [feature.name for feature in self.problem.theory.features]
-        return plan_table(names, parts, rows, progress=progress)
+        return plan_table(self.problem.theory.features, plan, rows, progress=progress)
 
     def audit(self, frame: Any, by: str | Sequence[str] = (), **how: Any) -> Audit:
         """Return who of the people of a table has a way to the model's yes and who has none, and how groups differ in it.

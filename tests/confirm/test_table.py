@@ -13,7 +13,7 @@ from p2c.recourse import Recourse
 from tests.test_recourse_proved import CAUSAL, answers, people
 
 
-class Counted(GradientBoostingClassifier):
+class Counted(GradientBoostingClassifier):  # type: ignore[misc]
     """A boosted model that counts the times it is asked."""
 
     asked = 0

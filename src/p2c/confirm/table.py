@@ -6,6 +6,7 @@ accepted already is not searched for, and once about all ends. Where it is only 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -19,10 +20,11 @@ from p2c.rules.evaluate import goal_holds
 from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.confirm.answers import ConfirmedPlanner
     from p2c.confirm.result import VerifiedPlan
+    from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.engines.policy import Policy
     from p2c.plan.outcome import Plan
@@ -37,22 +39,31 @@ CHUNK = 2_000
 
 
 def plan_table(
-    names: Sequence[str],
-    parts: Callable[[Tell], Iterator[list[Line]]],
+    features: Sequence[Feature],
+    plan: Callable[[Any], VerifiedPlan],
     rows: pd.DataFrame,
     *,
     progress: bool | None,
+    chunks: Chunks | None = None,
 ) -> pd.DataFrame:
-    """Return one line a row: what `Problem.plan_many` has, and whether the plan is verified and optimal."""
+    """Return one line a row: what `Problem.plan_many` has, and whether the plan is verified and optimal.
+
+    Where the model was read, `chunks` says how people are planned for together; `plan` answers for one of them.
+    """
     with bar(shown=len(rows) >= SEVERAL, wanted=progress) as watch:
         task = watch.add_task("planning", total=len(rows))
-        lines = [line for part in parts(lambda: watch.advance(task)) for line in part]
-    ends = [f"end_{name}" for name in names]
+
+        def tell() -> None:
+            watch.advance(task)
+
+        parts = chunks.lines(plan, rows, tell) if chunks else _one_by_one(plan, rows, tell)
+        lines = [line for part in parts for line in part]
+    ends = [f"end_{feature.name}" for feature in features]
     columns = ["status", "cost", *ends, "actions", "steps", "verified", "optimal", "message"]
     return pd.DataFrame(lines, columns=columns, index=rows.index)
 
 
-def lines_one_by_one(
+def _one_by_one(
     plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
 ) -> Iterator[list[Line]]:
     """Yield the line of each row, planned for by itself."""
@@ -65,52 +76,47 @@ def lines_one_by_one(
         tell()
 
 
-def lines_by_chunks(
-    planner: ConfirmedPlanner,
-    read_row: Callable[[Any], State],
-    plan: Callable[[Any], VerifiedPlan],
-    rows: pd.DataFrame,
-    *,
-    policy: Policy,
-    tell: Tell,
-) -> Iterator[list[Line]]:
-    """Yield the lines of rows by chunks, where the model was read; `plan` answers where it contradicts its reading."""
-    for first in range(0, len(rows), CHUNK):
-        chunk = rows.iloc[first : first + CHUNK]
-        plans = list(_plans(planner, read_row, chunk, policy, tell))
-        confirmed = _confirmed(planner, chunk, plans)
-        lines = []
-        for place, found in enumerate(plans):
-            if isinstance(found, RowError):
-                lines.append(_invalid(found))
-            elif confirmed.get(place, True):
-                proved = not isinstance(found, GaveUp)
-                lines.append(_line(found, verified=place in confirmed, optimal=proved))
-            else:
-                lines += next(lines_one_by_one(plan, chunk.iloc[[place]], lambda: None))
-        yield lines
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """How people are planned for together with a model that was read."""
 
+    planner: ConfirmedPlanner
+    read_row: Callable[[Any], State]
+    policy: Policy
 
-def _plans(
-    planner: ConfirmedPlanner,
-    read_row: Callable[[Any], State],
-    rows: pd.DataFrame,
-    policy: Policy,
-    tell: Tell,
-) -> Iterator[Plan | RowError]:
-    """Yield the plan of each row, not searched for where the model accepts it as it is."""
-    theory, space = planner.theory, planner.space()
-    told = _accepted(planner, rows)
-    for row, accepted in zip(rows.to_dict("records"), told, strict=True):
-        try:
-            state = read_row(row)
-            if accepted:
-                yield Already(Question(theory.name, theory.norm.value, state, ()))
-            else:
-                yield policy.plan(space, state)
-        except RowError as error:
-            yield error
-        tell()
+    def lines(
+        self, plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
+    ) -> Iterator[list[Line]]:
+        """Yield the lines of rows a chunk at a time; `plan` answers where the model contradicts its reading."""
+        for first in range(0, len(rows), CHUNK):
+            chunk = rows.iloc[first : first + CHUNK]
+            plans = list(self._plans(chunk, tell))
+            confirmed = _confirmed(self.planner, chunk, plans)
+            lines = []
+            for place, found in enumerate(plans):
+                if isinstance(found, RowError):
+                    lines.append(_invalid(found))
+                elif confirmed.get(place, True):
+                    proved = not isinstance(found, GaveUp)
+                    lines.append(_line(found, verified=place in confirmed, optimal=proved))
+                else:
+                    lines += next(_one_by_one(plan, chunk.iloc[[place]], lambda: None))
+            yield lines
+
+    def _plans(self, rows: pd.DataFrame, tell: Tell) -> Iterator[Plan | RowError]:
+        """Yield the plan of each row, not searched for where the model accepts it as it is."""
+        theory, space = self.planner.theory, self.planner.space()
+        told = _accepted(self.planner, rows)
+        for row, accepted in zip(rows.to_dict("records"), told, strict=True):
+            try:
+                state = self.read_row(row)
+                if accepted:
+                    yield Already(Question(theory.name, theory.norm.value, state, ()))
+                else:
+                    yield self.policy.plan(space, state)
+            except RowError as error:
+                yield error
+            tell()
 
 
 def _accepted(planner: ConfirmedPlanner, rows: pd.DataFrame) -> list[bool]:
@@ -135,8 +141,8 @@ def _confirmed(
         return {}
     model, view = planner.decider.source.model, planner.decider.source.view
     assert model is not None, "plans are proved against a model, not against recorded decisions"
-    starts: list[State] = []
-    ends: list[State] = []
+    starts: list[Mapping[str, Any]] = []
+    ends: list[Mapping[str, Any]] = []
     for place in places:
         plan = plans[place]
         assert isinstance(plan, Found | Already)
