@@ -85,16 +85,26 @@ class Options:
         if self.space.axes[index].feature.moves_from is not None:
             yield from self._by_moves(index, start)
             return
-        # From a place on the grid the same is open to everyone, but where an exception hangs on it or a ceiling is set.
-        common = start != OFF and person.prices is grid_measures(self.space)[1]
-        common = common and self.transitions.variety is Variety.PLANS
-        if not common or self.transitions.ceiling or index in self.transitions.own_matters:
+        if not self._is_common(index):
             yield from self._priced(index, start)
             return
         known = self.space.kept(_common)
         if (index, start) not in known:
             known[index, start] = tuple(self._priced(index, start))
         yield from known[index, start]
+
+    def _is_common(self, index: int) -> bool:
+        """Tell whether the same is open to everyone who starts in a place: on the grid, and nothing more is said of them."""
+        transitions = self.transitions
+        person = transitions.person
+        return (
+            person.places[index] != OFF
+            and person.prices is grid_measures(self.space)[1]
+            and transitions.variety is Variety.PLANS
+            and transitions.ceiling is None
+            and not transitions.within
+            and index not in transitions.own_matters
+        )
 
     def _priced(self, index: int, start: int) -> Iterator[Option]:
         person = self.transitions.person
