@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +19,7 @@ from p2c.rules.evaluate import passes
 from p2c.rules.meaning import abduce
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from p2c.domain.cost import Norm
     from p2c.domain.feature import Value
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 MOST = 2**31 - 1
 """The largest sum of costs that planners and solvers with whole numbers of 32 bits can hold."""
 
+WORDS = frozenset(
+    ("not", "is", "mod", "rem", "xor", "rdiv", "div", "forall", "true", "false", "fail", "table")
+)
+"""Names that mean something to a tool, or to Prolog's reader."""
 Change = tuple[str, int, int]
 """A feature, and the places from which and to which it is set."""
 
@@ -206,3 +211,19 @@ def price_changes(instance: Instance, changes: list[Change]) -> Tariff:
 def first_actions(instance: Instance) -> bool:
     """Tell whether the number of direct actions comes before the cost."""
     return instance.theory.minimize is Minimize.ACTIONS
+
+
+class Names:
+    """Names for what a program speaks of, none given twice."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = {*taken, *WORDS}
+
+    def name(self, text: str) -> str:
+        """Return a name as near to a text as can be."""
+        plain = re.sub(r"[^a-z0-9_]+", "_", text.lower())
+        plain = plain if re.match(r"[a-z]", plain) else f"p{plain}"
+        while plain in self._taken:
+            plain += "_"
+        self._taken.add(plain)
+        return plain

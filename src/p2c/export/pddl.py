@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Effects
-from p2c.engines.instance import Instance, first_actions, price_changes
-from p2c.engines.scasp.terms import Names
+from p2c.engines.instance import Instance, Names, first_actions, price_changes
 from p2c.errors import EngineError
 from p2c.export.formula import And, Formulas, Is, Or, both, either
 from p2c.export.programs import file_name

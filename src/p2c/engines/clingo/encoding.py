@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law, exact
 from p2c.domain.spec import Effects
-from p2c.engines.instance import Instance, first_actions, price_changes
+from p2c.engines.instance import Instance, Names, first_actions, price_changes
 from p2c.engines.places import most_actions, routes
-from p2c.engines.scasp.terms import Names
 from p2c.rules.evaluate import in_head
 from p2c.rules.render import render_rule
 from p2c.rules.theory import Test

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from p2c.engines.scasp.terms import UNKNOWN, Names, call, rule, value, variables
+from p2c.engines.instance import Names
+from p2c.engines.scasp.terms import UNKNOWN, call, rule, value, variables
 from p2c.rules.evaluate import passes
 from p2c.rules.render import render_rule
 from p2c.rules.syntax import Comparator

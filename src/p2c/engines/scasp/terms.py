@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import exact
+from p2c.engines.instance import WORDS
 from p2c.errors import EngineError
 
 if TYPE_CHECKING:
@@ -15,22 +16,6 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
 
 PLAIN = re.compile(r"[a-z][a-zA-Z0-9_]*")
-WORDS = {
-    "not",
-    "is",
-    "mod",
-    "rem",
-    "xor",
-    "rdiv",
-    "div",
-    "forall",
-    "true",
-    "false",
-    "fail",
-    "table",
-}
-"""Names that mean something to s(CASP) or to Prolog's reader."""
-
 WIDTH = 100
 """Letters of a line that is not broken."""
 
@@ -93,22 +78,6 @@ def variables(names: Iterable[str]) -> dict[str, str]:
         taken.add(text)
         found[name] = text
     return found
-
-
-class Names:
-    """Names for predicates, none given twice."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        self._taken = {*taken, *WORDS}
-
-    def name(self, text: str) -> str:
-        """Return a name as near to a text as can be."""
-        plain = re.sub(r"[^a-z0-9_]+", "_", text.lower())
-        plain = plain if re.match(r"[a-z]", plain) else f"p{plain}"
-        while plain in self._taken:
-            plain += "_"
-        self._taken.add(plain)
-        return plain
 
 
 def call(name: str, arguments: Iterable[str]) -> str:
