@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.unplanted import unplanted
 from p2c.explain.summary import summarize
 from p2c.plan.blockers import Explanation, Trial, find_blockers, liftings
 from p2c.plan.outcome import Blocker, Found, Infeasible
@@ -287,6 +288,21 @@ def test_blockers_are_a_smallest_set_with_the_cheapest_path() -> None:
 @pytest.mark.parametrize("seed", range(100))
 def test_blockers_are_a_smallest_set_on_many_more(seed: int) -> None:
     assert compare(seed + 30_000, 90) >= 10
+
+
+@pytest.mark.parametrize(
+    ("seed", "names", "cost"), [(1, ["f1", "f3", "f4", "f19"], 5.348), (38, ["f1", "f9"], 5.071)]
+)
+def test_where_governed_features_may_be_set_few_nodes_tell_what_blocks(
+    seed: int, names: list[str], cost: float
+) -> None:
+    document, row = unplanted(seed, 20, 40, 15)
+    problem, limits = Problem.from_dict(document), Limits(nodes=400)
+    found = find_blockers(problem.compiled, problem.read_row(row), limits)
+    assert found.known
+    assert [each.feature for each in found.blockers] == names
+    assert found.opened is not None
+    assert found.opened.cost == pytest.approx(cost, abs=1e-3)
 
 
 def test_a_path_that_only_breaks_an_exception_is_no_advice() -> None:

@@ -24,7 +24,7 @@ from p2c.domain.feature import (
 )
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.outcome import Blocker, CausalAction, DirectAction, Found, GaveUp, Infeasible
+from p2c.plan.outcome import Blocker, CausalAction, DirectAction, Found, GaveUp
 from p2c.plan.planner import search_plan
 from p2c.plan.search.arrivals import may_arrive
 from p2c.plan.search.best_first import LimitReached, Limits
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Space
     from p2c.plan.search.devices import Devices
-
-
-ENOUGH = 200
-"""How many nodes are worth expanding to learn from a set of restrictions that opened nothing."""
 
 
 class Explanation(NamedTuple):
@@ -95,9 +91,6 @@ class Trial:
     devices: Devices = ALL
     reasons: list[frozenset[int]] = field(default_factory=list)
     """Of each of these sets, every set of restrictions whose lifting helps holds one."""
-    hopeless: set[frozenset[int]] = field(default_factory=set)
-    """Restrictions on effects that open nothing, whatever else is lifted with just them."""
-    tried: set[frozenset[int]] = field(default_factory=set)
     _opened: dict[Lifts, Found | None] = field(default_factory=dict)
 
     @cached_property
@@ -110,17 +103,6 @@ class Trial:
             or not (feature.governed or self.space.theory.feature[blocker.feature].moves)
         )
 
-    def _learn(self, chosen: Lifts) -> None:
-        """Note that restrictions on effects are hopeless, where all that only adds direct actions does not help."""
-        kept = frozenset(chosen) - self.adding
-        self.tried.add(kept)
-        limits = Limits(self.limits.nodes, self.limits.deadline, self.limits.expanded)
-        limits.nodes = limits.expanded + ENOUGH
-        space = self.lifted_space(kept | self.adding)
-        plan = search_plan(Transitions(place_person(space, self.state)), limits, self.devices)
-        if isinstance(plan, Infeasible):
-            self.hopeless.add(kept)
-
     @cached_property
     def every(self) -> frozenset[int]:
         """Return all restrictions."""
@@ -131,12 +113,7 @@ class Trial:
         if not self.may_open(self.every):
             return None
         for size in range(1, len(self.every) + 1):
-            opening = []
-            for each in self._candidates(size):
-                if self.opened(each) is not None:
-                    opening.append(each)
-                elif frozenset(each) - self.adding not in self.tried:
-                    self._learn(each)
+            opening = [each for each in self._candidates(size) if self.opened(each) is not None]
             if opening:
                 return min(opening, key=lambda each: (self._cost(each), each))
         return None
@@ -155,8 +132,6 @@ class Trial:
             if missed and len(chosen) == size:
                 continue
             if not missed and len(chosen) == size:
-                if chosen - self.adding in self.hopeless:
-                    continue
                 if self.may_open(chosen):
                     yield tuple(sorted(chosen))
                 else:

@@ -55,3 +55,16 @@ def numbers(mask: int) -> Iterator[int]:
         bit = mask & -mask
         yield bit.bit_length() - 1
         mask ^= bit
+
+
+def subsets(mask: int) -> Iterator[int]:
+    """Yield every set of some bits, all of them first and none of them last.
+
+    >>> list(subsets(0b101))
+    [5, 4, 1, 0]
+    """
+    some = mask
+    while some:
+        yield some
+        some = (some - 1) & mask
+    yield 0

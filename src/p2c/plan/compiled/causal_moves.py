@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.domain.feature import Action, Law
+from p2c.domain.spec import Effects
 from p2c.plan.compiled.bitsets import bits
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class CausalMoves:
     """The regions that no rule heads."""
     grid: int
     """All regions; the person's own value has the next higher bit where it has no place."""
+    nearest: bool
+    """Whether the feature surely goes to the nearest value that its law allows, and so from a region to known ones."""
     onward: tuple[int, ...] = ()
     """The regions that the `moves` of the feature lead to from each; empty where it has none."""
     known: dict[int, int] = field(default_factory=dict)
@@ -91,11 +94,14 @@ class Memory:
     kept: dict[Case, int] = field(default_factory=dict)
     rests: dict[Case, Rest] = field(default_factory=dict)
     bodies: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    carried: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def tidy(self) -> None:
         """Forget everything when it gets too much."""
-        if len(self.reached) + len(self.kept) + len(self.rests) + len(self.bodies) > 200_000:
-            for each in (self.reached, self.kept, self.rests, self.bodies):
+        known: list[dict[Any, Any]]
+        known = [self.reached, self.kept, self.rests, self.bodies, self.carried]
+        if sum(map(len, known)) > 200_000:
+            for each in known:
                 each.clear()
 
 
@@ -145,7 +151,8 @@ def _moves_of(space: Space, governed: Governed) -> CausalMoves:
     released = NOWHERE if governed.law is Law.IF else _landing(axis, bare, loose=loose)
     grid = (1 << len(cells)) - 1
     onward = () if loose else _onward(axis)
-    return CausalMoves(governed, rules, released, heads, bodies, _mask(bare), grid, onward)
+    nearest = space.theory.effects is Effects.TRIGGERED and not (loose or onward)
+    return CausalMoves(governed, rules, released, heads, bodies, _mask(bare), grid, nearest, onward)
 
 
 def _onward(axis: Axis) -> tuple[int, ...]:

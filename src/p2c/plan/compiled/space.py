@@ -272,7 +272,17 @@ class Space:
     def decision_bits(self) -> int:
         """Return the bits of all rules of decisions that some causal rule calls, directly or not."""
         causes = [clause.body for _, clauses in self.theory.causes for clause in clauses]
-        called = self.theory.called(causes)
+        return self._called_by(causes)
+
+    @cached_property
+    def noticing(self) -> int:
+        """Return the rules on which it rests what happens by itself and what is consistent."""
+        causes = sum(each.rules for each in self.governed)
+        called = self._called_by(clause.body for clause in self.theory.constraints)
+        return causes | self.constraints | self.decision_bits | called
+
+    def _called_by(self, bodies: Iterable[tuple[Condition, ...]]) -> int:
+        called = self.theory.called(bodies)
         return sum(bit for decision, _ in called for bit, _ in self.bits_for[decision])
 
     @cached_property

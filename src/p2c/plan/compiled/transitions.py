@@ -256,6 +256,10 @@ class Transitions:
             )
         return known
 
+    def outcomes(self, governed: Governed, start: int, fired: int) -> list[Effect]:
+        """Return where a governed feature goes from a place that its law does not allow, by its rules that fire."""
+        return self._find_outcomes(governed, start, fired, governed.rules, lawful=True)
+
     @cached_property
     def _known_outcomes(self) -> dict[tuple[int, int, int, int], list[Effect]]:
         return {}

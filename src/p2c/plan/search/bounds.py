@@ -6,39 +6,17 @@ mask proves that there is no such plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.search.conflicts import conflict
 from p2c.plan.search.devices import Device
-from p2c.plan.search.landmarks import Landmarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from p2c.plan.search.best_first import Limits
     from p2c.plan.search.devices import Devices
-    from p2c.plan.search.influencing_options import InfluencingOptions
-    from p2c.plan.search.options import Choice, Options
-    from p2c.plan.search.propagation import End
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where a choice stands: what it may end with, and what every plan that contains it must still take."""
-
-    options: Options
-    influencing: InfluencingOptions
-    choice: Choice
-    end: End
-
-    @cached_property
-    def landmarks(self) -> Landmarks:
-        """Return the landmarks of the choice."""
-        reach, chosen = self.end.propagation.reach, self.choice.chosen
-        way = reach.on_the_way(self.options.stirring_of(chosen))
-        return Landmarks(reach, self.influencing, chosen, way, self.end.left)
+    from p2c.plan.search.landmarks import Standing
 
 
 class Bound(NamedTuple):
@@ -57,7 +35,7 @@ def _obstacles(standing: Standing, _: Limits) -> list[int]:
 
 
 def _conflict(standing: Standing, limits: Limits) -> list[int]:
-    mask = conflict(standing.options, standing.choice, standing.end, limits)
+    mask = conflict(standing, limits)
     return [] if mask is None else [mask]
 
 

@@ -161,11 +161,10 @@ class BoxPrices:
     @cached_property
     def _alike(self) -> list[int]:
         """Return the options that can set off effects, in sets of those that do the same."""
-        reach, found = self._reach, dict[tuple[int, int, int], int]()
+        reach, found = self._reach, dict[tuple[int, int], int]()
         for number, option in enumerate(reach.options):
             if option.axis in self._options.space.stirring:
-                region = reach.region_of(option) if option.axis in reach.position else 0
-                key = option.axis, reach.ends[number], region
+                key = option.axis, reach.ends[number]
                 found[key] = found.get(key, 0) | 1 << number
         return list(found.values())
 
@@ -207,12 +206,8 @@ class BoxPrices:
 
         note(0)
         for number in numbers(few):
-            option, body = reach.options[number], reach.ends[number]
-            may_of[option.axis] |= body
-            must_of[option.axis] &= body
-            if option.axis in reach.position:
-                regions[reach.position[option.axis]] |= reach.region_of(option)
-            note(option.effort)
+            reach.let(number, may_of, must_of, regions)
+            note(reach.options[number].effort)
         return found
 
     def least(self, price: BoxPrice, effort: int) -> int | None:

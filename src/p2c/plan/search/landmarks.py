@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import and_
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Law
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c.plan.compiled.causal_moves import CausalMoves
+    from p2c.plan.search.ends import Ends
     from p2c.plan.search.influencing_options import InfluencingOptions
+    from p2c.plan.search.options import Choice, Options
+    from p2c.plan.search.propagation import End
     from p2c.plan.search.relaxed_reach import RelaxedReach
 
 PENDING = -1
@@ -35,6 +39,8 @@ class Landmarks:
     influencing: InfluencingOptions
     chosen: tuple[int, ...]
     way: Prospect
+    rests: list[int]
+    """Where every plan that contains the choice leaves governed features, as far as is known."""
     left: int
     known: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -47,11 +53,21 @@ class Landmarks:
             axis = reach.options[number].axis
             if axis not in reach.moves_of:
                 may_of[axis] = must_of[axis] = reach.ends[number]
-        return reach.at_rest(Prospect(0, 0, may_of, must_of, self.way.regions))
+        regions = list(map(and_, self.way.regions, self.rests))
+        for moves, kept in zip(reach.causal_moves, regions, strict=True):
+            may_of[moves.index], must_of[moves.index] = reach.bodies(moves, kept)
+        return reach.at_rest(Prospect(0, 0, may_of, must_of, regions))
 
     def obstacles(self) -> list[int]:
         """Return what breaks each claim that the goal fails after the choice, whatever happens by itself."""
-        return list(self._obstacles(self.end))
+        never = [
+            self._carried(moves, rests)
+            for moves, met, rests in zip(
+                self.reach.causal_moves, self.way.regions, self.rests, strict=True
+            )
+            if not met & rests
+        ]
+        return never or list(self._obstacles(self.end))
 
     def _obstacles(self, end: Prospect) -> Iterator[int]:
         reach = self.reach
@@ -75,7 +91,9 @@ class Landmarks:
 
     def _resting(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
         """Return what may bring a feature to rest in some regions: where it never comes, or may not stay."""
-        met = self.way.regions[self.reach.position[moves.index]]
+        position = self.reach.position[moves.index]
+        met = self.way.regions[position]
+        regions &= self.rests[position]
         mask = 0
         if regions & ~met:
             mask |= self._carried(moves, regions & ~met)
@@ -264,3 +282,21 @@ class Landmarks:
         for bit, _ in moves.by_rule:
             mask |= self._first(self._fires(bit.bit_length() - 1, self.way))
         return mask
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a choice stands: what it may end with, and what every plan that contains it must still take."""
+
+    options: Options
+    influencing: InfluencingOptions
+    ends: Ends
+    choice: Choice
+    end: End
+
+    @cached_property
+    def landmarks(self) -> Landmarks:
+        """Return the landmarks of the choice."""
+        reach, chosen = self.end.propagation.reach, self.choice.chosen
+        way = reach.on_the_way(self.options.stirring_of(chosen))
+        return Landmarks(reach, self.influencing, chosen, way, self.end.regions, self.end.left)

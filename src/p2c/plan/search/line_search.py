@@ -230,7 +230,7 @@ class LineSearch(SetSearch):
         space = self.options.space
         chosen = [box[axis][0].number for axis in self.ruled if box[axis][0].number != STAY]
         told = []
-        for places in self._ends.of(tuple(sorted(chosen)), limits):
+        for places in self.ends(tuple(sorted(chosen)), limits):
             if self.options.transitions.suits(places):
                 judged = [axis for axis in space.judged_axes if axis in space.governed_axes]
                 gains = [self.survey.gain(axis, places[axis]) for axis in judged]

@@ -1,8 +1,8 @@
 """A person's direct actions as options by number, and sets of them: what they cost, and what they leave open.
 
 A feature that only the person changes is changed from their own value, so an option on it is a place with its price. One
-that rules change as well may stand anywhere by then: an option on it is a region, priced at what it takes at least, and
-the place follows from where the feature stands.
+that rules change as well may stand anywhere by then: there is one option on it, to set it wherever one likes, priced at
+what it takes at least; where to is decided when a set is put in order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Target = tuple[int, "Sequence[int]"]
 
 
 class Option(NamedTuple):
-    """A direct action, from the person's own value unless the feature is governed: then `end` is a region."""
+    """A direct action, from the person's own value; on a governed feature, from anywhere to anywhere."""
 
     effort: int
     way: int
@@ -77,9 +77,7 @@ class Options:
             prices = person.prices
             price = prices.per_change[index] if prices.flat[index] else 0
             effort = price * prices.per_cost + prices.per_action
-            own = [OFF] if index in self.transitions.own_matters else []
-            for region in (*own, *range(len(self.space.axes[index].regions))):
-                yield Option(effort, 0, index, region)
+            yield Option(effort, 0, index, OFF)
             return
         start = person.places[index]
         if self.space.axes[index].feature.moves_from is not None:
@@ -122,7 +120,7 @@ class Options:
                     waiting.append(end)
                     yield Option(self.transitions.person.prices.per_action, 0, index, end, among)
 
-    def targets(self, number: int, places: Places) -> list[Target]:
+    def targets(self, number: int, places: Places) -> Sequence[Target]:
         """Return where an option leads from a state; nowhere, where it is not open there."""
         index = self.listed[number].axis
         key = number, places[index]
@@ -132,26 +130,14 @@ class Options:
         return known
 
     @cached_property
-    def _targets(self) -> dict[tuple[int, int], list[Target]]:
+    def _targets(self) -> dict[tuple[int, int], Sequence[Target]]:
         return {}
 
-    def _find_targets(self, number: int, start: int) -> list[Target]:
+    def _find_targets(self, number: int, start: int) -> Sequence[Target]:
         _, _, index, end, among = self.listed[number]
-        if index not in self.space.governed_axes:
-            return [(end, among)]
-        return [
-            target
-            for target in self.transitions.targets(index, start)
-            if self._region(index, target) == end
-        ]
-
-    def _region(self, index: int, target: Target) -> int:
-        """Return the region that stands for a target; `OFF` for the own value, where an exception hangs on it."""
-        place, among = target
-        own = (
-            index in self.transitions.own_matters and place == self.transitions.person.places[index]
-        )
-        return OFF if own and not among[1:] else self.space.axes[index].region(place)
+        if index in self.space.governed_axes:
+            return self.transitions.targets(index, start)
+        return [(end, among)]
 
     @cached_property
     def by_axis(self) -> dict[int, int]:
@@ -169,10 +155,6 @@ class Options:
     def stirring_of(self, chosen: tuple[int, ...]) -> tuple[int, ...]:
         """Return those of some options that can set off effects."""
         return tuple(n for n in chosen if self.listed[n].axis in self.space.stirring)
-
-    def calm_of(self, chosen: tuple[int, ...]) -> list[Option]:
-        """Return those of some options that cannot set off effects."""
-        return [self.listed[n] for n in chosen if self.listed[n].axis not in self.space.stirring]
 
     def open(self, choice: Choice) -> int:
         """Return the options that a choice has left."""

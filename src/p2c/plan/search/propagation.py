@@ -165,14 +165,10 @@ class End:
         self.may_of, self.must_of = list(reach.own), list(reach.own)
         regions = list(reach.start)
         for axis, options in reach.on_axis.items():
-            if axis not in reach.moves_of:
+            if axis in reach.moves_of:
+                reach.let(options.bit_length() - 1, self.may_of, self.must_of, regions)
+            else:
                 self._measure(axis)
-                continue
-            for number in numbers(options):
-                regions[reach.position[axis]] |= reach.region_of(reach.options[number])
-            reached = regions[reach.position[axis]]
-            bodies = reach.bodies(reach.moves_of[axis], reached)
-            self.may_of[axis], self.must_of[axis] = bodies
         self.regions = reach.look(self.may_of, self.must_of, regions).regions
 
     @property

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from p2c.domain.feature import Law
 from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.compiled.bitsets import bits, numbers
+from p2c.plan.compiled.bitsets import bits, numbers, subsets
 from p2c.plan.compiled.causal_moves import Memory, causal_moves, common_memory
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.space import Space
     from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.search.options import Option
+
+
+FEW_RULES = 4
+"""Up to how many rules of a feature that may fire or not are taken one way and the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +115,13 @@ class RelaxedReach:
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
-        """Return, for each option, the rules whose tests pass where it leads."""
+        """Return, for each option, the rules whose tests pass where it leads; none where that may be anywhere."""
         return tuple(map(self._end_of, self.options))
 
     def _end_of(self, option: Option) -> int:
-        moves = self.moves_of.get(option.axis)
-        if moves is not None and option.end != OFF:
-            return moves.bodies[option.end]
-        place = self.transitions.person.places[option.axis] if moves is not None else option.end
-        return self.transitions.bodies[option.axis][place]
-
-    def region_of(self, option: Option) -> int:
-        """Return the region of a governed feature that an option leads to, as a bit."""
-        if option.end == OFF:
-            return self.start[self.position[option.axis]]
-        return 1 << option.end
+        if option.axis in self.moves_of:
+            return 0
+        return self.transitions.bodies[option.axis][option.end]
 
     @cached_property
     def ways(self) -> dict[int, list[tuple[int, int]]]:
@@ -167,16 +163,64 @@ class RelaxedReach:
             known = self._known[stirring] = self._look(stirring)
         return known
 
+    def stirring(
+        self, chosen: tuple[int, ...], still: frozenset[int] = frozenset()
+    ) -> tuple[int, ...]:
+        """Return those of some options that can set off effects or break constraints while all of them are done.
+
+        The others are noticed only by rules that never fire meanwhile, so they commute with everything. What moves only
+        features that keep still does not count.
+        """
+        space = self.transitions.person.space
+        stirring = tuple(n for n in chosen if self.options[n].axis in space.stirring)
+        noticing = space.noticing & self.on_the_way(stirring).may & ~self._rules_of(still)
+        apart = space.governed_axes | self.transitions.own_matters
+        if noticing & space.judged:
+            apart = apart.union(space.judged_axes)
+        return tuple(
+            number
+            for number in stirring
+            if (axis := self.options[number].axis) not in still
+            and (axis in apart or (self.own[axis] ^ self.ends[number]) & noticing)
+        )
+
+    def set_last(self, chosen: tuple[int, ...]) -> frozenset[int]:
+        """Return the governed features that some options set and no other governed feature notices.
+
+        Wherever an order of the options brings them, they may as well be set there last, those upstream first.
+        """
+        space = self.transitions.person.space
+        axes = [self.options[number].axis for number in chosen]
+        found = frozenset(axis for axis in axes if axis in self.moves_of)
+        if not found or space.judged & space.noticing:
+            return frozenset()
+        way = self.on_the_way(tuple(n for n in chosen if self.options[n].axis in space.stirring))
+        while True:
+            noticing = space.noticing & way.may & ~self._rules_of(found)
+            noticed = {axis for axis in found if way.may_of[axis] & ~way.must_of[axis] & noticing}
+            if not noticed:
+                return found
+            found -= noticed
+
+    def _rules_of(self, axes: frozenset[int]) -> int:
+        return sum(rules for _, axis, rules in self.governed if axis in axes)
+
     def _look(self, stirring: tuple[int, ...]) -> Prospect:
         may_of, must_of, regions = self._before(stirring)
         for number in stirring:
-            option = self.options[number]
-            axis = option.axis
+            self.let(number, may_of, must_of, regions)
+        return self.look(may_of, must_of, regions)
+
+    def let(self, number: int, may_of: list[int], must_of: list[int], regions: list[int]) -> None:
+        """Note what an option may let fire, besides what is noted: a governed feature may be set to any value."""
+        axis = self.options[number].axis
+        moves = self.moves_of.get(axis)
+        if moves is None:
             may_of[axis] |= self.ends[number]
             must_of[axis] &= self.ends[number]
-            if axis in self.moves_of:
-                regions[self.position[axis]] |= self.region_of(option)
-        return self.look(may_of, must_of, regions)
+            return
+        regions[self.position[axis]] |= moves.grid
+        may_of[axis], must_of[axis] = self.bodies(moves, regions[self.position[axis]])
 
     def look(self, may_of: list[int], must_of: list[int], regions: list[int]) -> Prospect:
         """Return how far governed features may come from some regions, by what all features may and must let fire."""
@@ -189,7 +233,7 @@ class RelaxedReach:
                 key = position, regions[position], may & rules, must & rules
                 reached = known.get(key)
                 if reached is None:
-                    reached = known[key] = self._moved(*key)
+                    reached = known[key] = self.moved(*key)
                 if reached & ~regions[position]:
                     grown = True
                     regions[position] |= reached
@@ -283,22 +327,58 @@ class RelaxedReach:
             return Memory()
         return common_memory(self.transitions.person.space)
 
-    def _moved(self, position: int, regions: int, fired: int, sure: int) -> int:
+    def moved(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions that a feature may be carried to, by its rules that may and that must fire."""
-        moves, start = self.causal_moves[position], self.start[position]
-        restless = 0
-        for bit in bits(regions):
-            if not self._rests(moves, bit, start, fired, sure):
-                restless |= bit
+        moves = self.causal_moves[position]
+        restless = self.restless(position, regions, fired, sure)
         if not restless:
             return 0
+        unsure = fired & ~sure
         found = 0
+        if not restless & ~moves.grid and moves.nearest and unsure.bit_count() <= FEW_RULES:
+            for bit in bits(restless):
+                for some in subsets(unsure):
+                    found |= self._carried(position, bit, sure | some)
+            return found
         for rule, landing in moves.by_rule:
             if fired & rule:
                 found |= landing.reached_from(restless, moves.grid)
         if not sure or moves.governed.law is Law.ONLY_IF:
             found |= moves.released.reached_from(restless, moves.grid)
         return found & moves.may_follow(restless)
+
+    def _carried(self, position: int, region: int, fired: int) -> int:
+        """Return the regions that a feature is carried to from one of them, by its rules that fire."""
+        key = position, region, fired
+        known = self.memory.carried.get(key)
+        if known is None:
+            moves, number = self.causal_moves[position], region.bit_length() - 1
+            known = 0
+            if not moves.governed.allows(fired, moves.heads[number]):
+                axis = self.transitions.person.space.axes[moves.index]
+                start = axis.regions[number][0]
+                for effect in self.transitions.outcomes(moves.governed, start, fired):
+                    known |= 1 << axis.region(effect.place)
+            self.memory.carried[key] = known
+        return known
+
+    def leading_to(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions from which a feature may be carried to some regions, one after the other, and these."""
+        grid, found = self.causal_moves[position].grid, 0
+        while found != regions:
+            found = regions
+            for bit in bits(grid & ~found):
+                if self.moved(position, bit, fired, sure) & found:
+                    regions |= bit
+        return found
+
+    def restless(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions in which a feature may not stay, by its rules that may and that must fire."""
+        moves, start, found = self.causal_moves[position], self.start[position], 0
+        for bit in bits(regions):
+            if not self._rests(moves, bit, start, fired, sure):
+                found |= bit
+        return found
 
     def _rests(self, moves: CausalMoves, region: int, start: int, fired: int, sure: int) -> bool:
         """Tell whether a feature surely stays in a region."""
@@ -309,17 +389,16 @@ class RelaxedReach:
         else:
             headed = self.transitions.headed(moves.index, OFF)
         law = moves.governed.law
-        if headed & sure or (law is Law.ONLY_IF and not headed):
-            return True
-        if law is Law.IF and not fired & ~headed:
-            return True
-        if fired != sure:
-            return False
-        if moves.governed.allows(fired, headed):
+        if (
+            headed & sure
+            or (not headed and (not fired or law is Law.ONLY_IF))
+            or (not fired & ~headed and law is Law.IF)
+        ):
             return True
         # Where it can be set, it may stand beside its own value and have no exception.
         return (
-            region == start
+            fired == sure
+            and region == start
             and moves.index not in self.on_axis
             and self.transitions.excused.get(moves.index) == fired
         )

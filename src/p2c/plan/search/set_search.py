@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import numbers
 from p2c.plan.search.best_first import START, Arrival, Key, Move, chain_of
-from p2c.plan.search.bounds import Standing, known_reasons
+from p2c.plan.search.bounds import known_reasons
 from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.ends import Ends
 from p2c.plan.search.influencing_options import InfluencingOptions
+from p2c.plan.search.landmarks import Standing
+from p2c.plan.search.least_efforts import least_effort
 from p2c.plan.search.options import Choice, placed
 from p2c.plan.search.order import Ordering, orders
 from p2c.plan.search.propagation import Propagation
@@ -102,11 +104,11 @@ class SetSearch:
 
     def standing(self, choice: Choice, end: End) -> Standing:
         """Return where a choice stands that may end with this."""
-        return Standing(self.options, self._influencing, choice, end)
+        return Standing(self.options, self._influencing, self._ends, choice, end)
 
     def unmet_reasons(self, standing: Standing, limits: Limits) -> list[int]:
         """Return why no order of a choice reaches the goal."""
-        ends = self._ends.of(standing.choice.chosen, limits)
+        ends = self.ends(standing.choice.chosen, limits)
         return UnmetReasons(self.options, self._influencing).reasons(ends, standing.landmarks)
 
     def orders(self, choice: Choice, rests: list[int], limits: Limits) -> Iterator[Arrival]:
@@ -115,26 +117,35 @@ class SetSearch:
         What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first;
         but where some of the choice reaches the goal without the rest, it matters when.
         """
-        few = limits.is_hard and len(self.options.stirring_of(choice.chosen)) <= FEW
+        few = limits.is_hard and len(self._stirring(choice.chosen)) <= FEW
         if few and Device.ENDS in self.devices and not self._most_ends(choice, limits):
             return
         paths = self._ordered(
             choice, rests, limits, halts=contains_one(_mask(choice), self.arrived)
         )
-        for count, arrival in enumerate(paths, start=1):
+        ends: set[Places] = set()
+        varies = False
+        for arrival in paths:
             if self._passes_the_goal(arrival):
                 yield from self._ordered(choice, rests, limits, halts=True)
                 return
             yield arrival
-            if count >= self._most_ends(choice, limits):
+            ends.add(arrival.places)
+            varies = varies or self._varies(arrival)
+            if not varies and len(ends) >= self._most_ends(choice, limits):
                 return
+
+    def _varies(self, arrival: Arrival) -> bool:
+        """Tell whether a governed feature may take other places as well: how far these are, hangs on the path."""
+        governed = self.options.space.governed_axes
+        return any(move.axis in governed and move.among[1:] for move in arrival.moves)
 
     def _ordered(
         self, choice: Choice, rests: list[int], limits: Limits, *, halts: bool
     ) -> Iterator[Arrival]:
         transitions, reach = self.options.transitions, self._reach
-        calm = [] if halts else self.options.calm_of(choice.chosen)
-        chosen = choice.chosen if halts else self.options.stirring_of(choice.chosen)
+        chosen = choice.chosen if halts else self._stirring(choice.chosen)
+        calm = self._rest_of(choice.chosen, chosen)
 
         def strays(position: int, place: int) -> bool:
             return not reach.region(position, place) & rests[position]
@@ -162,8 +173,23 @@ class SetSearch:
         places = self.options.transitions.person.places
         if any(places[index] == OFF for index in self.options.space.governed_axes):
             return math.inf
-        ends = self._ends.of(choice.chosen, limits)
-        return sum(self.options.transitions.judge(each).goal for each in ends)
+        return sum(
+            self.options.transitions.judge(each).goal for each in self.ends(choice.chosen, limits)
+        )
+
+    def ends(self, chosen: tuple[int, ...], limits: Limits) -> list[Places]:
+        """Return the states in which doing all chosen options can end."""
+        stirring = self._stirring(chosen)
+        calm = self._rest_of(chosen, stirring)
+        return [placed(places, calm) for places in self._ends.rests(stirring, limits)]
+
+    def _stirring(self, chosen: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those of some options that can set off effects; of options added on the way, all on features that can."""
+        added = bool(chosen) and max(chosen) >= len(self._reach.options)
+        return (self.options.stirring_of if added else self._reach.stirring)(chosen)
+
+    def _rest_of(self, chosen: tuple[int, ...], done: tuple[int, ...]) -> list[Option]:
+        return [self.options.listed[number] for number in chosen if number not in done]
 
 
 class ChoiceLead(NamedTuple):
@@ -195,14 +221,18 @@ class ChoiceLead(NamedTuple):
         sure = known_reasons(standing, search.devices, limits)
         if sure:
             return self._because(sure, end)
+        effort = least_effort(choice, end)
+        if effort > self.key.effort:
+            dearer = choice._replace(effort=effort)
+            key = choice_key(search.options, choice.chosen, effort, effort)
+            return (self._replace(key=key, choice=dearer, past=end),)
         if self.key.effort > choice.effort:
             return self._because(search.unmet_reasons(standing, limits), end)
         return self._ordered(standing, limits)
 
     def _ordered(self, standing: Standing, limits: Limits) -> Iterable[Lead | Arrival]:
         search, choice, end = self.search, self.choice, standing.end
-        rests = [a & b for a, b in zip(end.regions, standing.landmarks.end.regions, strict=True)]
-        paths = search.orders(choice, rests, limits)
+        paths = search.orders(choice, standing.landmarks.end.regions, limits)
         arrival = next(paths, None)
         if arrival is None:
             yield from self._because(search.unmet_reasons(standing, limits), end)

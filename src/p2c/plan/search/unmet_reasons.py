@@ -26,7 +26,7 @@ class UnmetReasons:
     options: Options
     influencing: InfluencingOptions
 
-    def reasons(self, ends: tuple[Places, ...], landmarks: Landmarks) -> list[int]:
+    def reasons(self, ends: list[Places], landmarks: Landmarks) -> list[int]:
         """Return, for each reason why a choice falls short, the open options that may remedy it.
 
         A single end gives all its reasons. Several ends, as the order decides, give one in common: to remedy one of
