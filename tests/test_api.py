@@ -178,8 +178,8 @@ def test_a_restriction_holds_for_a_model_too(tree: p2c.Recourse, recourse: p2c.R
 
 def test_the_reasons_of_a_model_are_names_that_tell_themselves(tree: p2c.Recourse) -> None:
     reasons = tree.why({"income": 40, "age": 30})
-    assert reasons == ("income",)
     assert reasons is not None
+    assert list(reasons) == ["income"]
     assert "<li>Your income is 40.</li>" in reasons._repr_html_()
     assert tree.why({"income": 70, "age": 30}) is None
 

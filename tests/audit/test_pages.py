@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -119,3 +121,16 @@ def test_an_audit_of_nobody_says_so() -> None:
     audit = Problem.from_dict(LOAN).audit(pd.DataFrame([JOHN])[:0])
     assert "**Nobody is refused.**" in page(audit)
     assert audit.report(format="pdf").startswith(b"%PDF")
+
+
+def test_an_audit_of_rules_needs_nothing_that_reads_models() -> None:
+    asked = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "import p2c\n"
+        "people = p2c.datasets.load_frame('german').head(50)\n"
+        "print(p2c.Problem.example('german').audit(people, by='housing').everybody.refused.count)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "19\n", done.stderr

@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from p2c.domain.row import State
     from p2c.learn.model.read_model import ReadModel
     from p2c.plan.search.best_first import Limits
+    from p2c.rules.theory import DecidingModel
 
     Boxes = tuple[int, ...]
     Points = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def as_read(model: DecidingModel | None) -> ReadModel | None:
+    """Return a model that was read; None for rules, which need nothing of what reading models needs, and for one that is asked."""
+    if model is None:
+        return None
+    from p2c.learn.model.read_model import ReadModel
+
+    return model if isinstance(model, ReadModel) else None
 
 
 @dataclass

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from p2c.audit.acceptance import Acceptance
+from p2c.audit.acceptance import Acceptance, as_read
 from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, exact
 from p2c.domain.spec import Exceptions, Minimize
 from p2c.errors import RowError
-from p2c.learn.model.read_model import ReadModel
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.space import SMALL, Space
@@ -316,9 +315,10 @@ class Ground:
     @cached_property
     def acceptance(self) -> Acceptance | None:
         """Return what tells of boxes whether the model accepts anybody in them, where nothing but that decides."""
-        judge, theory = self.space.theory.model, self.space.theory
+        theory = self.space.theory
+        judge = as_read(theory.model)
         plain = theory.goal == (Call(ACCEPTED),) and frozenset(self.axes) == self.calm
-        if not isinstance(judge, ReadModel) or judge.lined or not plain:
+        if judge is None or judge.lined or not plain:
             return None
         if not set(judge.reads) <= set(theory.feature):
             return None

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
+from p2c.audit.acceptance import as_read
 from p2c.audit.groups import is_missing
 from p2c.domain.feature import exact
 from p2c.domain.row import read_value
-from p2c.learn.model.read_model import ReadModel
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import numbers
 from p2c.plan.compiled.person import place_person
@@ -156,8 +156,8 @@ class People:
         """Return how far each of some rows is from a model's yes; None where rules decide."""
         if self.scores is not None:
             return self.scores[rows]
-        model = self.space.theory.model
-        if not isinstance(model, ReadModel) or not self.space.wants_accepted:
+        model = as_read(self.space.theory.model)
+        if model is None or not self.space.wants_accepted:
             return None
         told = [model.score_of(self.state(int(row))) for row in rows]
         return np.array([np.nan if each is None else each[0] - each[1] for each in told])
