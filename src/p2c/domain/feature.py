@@ -311,16 +311,18 @@ def unrestricted(feature: Feature, kind: RestrictionKind) -> Feature:
 
 def may_set(feature: Feature, start: Value, end: Value) -> bool:
     """Tell whether a person may change a value directly, whatever was changed before."""
-    if end is None or not feature.action.is_direct or not feature.contains(end):
-        return False
-    return permits(feature, start, end)
+    return end is not None and feature.contains(end) and permits(feature, start, end, direct=True)
 
 
-def permits(feature: Feature, start: Value, end: str | int | float) -> bool:
+def permits(
+    feature: Feature, start: Value, end: str | int | float, *, direct: bool = False
+) -> bool:
     """Tell whether a change of value goes a way that the feature's action and moves allow.
 
-    Who makes the change is not asked here: an `effect` feature may go anywhere, by its rules only.
+    A person's own, `direct` change is barred to an `effect` feature, which may go anywhere by its rules.
     """
+    if direct and not feature.action.is_direct:
+        return False
     if feature.action is Action.FIXED or start == end:
         return False
     if start is None:

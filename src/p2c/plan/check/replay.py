@@ -127,7 +127,7 @@ class Replay:
         settled = consistent(self.theory, self.state, self.exceptions)
         if settled and not first:
             self._fault("the state before it is consistent, so it belongs to a new step")
-        end = self._target(feature, action.end)
+        end = self._target(feature, action.end, direct=action.direct)
         if action.direct:
             self._direct(feature, action, end)
         else:
@@ -135,7 +135,7 @@ class Replay:
         if end is not None:
             self.state[name] = end
 
-    def _target(self, feature: Feature, raw: Value) -> str | int | float | None:
+    def _target(self, feature: Feature, raw: Value, *, direct: bool) -> str | int | float | None:
         """Return the target as a value of the feature, None where it is none."""
         if raw is None:
             self._fault(f"sets {feature.name} to nothing; a target is a value")
@@ -152,7 +152,7 @@ class Replay:
             self._fault(f"does not change {feature.name}, which is {shown(value)} before it too")
         elif not feature.contains(value):
             self._fault(f"{shown(value)} is not on the grid of {feature.name}")
-        elif not permits(feature, self.state[feature.name], value):
+        elif not permits(feature, self.state[feature.name], value, direct=direct):
             self._fault(_refusal(feature, self.state[feature.name], value))
         return value
 
@@ -165,8 +165,6 @@ class Replay:
         if pending:
             waiting = ", ".join(sorted({each.feature for each in pending}))
             self._fault(f"is direct while an effect is pending: {waiting} changes by itself first")
-        if feature.action is Action.EFFECT:
-            self._fault(f"{name} is an effect of its causal rules and is never set directly")
         if self.left[name] and feature.moves is None:
             self._fault(f"{name} was changed directly before, and a feature is only once")
         elif end in self.left[name]:
@@ -259,7 +257,11 @@ def _refusal(feature: Feature, start: Value, end: str | int | float) -> str:
     ways = feature.moves_from
     if ways is not None and start is not None and end not in ways.get(start, ()):
         return f"there is no move of {change}"
-    return f"{feature.name} only goes {feature.action.value}, so not {change}"
+    if feature.action is Action.EFFECT:
+        return f"{feature.name} is an effect of its causal rules and is never set directly"
+    if feature.action in (Action.UP, Action.DOWN):
+        return f"{feature.name} only goes {feature.action.value}, so not {change}"
+    return f"nobody may set {change}"
 
 
 def rules_differ(texts: Iterable[str], rules: Iterable[Rule]) -> str:
