@@ -248,6 +248,13 @@ class Feature:
             return exact(value)
         return Fraction(self.places[value])
 
+    @cached_property
+    def step(self) -> Fraction | None:
+        """Return how far apart neighbouring places stand in the order; None where that differs."""
+        if self.kind is Kind.ORDINAL:
+            return Fraction(1)
+        return exact(self.domain.step) if isinstance(self.domain, Grid) else None
+
     def contains(self, value: str | int | float) -> bool:
         """Tell whether a value is admissible as a target."""
         return self.place(value) is not None

@@ -243,7 +243,7 @@ def _widened(axis: Axis) -> Feature | None:
     low, high = feature.minimum, feature.maximum
     listed = isinstance(feature.domain, Points)
     first, last = axis.position(0), axis.position(axis.size - 1)
-    beyond = [each for each in constants if not first < exact(each) < last]
+    beyond = [each for each in constants if not first < feature.order(each) < last]
     if not (beyond or (listed and constants)):
         return None
     step = feature.domain.step if isinstance(feature.domain, Grid) else 1

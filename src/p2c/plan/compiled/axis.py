@@ -140,9 +140,7 @@ class Axis:
 
     def first_place_past(self, position: Fraction) -> int:
         """Return the first place that stands above a position."""
-        if self.feature.kind.is_number:
-            return self.feature.domain.first_place_past(position)
-        return int(position) + 1
+        return bisect_right(range(self.size), position, key=self.position)
 
 
 def _compares(comparator: Comparator, place: int, after: int, past: int) -> bool:

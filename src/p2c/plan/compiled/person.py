@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.domain.feature import Grid, Kind, exact
+from p2c.domain.feature import Kind, exact
 from p2c.domain.spec import Minimize
 from p2c.plan.compiled.axis import OFF
 
@@ -245,13 +245,10 @@ def _line(axis: Axis, value: Value) -> Line:
     if feature.kind is Kind.CATEGORY:
         return Line((), 1, 0, Fraction(1))
     here = feature.order(value) if value is not None else axis.position(0)
-    if feature.kind is Kind.ORDINAL:
-        return Line((), 1, int(here), Fraction(1))
     origin = axis.position(0)
-    if isinstance(feature.domain, Grid):
-        step = exact(feature.domain.step)
-        offset = (here - origin) / step
-        return Line((), offset.denominator, offset.numerator, step / offset.denominator)
+    if feature.step is not None:
+        offset = (here - origin) / feature.step
+        return Line((), offset.denominator, offset.numerator, feature.step / offset.denominator)
     positions = [axis.position(place) - origin for place in range(axis.size)]
     scale = math.lcm(*(each.denominator for each in (*positions, here - origin)))
     listed = tuple(int(each * scale) for each in positions)
