@@ -17,6 +17,7 @@ from p2c.cli.app import Terminal, command_group, complain, out
 from p2c.cli.desk import (
     AsJson,
     EffectsOption,
+    EngineOption,
     MinimizeOption,
     NormOption,
     ProblemFile,
@@ -70,7 +71,7 @@ def batch(
         Cluster | None, typer.Option(help="Start a Dask cluster of so many workers here.")
     ] = None,
     blockers: Annotated[bool, typer.Option(help="Ask what blocks those who have no way.")] = True,
-    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    engine: EngineOption = "auto",
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds for one person; then give up on them.")
     ] = None,

@@ -13,6 +13,7 @@ import typer
 from p2c.cli.app import complain, out
 from p2c.domain.cost import Norm
 from p2c.domain.spec import Effects, Minimize, Trust, read_text
+from p2c.engines import HOMES
 from p2c.errors import P2CError, misread
 from p2c.markup import visible
 
@@ -40,6 +41,7 @@ RowNumber = Annotated[int, typer.Option("--row", min=1, help="Which row of the f
 NormOption = Annotated[
     Norm | None, typer.Option(help="How efforts add up; the problem's own by default.")
 ]
+EngineOption = Annotated[str, typer.Option(help=f"Who answers: {', '.join(HOMES)}.")]
 EffectsOption = Annotated[Effects | None, typer.Option(help="When effects happen.")]
 MinimizeOption = Annotated[Minimize | None, typer.Option(help="What comes first.")]
 TimeLimit = Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")]

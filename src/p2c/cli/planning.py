@@ -13,6 +13,7 @@ from p2c.cli.app import command_group, out
 from p2c.cli.desk import (
     AsJson,
     EffectsOption,
+    EngineOption,
     FixedOption,
     LimitOption,
     MinimizeOption,
@@ -68,9 +69,7 @@ def plan(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
-    engine: Annotated[
-        str, typer.Option(help="Who answers: auto, native, clingo or scasp.")
-    ] = "auto",
+    engine: EngineOption = "auto",
     all_norms: Annotated[bool, typer.Option(help="Plan under each norm.")] = False,
     fixed: FixedOption = None,
     limit: LimitOption = None,
@@ -123,7 +122,7 @@ def nearest(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
-    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    engine: EngineOption = "auto",
     fixed: FixedOption = None,
     limit: LimitOption = None,
     weight: WeightOption = None,
@@ -204,9 +203,7 @@ def check(
     prove: Annotated[
         bool, typer.Option("--prove", help="Plan again, and refute what is claimed falsely.")
     ] = False,
-    engine: Annotated[
-        str, typer.Option(help="Who plans again: native, auto, clingo or scasp.")
-    ] = "native",
+    engine: EngineOption = "native",
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds to plan again; then it stays unproved.")
     ] = None,

@@ -14,6 +14,7 @@ from p2c.cli.app import command_group, out
 from p2c.cli.desk import (
     ELSEWHERE,
     EffectsOption,
+    EngineOption,
     MinimizeOption,
     NormOption,
     ProblemFile,
@@ -74,7 +75,7 @@ def report(
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
-    engine: Annotated[str, typer.Option(help="Who answers: auto, native or clingo.")] = "auto",
+    engine: EngineOption = "auto",
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
     alternatives: Annotated[
         int, typer.Option(min=0, help="How many alternatives an expert sees.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Bound(NamedTuple):
-    """A way to find reasons; a costly one is tried only where no reason is known yet."""
+    """A way to find reasons; a costly one is tried only in hard searches, where no reason is known yet."""
 
     reasons: Callable[[Standing, Limits], list[int]]
     costly: bool = False
@@ -53,9 +53,9 @@ def known_reasons(standing: Standing, devices: Devices, limits: Limits) -> list[
     """
     found: list[int] = []
     for device, bound in BOUNDS.items():
-        if found and (bound.costly or any(mask.bit_count() <= 1 for mask in found)):
+        if any(mask.bit_count() <= 1 for mask in found):
             break
-        late = device is Device.CONFLICTS and not limits.is_hard
-        if device in devices and not late:
+        worth = not bound.costly or (limits.is_hard and not found)
+        if device in devices and worth:
             found += bound.reasons(standing, limits)
     return found
