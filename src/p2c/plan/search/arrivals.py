@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from p2c.plan.search.best_first import best_first
-from p2c.plan.search.box_search import BoxSearch
 from p2c.plan.search.ceilings import under_ceilings
 from p2c.plan.search.courses import SpanOptions
 from p2c.plan.search.devices import ALL, Device
@@ -56,7 +55,12 @@ def arrivals(
             return best_first(
                 LineSearch(spans, landing, every, first_only, devices).leads(), limits
             )
-        kind = BoxSearch if space.wants_accepted else SetSearch
+        kind = SetSearch
+        if space.wants_accepted:
+            # It brings arrays along, for which nobody waits whom rules alone decide about.
+            from p2c.plan.search.box_search import BoxSearch
+
+            kind = BoxSearch
         options = Options(transitions, settable)
         return best_first(kind(options, landing, every, first_only, devices).leads(), limits)
 
