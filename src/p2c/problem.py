@@ -463,6 +463,8 @@ class Problem:
         by: str | Sequence[str] = (),
         *,
         answers: Any = None,
+        against: Problem | None = None,
+        after: Any = None,
         seed: int = 0,
         patience: float | None = 60.0,
         asked: Asked | None = None,
@@ -476,6 +478,8 @@ class Problem:
             frame: A column for each feature, a row for each person; a mapping of columns where `answers` are given.
             by: Columns that divide people, in bands where wanted: `["sex", "age:<30,30-50,>50"]`.
             answers: Those of `plan_many` or of a batch for the same rows, where they are there already.
+            against: Another problem for the same people: who gains and who loses if it takes the place of this one.
+            after: The answers of that problem, where they are there already.
             seed: What chance is drawn from.
             patience: Seconds for why people have no way, and as many for who is like them; None sets no limit.
             asked: What is known of the question, for the report.
@@ -490,26 +494,38 @@ class Problem:
         problem = self._asked(Problem.audit, overrides, None)
         asked = asked or Asked(0)
         asked = replace(asked, hashes={"problem": digest(problem.to_dict()), **asked.hashes})
-        if problem.decider is not None:
-            from p2c.audit.asking import Auditee
+        policy = Policy("auto", time_limit)
+        other = None
+        if against is not None:
+            changed = against._asked(Problem.audit, overrides, None)
+            asked = replace(asked, hashes={**asked.hashes, "against": digest(changed.to_dict())})
+            if after is None:
+                after = changed._answers(frame, policy, progress)
+            other = changed.name, after
+        if answers is None:
+            answers = problem._answers(frame, policy, progress)
+        how: dict[str, Any] = {"by": by, "seed": seed, "patience": patience, "against": other}
+        if problem.decider is None:
+            return audit_people(problem.compiled, frame, answers, asked=asked, **how)
+        from p2c.audit.asking import Auditee
 
-            auditee = Auditee(problem.decider, problem.theory, frame)
-            space, scores, frame = auditee.space, auditee.scores, auditee.columns
-            if answers is None and problem.decider.is_read:
-                answers = problem.plan_many(auditee.table, time_limit=time_limit, progress=progress)
-            elif answers is None:
-                policy = Policy("native", time_limit)
-                answers = problem.confirmed_many(auditee.table, policy, progress=progress)
-            asked = replace(
-                asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers)
-            )
-        else:
-            space, scores = problem.compiled, None
-            if answers is None:
-                answers = problem.plan_many(frame, time_limit=time_limit, progress=progress)
-        return audit_people(
-            space, frame, answers, by=by, seed=seed, patience=patience, scores=scores, asked=asked
+        auditee = Auditee(problem.decider, problem.theory, frame)
+        read, ends = problem.decider.is_read, auditee.confirmed(answers)
+        asked = replace(asked, proved=read, confirmed=ends)
+        columns, scores = auditee.columns, auditee.scores
+        return audit_people(auditee.space, columns, answers, scores=scores, asked=asked, **how)
+
+    def _answers(self, frame: Any, policy: Policy, progress: bool | None) -> Any:
+        """Return the answers for a table: by rules as they are proved, by a model as it confirms them."""
+        if self.decider is None:
+            return self.plan_many(frame, time_limit=policy.time_limit, progress=progress)
+        from p2c.audit.asking import Auditee
+
+        people, asking = (
+            Auditee(self.decider, self.theory, frame),
+            Policy("native", policy.time_limit),
         )
+        return people.for_all(self.confirmed_many(people.different, asking, progress=progress))
 
     def confirmed_many(
         self, table: pd.DataFrame, policy: Policy, *, progress: bool | None = None

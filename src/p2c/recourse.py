@@ -341,16 +341,24 @@ class Recourse:
         plan = partial(self.plan, time_limit=time_limit)
         return plan_table(self.problem.theory.features, plan, rows, progress=progress)
 
-    def audit(self, frame: Any, by: str | Sequence[str] = (), **how: Any) -> Audit:
+    def audit(
+        self,
+        frame: Any,
+        by: str | Sequence[str] = (),
+        *,
+        against: Recourse | Problem | None = None,
+        **how: Any,
+    ) -> Audit:
         """Return who of the people of a table has a way to the model's yes and who has none, and how groups differ in it.
 
         Takes what `Problem.audit` takes. Nobody is said to have no way where the model could only be asked; recorded
         decisions are audited by the rules learned from them.
         """
+        rows = as_frame(frame)
         if self.judged is None:
-            names = {each.name: each.feature for each in self.source.view.features}
-            return self.problem.audit(as_frame(frame).rename(columns=names), by, **how)
-        return self.judged.audit(frame, by, **how)
+            rows = rows.rename(columns={e.name: e.feature for e in self.source.view.features})
+        other = (against.judged or against.problem) if isinstance(against, Recourse) else against
+        return (self.judged or self.problem).audit(rows, by, against=other, **how)
 
     def check(self, confirmed: VerifiedPlan) -> Verdict:
         """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
+from p2c.domain.toml import problem_to_toml
 from p2c.problem import Problem
+from p2c.recourse import Recourse
 from tests.cli.desk import Desk
 from tests.loan import JOHN, LOAN
 
@@ -83,3 +86,33 @@ def test_what_is_wrong_is_said_in_one_line(desk: Desk) -> None:
     assert "expected bands" in desk.refuses(*line, "--by", "age:young")
     assert "no catalogue 'fr'" in desk.refuses(*line, "--language", "fr")
     assert "no such file" in desk.refuses("audit", "loan.toml", "nobody.csv", "-o", "out").lower()
+
+
+def test_two_problems_are_compared_on_the_same_people(desk: Desk) -> None:
+    desk.write(
+        "other.toml",
+        problem_to_toml(
+            {**LOAN, "name": "other", "rules": LOAN["rules"].replace("60000", "30000")}
+        ),
+    )
+    shown = desk.run("audit", "loan.toml", "people.csv", "--against", "other.toml", "-o", "out")
+    assert (shown.code, shown.err) == (0, "")
+    found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
+    assert found["change"]["after"] == "other"
+    assert found["change"]["groups"][0]["gain"]["count"] == 2
+
+
+def test_a_folder_with_a_model_is_audited(desk: Desk) -> None:
+    loans = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
+    model = DecisionTreeClassifier(max_depth=2).fit(
+        loans, (loans["income"] > 51) & (loans["age"] > 30)
+    )
+    Recourse.fit(model, loans, desired=True, actions={"age": "fixed"}).save(desk.folder / "model")
+    loans.assign(region="north").to_csv("loans.csv", index=False)
+    shown = desk.run("audit", "model", "loans.csv", "--by", "region", "-o", "out")
+    assert (shown.code, shown.err) == (0, "")
+    found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
+    assert found["asked"]["proved"]
+    stuck = int((loans["age"] <= 30).sum())
+    assert found["groups"][1]["without_a_way"]["count"] == stuck
+    assert [each["people"] for each in found["confined"]["classes"]] == [stuck]

@@ -12,7 +12,7 @@ from p2c.learn.tables.view import as_frame
 from p2c.plan.compiled.space import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -36,15 +36,31 @@ class Auditee:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """Return the table as pandas has it."""
-        return as_frame(self.frame)
+        """Return the table by the model's columns, other columns besides."""
+        rows = as_frame(self.frame)
+        names = {e.feature: e.name for e in self.decider.source.view.columns if e.name not in rows}
+        return rows.rename(columns=names)
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """Return the people by feature."""
-        view = self.decider.source.view
-        names = {each.feature: each.name for each in view.columns if each.name not in self.rows}
-        return view.table(self.rows.rename(columns=names))
+        return self.decider.source.view.table(self.rows)
+
+    @cached_property
+    def _which(self) -> Any:
+        """Return which of the different rows each row is, by number in the order of their first ones."""
+        names = [each.name for each in self.decider.source.view.columns]
+        return self.rows.groupby(names, dropna=False, sort=False, observed=True).ngroup().to_numpy()
+
+    @cached_property
+    def different(self) -> pd.DataFrame:
+        """Return the rows that are not alike in all that the model reads, each once."""
+        _, first = np.unique(self._which, return_index=True)
+        return self.rows.iloc[first]
+
+    def for_all(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return the answers of the different rows for all rows."""
+        return answers.iloc[self._which].set_axis(self.rows.index)
 
     @cached_property
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -61,16 +77,9 @@ class Auditee:
         return np.array([np.nan if score is None else score for _, score in told], dtype=float)
 
     def confirmed(self, answers: Any) -> tuple[int, int] | None:
-        """Return how many ends of plans the model itself accepts, of how many; None where it cannot be asked so."""
-        names = [feature.name for feature in self.theory.features]
-        if any(each.feature not in names for each in self.decider.source.view.columns):
-            return None
+        """Return how many ends of plans the model itself accepts, of how many; None where the answers do not say so."""
         table = as_frame(answers)
+        if "verified" not in table.columns:
+            return None
         found = table[table["status"] == "found"]
-        columns = [found[f"end_{name}"].tolist() for name in names]
-        ends: list[Mapping[str, Any]] = [
-            dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)
-        ]
-        if not ends:
-            return 0, 0
-        return sum(accepted for accepted, _ in self.decider.asker({})(ends)), len(ends)
+        return int(found["verified"].sum()), len(found)

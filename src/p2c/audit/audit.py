@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from p2c.audit.change import compare
 from p2c.audit.confined import Ground, conditions, confine
 from p2c.audit.groups import divide, read_divisions
 from p2c.audit.lifting import find_obstacles
@@ -24,6 +25,7 @@ from p2c.report.formats import renderer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from p2c.audit.change import Change
     from p2c.audit.confined import Box, Confinement, Limitation
     from p2c.audit.intervals import Numbers
     from p2c.audit.lifting import Obstacles
@@ -78,6 +80,8 @@ class Audit:
     """What stands in the way of those who have none; None where everybody has one."""
     confinement: Confinement | None = None
     """Who has no way, in the data and beyond it."""
+    change: Change | None = None
+    """What another problem would change for the same people, where one was given."""
 
     @property
     def everybody(self) -> Tally:
@@ -94,6 +98,7 @@ class Audit:
             "differences": [each.to_dict() for each in self.differences],
             "why_not": self.obstacles.to_dict() if self.obstacles else None,
             "confined": self._confined(),
+            "change": self.change.to_dict() if self.change else None,
         }
 
     def _confined(self) -> dict[str, Any] | None:
@@ -144,9 +149,13 @@ def audit_people(
     seed: int = 0,
     patience: float | None = PATIENCE,
     scores: Numbers | None = None,
+    against: tuple[str, Any] | None = None,
     asked: Asked | None = None,
 ) -> Audit:
-    """Return the audit of the people of a frame, from what `plan_many` answered them; `scores` are those of a model."""
+    """Return the audit of the people of a frame, from what `plan_many` answered them; `scores` are those of a model.
+
+    `against` are the name and the answers of another problem for the same people.
+    """
     told = read_answers(answers)
     divisions = read_divisions(by)
     names = [axis.feature.name for axis in space.axes]
@@ -173,6 +182,7 @@ def audit_people(
         tuple(differences(people, groups, seed=seed)),
         find_obstacles(people, Limits.within(patience)),
         confine(people, Limits.within(patience)) if told.having("infeasible").any() else None,
+        compare(against[0], told, read_answers(against[1]), groups) if against else None,
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p2c.audit.audit import Audit
+    from p2c.audit.change import Shift
     from p2c.audit.confined import Limitation
     from p2c.audit.lifting import Opening
     from p2c.audit.tally import Difference, Share, Tally
@@ -49,6 +50,7 @@ class _Pages:
 
     def blocks(self) -> Iterator[Block]:
         yield from self._short()
+        yield from self._change()
         yield from self._groups()
         yield from self._costs()
         yield from self._why()
@@ -251,6 +253,43 @@ class _Pages:
             curves = [Curve(self.name(each), _curve(each)) for each in (whole, *some)]
             svg = curves_svg(curves, axes=axes, title=title, told=told, language=self.language)
             yield Figure(svg, title, told)
+
+    def _change(self) -> Iterator[Block]:
+        change = self.audit.change
+        if change is None:
+            return
+        whole = change.shifts[0]
+        gain, lose = whole.gain.count, whole.lose.count
+        counts = {"gain": gain, "lose": lose, "same": whole.gain.of - gain - lose}
+        yield Heading(self.words["change"])
+        told = {key: self.count(value) for key, value in counts.items()}
+        lead = self.say("change_lead", name=change.name, problem=self.audit.theory.name, **told)
+        yield Paragraph(lead, strong=True)
+        costs = {"cheaper": self.count(change.cheaper), "dearer": self.count(change.dearer)}
+        yield Paragraph(self.say("change_cost", **costs))
+        if whole.unclear:
+            yield Paragraph(self.say("change_unclear", count=self.count(whole.unclear)))
+        people = self.audit.asked.rows
+        bars = [
+            Bar(self._move(*statuses), count, self._of(count, people))
+            for statuses, count in list(change.moves.items())[:MANY]
+        ]
+        yield self._bars("change", bars)
+        keys = ("group", "gain", "lose", "median_before", "median_after")
+        header = tuple(self.words[key] for key in keys)
+        yield Grid(header, tuple(map(self._shift, change.shifts)))
+
+    def _move(self, before: str, after: str) -> str:
+        names = (self.words[f"status_{each}"] for each in (before, after))
+        return self.say("change_bar", **dict(zip(("before", "after"), names, strict=True)))
+
+    def _shift(self, shift: Shift) -> tuple[str, ...]:
+        small = shift.gain.of < FEW
+        efforts = [
+            self.number(each["50%"]) if each else "–" for each in (shift.before, shift.after)
+        ]
+        shares = [self._share(each, small=small) for each in (shift.gain, shift.lose)]
+        return shift.group or self.words["everybody"], *shares, *efforts
 
     def _why(self) -> Iterator[Block]:
         found = self.audit.obstacles

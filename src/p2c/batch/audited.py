@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 PEOPLE = "people"
 """The folder of the answers inside that of the audit."""
+AFTER = "people-after"
+"""The folder of the answers of the problem that it is compared with."""
 
 
 def audit_files(
@@ -39,6 +42,7 @@ def audit_files(
     target: str | Path,
     *,
     by: Sequence[str] = (),
+    against: Problem | None = None,
     seed: int = 0,
     workers: int = 1,
     time_limit: float | None = None,
@@ -46,30 +50,56 @@ def audit_files(
     watch: Watch | None = None,
 ) -> Audit:
     """Plan for everybody in a file or folder into `people` inside the target, or go on with that, and audit them."""
+    if problem.decider is not None or (against is not None and against.decider is not None):
+        # A batch has no model with it; the table is planned for here.
+        frame = _frame(Path(source))
+        how: dict[str, Any] = {"seed": seed, "time_limit": time_limit}
+        hashes = {"data": hashlib.sha256(Path(source).read_bytes()).hexdigest()}
+        asked = Asked(0, hashes=hashes, command=command)
+        return problem.audit(frame, by, against=against, asked=asked, **how)
     files = find_files(Path(source).resolve())
     names = {feature.name for feature in problem.theory.features}
     keep = tuple(each.column for each in read_divisions(by) if each.column not in names)
     for name in keep:
         _refuse_if_absent(name, files)
     options = Options(keep, policy=Policy(time_limit=time_limit))
-    people = Path(target) / PEOPLE
-    run(
-        problem,
-        source,
-        people,
-        options,
-        executor="processes" if workers > 1 else "here",
-        workers=workers,
-        blockers=False,
-        watch=None if watch is None else _quiet(watch),
+
+    def answered(one: Problem, folder: str) -> pa.Table:
+        people = Path(target) / folder
+        run(
+            one,
+            source,
+            people,
+            options,
+            executor="processes" if workers > 1 else "here",
+            workers=workers,
+            blockers=False,
+            watch=None if watch is None else _quiet(watch),
+        )
+        found = [pq.read_table(part) for part in sorted(people.glob("part-*.parquet"))]
+        return pa.concat_tables([each.select(_told(each)) for each in found]).unify_dictionaries()
+
+    described = digest(json.loads(json.dumps(describe(files))))
+    return problem.audit(
+        _columns(problem, files, options),
+        by,
+        answers=answered(problem, PEOPLE),
+        against=against,
+        after=None if against is None else answered(against, AFTER),
+        seed=seed,
+        asked=Asked(0, hashes={"data": described}, command=command),
     )
-    found = [pq.read_table(part) for part in sorted(people.glob("part-*.parquet"))]
-    answers = pa.concat_tables([each.select(_told(each)) for each in found]).unify_dictionaries()
-    asked = Asked(
-        0, hashes={"data": digest(json.loads(json.dumps(describe(files))))}, command=command
-    )
-    columns = _columns(problem, files, options)
-    return problem.audit(columns, by, answers=answers, seed=seed, asked=asked)
+
+
+def _frame(path: Path) -> Any:
+    """Return the table of one file; a model is asked about its columns as they are."""
+    from p2c.learn.tables.files import read_frame
+
+    if path.is_dir():
+        raise P2CError(f"{path}: a model is audited on one CSV or Parquet file, this is a folder")
+    if path.suffix != ".parquet":
+        return read_frame(path)
+    return pq.read_table(path).to_pandas()
 
 
 def _told(table: pa.Table) -> list[str]:

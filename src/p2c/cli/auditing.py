@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from p2c.cli.app import Terminal, command_group, complain
-from p2c.cli.desk import ELSEWHERE, ProblemFile, load_problem, write_new
+from p2c.cli.desk import ELSEWHERE, ProblemFile, TrustOption, load_problem, write_new
 from p2c.errors import BatchError, MissingExtra
 
 auditing = command_group()
@@ -34,6 +34,12 @@ def audit(
             help="Divide people by a column, in bands where given: age:<30,30-50,>50. Repeat it for more.",
         ),
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PROBLEM", help="Another problem: who would gain by it, and who lose."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="For what is drawn at random.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="How many processes plan.")] = 1,
     time_limit: Annotated[
@@ -41,6 +47,7 @@ def audit(
     ] = None,
     language: Annotated[str, typer.Option(help="The language: en or de.")] = "en",
     overwrite: Annotated[bool, typer.Option(help="Replace a report that is there.")] = False,
+    trust: TrustOption = None,
 ) -> None:
     """Audit everybody in a file or folder: who has a way to a yes, who has none, and whether groups differ."""
     if find_spec("pyarrow") is None:
@@ -51,17 +58,18 @@ def audit(
     from p2c.explain.phrases import phrases_of
 
     phrases_of(language)
-    options = {"seed": seed, "time-limit": time_limit, "language": language}
+    options = {"against": against, "seed": seed, "time-limit": time_limit, "language": language}
     words = [*(f"--by={each}" for each in by or ())]
     words += [f"--{key}={value}" for key, value in options.items() if value is not None]
     command = shlex.join(["p2c", "audit", str(problem), str(data), "-o", str(output), *words])
     try:
         with progress(Terminal(stderr=True)) as watch:
             found = audit_files(
-                load_problem(problem),
+                load_problem(problem, trust),
                 data,
                 output,
                 by=tuple(by or ()),
+                against=None if against is None else load_problem(against, trust),
                 seed=seed,
                 workers=workers,
                 time_limit=time_limit,

@@ -5,13 +5,19 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from p2c.learn.model.additive import AdditiveScore, Axis, Table
+from p2c.learn.model.read_model import ReadModel
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.planner import find_plan, search_plan
 from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
+from tests.loan import whole
+from tests.plan.judged import never
 from tests.strategies import random_problem
 
 if TYPE_CHECKING:
@@ -46,3 +52,14 @@ def test_everyone_of_a_class_gets_the_plan_that_a_search_of_their_own_finds(seed
         person = somebody(space.theory, rng)
         alone = search_plan(Transitions(place_person(space, person)), Limits())
         assert find_plan(space, person).to_dict() == alone.to_dict()
+
+
+def test_a_value_whose_lack_alone_a_model_sees_makes_a_class() -> None:
+    axis = Axis("debt", 2, np.array([]), missing=1)
+    border = np.array([1.0])
+    table = Table((0,), np.array([[0.0], [2.0]]))
+    score = AdditiveScore((axis,), np.zeros(1), border, border, (table,))
+    document = {"goal": "accepted(X)", "rules": "", "features": {"debt": whole(0, 3)}}
+    problem = Problem.from_dict(document, model=ReadModel(score, never))
+    people = pd.DataFrame({"debt": [1, None, 2]}, dtype=object)
+    assert list(problem.plan_many(people)["status"]) == ["infeasible", "already", "infeasible"]

@@ -92,11 +92,12 @@ class ClassRoutes:
 
     @cached_property
     def telling(self) -> tuple[int, ...]:
-        """Return the features that decide a person's class: those that some rule can see."""
+        """Return the features that decide a person's class: those that some rule or model can see, if only when they are missing."""
+        judged = self.space.judged_places
         return tuple(
             index
             for index, axis in enumerate(self.space.axes)
-            if axis.is_seen or axis.feature.moves_from is not None
+            if axis.is_seen or axis.feature.moves_from is not None or index in judged
         )
 
     def regions(self, person: Person) -> Places:
