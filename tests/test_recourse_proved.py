@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -144,6 +144,21 @@ def test_a_float_is_offered_as_people_say_it_and_the_model_says_yes(kind: str) -
         for name, decimals in (("hours", 1), ("rate", 3)):
             assert end[name] in (row[name], round(float(str(end[name])), decimals))
         assert model.predict(pd.DataFrame([end]))[0] == 1
+
+
+def test_where_values_are_too_many_to_follow_one_by_one_the_model_is_asked() -> None:
+    draws = np.random.default_rng(2)
+    table = pd.DataFrame(
+        {"income": draws.integers(0, 90_000, 300), "stage": draws.choice(["a", "b", "c"], 300)}
+    )
+    label = (table["income"] + 20_000 * (table["stage"] == "c") > 60_000).astype(int)
+    columns = make_column_transformer((OneHotEncoder(), ["stage"]), remainder=StandardScaler())
+    model = make_pipeline(columns, LogisticRegression()).fit(table, label)
+    moves = {"stage": {"moves": {"a": ["b"], "b": ["c"], "c": []}}}
+    recourse = Recourse.fit(model, table, desired=1, features=moves)
+    answer = recourse.plan({"income": 30_000, "stage": "a"})
+    assert answer.verified
+    assert not answer.optimal
 
 
 def test_a_model_that_is_no_sum_is_asked_and_nothing_is_proved() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from p2c.errors import P2CError
+from p2c.learn.model.additive import AdditiveScore, Axis, ScoreLine
+from p2c.learn.model.read_model import ReadModel
+from p2c.problem import Problem
 from tests.oracle import all_end_states, best_plan
 from tests.plan.judged import judged_problems
 from tests.plan.test_agreement import nearest_differences, plan_differences
@@ -58,3 +62,23 @@ def test_plans_against_a_model_that_weighs_numbers_are_those_of_brute_force_on_m
     seed: int,
 ) -> None:
     compare(seed + 7_000, 50, lined=True)
+
+
+def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:
+    hours = Axis("hours", 2, np.array([]), missing=1)
+    age = Axis("age", 2, np.array([]), missing=1)
+    lines = (ScoreLine(0, np.array([1.0])), ScoreLine(1, np.array([0.5])))
+    border = np.array([100.0])
+    score = AdditiveScore((hours, age), np.zeros(1), border, border, lines=lines)
+    features = {
+        "hours": {"type": "int", "min": 0, "max": 80},
+        "age": {"type": "int", "min": 18, "max": 90, "action": "fixed"},
+    }
+    document = {"goal": "accepted(X)", "rules": "", "features": features}
+    problem = Problem.from_dict(document, model=ReadModel(score, lambda _: False))
+    plan = problem.plan({"hours": 40, "age": 30})
+    assert plan.status == "infeasible"
+    assert [(each.feature, each.restriction) for each in plan.blockers] == [("hours", "limits")]
+    assert plan.opened is not None
+    assert plan.opened.counterfactual == {"hours": 85, "age": 30}
+    assert problem.plan({"hours": 40, "age": 50}).counterfactual == {"hours": 75, "age": 50}

@@ -56,7 +56,7 @@ class ConfirmedPlanner:
         """Return up to k confirmed plans to distinct ends, cheapest first; one that is not, where there is none."""
         budget = max(self.decider.budget, k) if self.decider.is_read else self.decider.budget
         judge = Judge(self.asker(row), budget)
-        if self.decider.is_read:
+        if self.decider.is_read and not self.space().has_too_many_places:
             answers = self._proved(judge, state, k, policy, distinct)
             if answers is not None:
                 return answers

@@ -150,5 +150,5 @@ class AskedJudge:
         )
 
     cell = cuts = marks = accepts_cells = surely_refuses = priced = _refuse
-    gain = is_straight = needed = _refuse
+    gain = is_straight = needed = beyond = _refuse
     lined = margins = is_separate = property(_refuse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from p2c.learn.model.leaves import Leaves
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.domain.feature import Value
+    from p2c.domain.feature import Feature, Value
     from p2c.learn.model.additive import AdditiveScore, ScoreLine
 
 Floats = NDArray[np.float64]
@@ -77,6 +78,26 @@ class AloneParts:
         if self.rest is not None:
             most = np.full(len(most), np.inf) if boxes is None else self.rest.most(boxes)
         return tuple((self.score.refused_below - slack - most).tolist())
+
+    def beyond(self, name: str, features: Sequence[Feature]) -> tuple[float, ...]:
+        """Return the two numbers beyond which the line of a number outweighs all that the others can add."""
+        slopes = [
+            np.abs(line.slope) for line in self._lines.get(name, ()) if not isinstance(line, Curve)
+        ]
+        steep = [float(each) for slope in slopes for each in slope if each]
+        if not steep or not self.is_straight(name):
+            return ()
+        size = self.score.magnitude + float(np.abs(self.score.accepted_from).max()) + 1
+        for each in features:
+            ends = (each.minimum, each.maximum) if each.kind.is_number else ()
+            told = [
+                line.of(np.array([float(end)]))
+                for line in self._lines.get(each.name, ())
+                for end in ends
+            ]
+            size += float(np.abs(told).max()) if told and each.name != name else 0.0
+        far = float(math.ceil(2 * size / min(steep)))
+        return -far, far
 
     def weighed(self, state: Mapping[str, Value]) -> tuple[Floats, float]:
         """Return what lines and curves add to the margins of a state, and how large the sum of their sizes is."""

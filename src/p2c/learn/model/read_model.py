@@ -116,6 +116,10 @@ class ReadModel:
             () if uppers is None else tuple(float(each) for each in uppers if math.isfinite(each))
         )
 
+    def beyond(self, feature: Feature, features: Sequence[Feature]) -> tuple[float, ...]:
+        """Return the numbers beyond which a line alone decides; none where a curve reads the number too, or no line does."""
+        return self._alone.beyond(feature.name, features)
+
     def marks(self, feature: Feature) -> tuple[int, ...]:
         """Return for each listed value of a feature what the model takes it for."""
         if feature.name not in self.score.places:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SMALL = 20_000
 """How many combinations of regions are few."""
+MOST_PLACES = 5_000
+"""How many places of a number are followed one by one."""
 
 Kept = TypeVar("Kept")
 
@@ -117,7 +119,10 @@ class Space:
         judge = self.theory.model
         marks: tuple[int, ...] = ()
         if judge is not None and feature.kind.is_number:
-            tests += [Test(name, Comparator.LE, upper) for upper in judge.cuts(feature)]
+            cuts = judge.cuts(feature)
+            if self.selects and not feature.governed:
+                cuts += judge.beyond(feature, self.theory.features)
+            tests += [Test(name, Comparator.LE, upper) for upper in cuts]
         elif judge is not None:
             marks = judge.marks(feature)
         seen = tuple(dict.fromkeys(tests + heads))
@@ -461,8 +466,18 @@ class Space:
     def selects(self) -> bool:
         """Tell whether sets of direct actions can be chosen before their orders: each feature is set at most once."""
         return self.theory.effects is Effects.TRIGGERED and not any(
-            axis.feature.moves_from is not None and axis.feature.action.is_direct
-            for axis in self.axes
+            feature.moves_from is not None and feature.action.is_direct
+            for feature in self.theory.features
+        )
+
+    @cached_property
+    def has_too_many_places(self) -> bool:
+        """Tell whether a search is hopeless: it follows a number that a model weighs place by place, and those are many."""
+        by_courses = self.selects and self.wants_accepted
+        return any(
+            axis.feature.action.is_direct and axis.size > MOST_PLACES
+            for index, axis in enumerate(self.axes)
+            if index in self.lined_axes and not (by_courses and index not in self.governed_axes)
         )
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from p2c.plan.search.best_first import best_first
+from p2c.plan.search.best_first import LimitReached, best_first
 from p2c.plan.search.ceilings import under_ceilings
 from p2c.plan.search.courses import SpanOptions
 from p2c.plan.search.devices import ALL, Device
@@ -41,6 +41,7 @@ def arrivals(
 
     Where more than the best is wanted, `every` says that all end states are, not only those that differ in kind.
     `land` turns a path to a region into what is searched on among its places. `devices` are what keeps the search short.
+    Raises `LimitReached` at once where too many places would have to be followed one by one.
     """
     space = transitions.person.space
     settable = space.settable if every else space.relevant
@@ -64,6 +65,8 @@ def arrivals(
         options = Options(transitions, settable)
         return best_first(kind(options, landing, every, first_only, devices).leads(), limits)
 
+    if space.has_too_many_places:
+        raise LimitReached(0, None)
     looks_ahead = not space.selects and Device.RELAXED_REACH in devices
     if looks_ahead and not may_arrive(transitions, limits):
         return iter(())
