@@ -25,7 +25,9 @@ PACKAGES = {
 def serve(
     problems: Annotated[
         list[Path] | None,
-        typer.Argument(help="Problems, TOML or JSON files; those of the package by default."),
+        typer.Argument(
+            help="Problems: files, or folders that p2c fit made; a new or empty folder begins a project."
+        ),
     ] = None,
     *,
     api: Annotated[bool, typer.Option("--api", help="The JSON service alone, no pages.")] = False,
@@ -63,7 +65,8 @@ def serve(
     from p2c.web.server import serve as run
     from p2c.web.settings import Limits, Settings
 
-    files = tuple(str(each) for each in problems or ())
+    project = _project(problems or [], workers)
+    files = tuple(str(each) for each in problems or () if str(each) != project)
     limits = (
         Limits(seconds=time_limit)
         if solvers is None
@@ -74,6 +77,7 @@ def serve(
         rows=tuple(_rows_of(each, files) for each in rows or ()),
         reviews=tuple(str(each) for each in review or ()),
         data="" if data is None else str(data),
+        project=project,
         host=host,
         port=port,
         token=token,
@@ -83,6 +87,27 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/ (Ctrl+C stops the server)"
     run(settings, workers=workers, ready=lambda: out.print(address, markup=False))
+
+
+def _project(given: list[Path], workers: int) -> str:
+    """Return the folder among the problems that is a project to be made in the browser: new, empty, or begun; else ""."""
+    found = [each for each in given if _is_project(each)]
+    if not found:
+        return ""
+    if len(found) > 1:
+        raise P2CError(f"{found[1]}: one project at a time, and there is {found[0]}")
+    if workers > 1:
+        raise P2CError(f"--workers {workers}: a project is made by one server process")
+    from p2c.cli.learning import need_learning
+
+    need_learning()
+    return str(found[0])
+
+
+def _is_project(path: Path) -> bool:
+    if not path.exists():
+        return not path.suffix
+    return path.is_dir() and ((path / "project.json").exists() or not any(path.iterdir()))
 
 
 def _rows_of(given: str, problems: tuple[str, ...]) -> tuple[str, str]:

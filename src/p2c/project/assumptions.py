@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
 from p2c.learn.tables.look import USELESS, ColumnKind
@@ -25,12 +25,13 @@ AGE = re.compile(r"(?:age|alter|age_(?:in_)?years|alter_in_jahren)", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Who may change a column, at what effort; `why` is empty where somebody has said so."""
+    """Who may change a column, at what effort, in what words; `why` is empty where somebody has said so."""
 
     column: str
     action: str
     weight: float = 1
     why: str = ""
+    label: str = ""
 
 
 def assume(
@@ -64,9 +65,13 @@ def actions_of(assumptions: Iterable[Assumption]) -> dict[str, str]:
     return {each.column: each.action for each in assumptions if each.action != "free"}
 
 
-def weights_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, float]]:
-    """Return the keys of the features whose effort was said to be another than usual."""
-    return {each.column: {"weight": each.weight} for each in assumptions if each.weight != 1}
+def keys_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, Any]]:
+    """Return the further keys of the features whose effort or name was said to be another than usual."""
+    found = {}
+    for each in assumptions:
+        keys = {"weight": each.weight} if each.weight != 1 else {}
+        found[each.column] = keys | ({"label": each.label} if each.label else {})
+    return {column: keys for column, keys in found.items() if keys}
 
 
 def chosen_actions(columns: Iterable[str], **named: Iterable[str] | None) -> dict[str, str]:

@@ -9,11 +9,12 @@ from p2c.errors import P2CError
 from p2c.learn.causal.adopt import with_causal_rules
 from p2c.learn.causal.review import Review, read_review
 from p2c.learn.decision import describe_problem, learn_decision
+from p2c.learn.foldse.text import predicate_name
 from p2c.learn.model.asking import known_classes, plain, trained_names
 from p2c.learn.model.stored import RULES, load_model
 from p2c.learn.tables.look import USELESS
 from p2c.problem import Problem
-from p2c.project.assumptions import actions_of, weights_of
+from p2c.project.assumptions import actions_of, keys_of
 from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
         y=opened.labels,
         causal=request.causal,
         actions=actions_of(request.assumptions),
-        features=weights_of(request.assumptions),
+        features=keys_of(request.assumptions),
         desired=request.desired,
         threshold=request.threshold,
         scale=request.scale,
@@ -145,7 +146,8 @@ def learn_problem(
 ) -> tuple[Learned, dict[str, Any]]:
     """Learn rules from labels by FOLD-SE, and return them with the problem around them; the goal is the class wanted."""
     column = table.column(target)
-    learned = learn_decision(table.frame, column, positive=None, seed=seed)
+    several = table.frame[column].nunique() > 2
+    learned = learn_decision(table.frame, column, positive=wanted if several else None, seed=seed)
     described = describe_problem(
         learned,
         table.frame.drop(columns=column),
@@ -155,6 +157,8 @@ def learn_problem(
         actions={key: value for key, value in actions_of(assumptions).items() if key != column},
         origin=table.source.rpartition("/")[2],
     )
+    for each, keys in keys_of(assumptions).items():
+        described["features"][predicate_name(each)].update(keys)
     if isinstance(causal, Review):
         described = with_causal_rules(described, causal)
     elif causal:

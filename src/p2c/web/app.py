@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from p2c.web.problem_store import Entry, ProblemStore
+    from p2c.web.workshop import Workshop
 
 LOOK = 0.5
 """Seconds between two looks at the files of the problems."""
@@ -35,7 +37,7 @@ def build_app(settings: Settings) -> FastAPI:
     limits = settings.limits
     store = open_store(settings)
     pool = SolverPool(size=limits.solvers, waiting=limits.waiting, first=store.greetings)
-    context = Context(settings, store, pool, Metrics())
+    context = Context(settings, store, pool, Metrics(), _workshop(settings))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -44,6 +46,8 @@ def build_app(settings: Settings) -> FastAPI:
         try:
             yield
         finally:
+            if context.workshop is not None:
+                context.workshop.cancel()
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
@@ -71,6 +75,14 @@ def app_from_environment() -> FastAPI:
     """Return the app of the settings in the environment: what a server process starts."""
     log_as_json()
     return build_app(from_environment())
+
+
+def _workshop(settings: Settings) -> Workshop | None:
+    if not settings.project:
+        return None
+    from p2c.web.workshop import Workshop
+
+    return Workshop(Path(settings.project))
 
 
 async def _watch(store: ProblemStore) -> None:

@@ -46,7 +46,7 @@ CODES = {
     503: "overloaded",
     504: "out_of_time",
 }
-PAGES = ("/p/", "/review")
+PAGES = ("/p/", "/review", "/new")
 """Where paths of pages start."""
 BUSY = "the server has as many questions as it can take: ask again in a second"
 NOWHERE = "there is nothing at this address: /docs lists what can be asked"

@@ -121,7 +121,7 @@ class Guard:
         except ClientDisconnect:
             return
         if body is None:
-            await self._too_large()(scope, receive, send)
+            await self._too_large(self.settings.limits.body)(scope, receive, send)
             return
         sent = False
 
@@ -151,8 +151,8 @@ class Guard:
         size = headers.get("content-length", "0")
         if not size.isdecimal():
             return error_answer(400, "content-length: expected a whole number")
-        if len(size) > DIGITS or int(size) > self.settings.limits.body:
-            return self._too_large()
+        if len(size) > DIGITS or int(size) > self._most(path):
+            return self._too_large(self._most(path))
         return None
 
     def _knows(self, host: str) -> bool:
@@ -173,8 +173,13 @@ class Guard:
         cookies = cookie_parser(headers.get("cookie", ""))
         return _same(cookies.get(COOKIE, ""), session(self.settings.token))
 
-    def _too_large(self) -> Response:
-        return error_answer(413, f"the body: expected at most {self.settings.limits.body:,} bytes")
+    def _most(self, path: str) -> int:
+        """Return how many bytes a body may have; files are sent to a project alone."""
+        limits = self.settings.limits
+        return limits.upload if self.settings.project and path == "/new/files" else limits.body
+
+    def _too_large(self, most: int) -> Response:
+        return error_answer(413, f"the body: expected at most {most:,} bytes")
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")

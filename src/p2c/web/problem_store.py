@@ -77,6 +77,15 @@ class ProblemStore:
             )
         return self.entries[given]
 
+    def add(self, file: str, rows_file: str, *, id_: str) -> str:
+        """Take in a problem that was made while the server runs, and return its id; one that is there is left to `refresh`."""
+        for entry in self.entries.values():
+            if entry.file == file:
+                return entry.id
+        fresh = _load(_free_id(id_, self.entries), file, rows_file)
+        self.entries[fresh.id] = fresh
+        return fresh.id
+
     def greetings(self) -> list[Question]:
         """Return what a new solver is asked first: to read the problems and plan once, which is when rules compile."""
         return [
@@ -97,7 +106,7 @@ class UnknownProblem(P2CError):
 
 def open_store(settings: Settings) -> ProblemStore:
     """Read every problem of a server; one that cannot be read is an error."""
-    if not settings.problems:
+    if not settings.problems and not settings.project:
         return ProblemStore({name: _embedded(name) for name in datasets.names()})
     rows = dict(settings.rows)
     entries: dict[str, Entry] = {}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from p2c.web.settings import Settings
     from p2c.web.solver_pool import SolverPool
     from p2c.web.telemetry import Metrics
+    from p2c.web.workshop import Workshop
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": messages.ErrorAnswer, "description": text}
@@ -52,12 +53,13 @@ PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 
 @dataclass(frozen=True)
 class Context:
-    """The settings, the problems, the solvers and the counts."""
+    """The settings, the problems, the solvers, the counts, and the project that is being made."""
 
     settings: Settings
     store: ProblemStore
     pool: SolverPool
     metrics: Metrics
+    workshop: Workshop | None = None
 
 
 class LightRoute(APIRoute):

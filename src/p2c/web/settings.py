@@ -6,6 +6,7 @@ import ipaddress
 import json
 import os
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from p2c.errors import P2CError
 
@@ -19,6 +20,8 @@ class Limits:
 
     body: int = 1_000_000
     """Bytes of a request's body."""
+    upload: int = 500_000_000
+    """Bytes of a table and a model sent to a project."""
     head: int = 65_536
     """Bytes of a request's address and headers."""
     reading: float = 30.0
@@ -37,13 +40,15 @@ class Limits:
 class Settings:
     """A server's settings; without problems, it serves those that come with the package.
 
-    `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone.
+    `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone,
+    `project` the folder of a project that is being made in the browser.
     """
 
     problems: tuple[str, ...] = ()
     rows: tuple[tuple[str, str], ...] = ()
     reviews: tuple[str, ...] = ()
     data: str = ""
+    project: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
     token: str = ""
@@ -54,6 +59,26 @@ class Settings:
     def is_local(self) -> bool:
         """Tell whether only this machine can connect."""
         return is_loopback(self.host)
+
+    @property
+    def open_reviews(self) -> tuple[str, ...]:
+        """Return the reviews there are, that of the project among them once it has one."""
+        if not self.project:
+            return self.reviews
+        from p2c.project.building import REVIEW
+
+        path = Path(self.project) / REVIEW
+        return (*self.reviews, *([str(path)] if path.exists() else []))
+
+    @property
+    def review_data(self) -> str:
+        """Return the file of rows on which edited rules are measured, where there is one."""
+        if self.data or not self.project:
+            return self.data
+        from p2c.project.draft import read_draft
+
+        table = read_draft(Path(self.project)).table
+        return str(Path(self.project) / table) if table else ""
 
     def check(self) -> None:
         """Refuse what would be open to strangers."""

@@ -69,7 +69,8 @@ def show(
         phrases=phrases,
         words=phrases.pages,
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
-        reviews=context.settings.reviews if context.settings.pages else (),
+        reviews=context.settings.open_reviews if context.settings.pages else (),
+        making=context.workshop is not None,
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)

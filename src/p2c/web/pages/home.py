@@ -36,6 +36,8 @@ async def index(request: Request) -> Response:
     if not context.settings.pages:
         return RedirectResponse("/docs", 303)
     language = language_of(request)
+    if context.workshop is not None and not context.store.entries:
+        return RedirectResponse("/new", 303)
     cards = [card_of(each, language) for each in context.store.entries.values()]
     return show(request, "index.html", language=language, cards=cards)
 

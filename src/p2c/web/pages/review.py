@@ -63,7 +63,7 @@ class Visit:
 @router.get("/review")
 async def review(request: Request) -> Response:
     """Show the candidates of a review, one of them opened; the end of the review where none is open."""
-    if not context_of(request).settings.reviews:
+    if not context_of(request).settings.open_reviews:
         return show(request, "review_none.html", page="review", language=language_of(request))
     asked = request.query_params
     visit = _visit(request, {key: asked.get(key, "") for key in asked})
@@ -96,7 +96,7 @@ def _visit(request: Request, form: dict[str, str]) -> Visit:
 
 
 def _path(settings: Settings, number: str) -> str:
-    known = {str(place): path for place, path in enumerate(settings.reviews, start=1)}
+    known = {str(place): path for place, path in enumerate(settings.open_reviews, start=1)}
     if number not in known:
         raise HTTPException(404, "no such review: start the server with --review FILE")
     return known[number]
@@ -174,12 +174,12 @@ def _write(settings: Settings, current: Review, visit: Visit) -> None:
 
 def _measured(settings: Settings, current: Review, rule: str, text: str) -> Evidence | None:
     """Return what the data say of an edited rule, where the server was given data."""
-    if not settings.data:
+    if not settings.review_data:
         return None
     from p2c.learn.causal.learning import measure
     from p2c.learn.tables.files import read_frame
 
-    return measure(current, rule, text, read_frame(Path(settings.data)))
+    return measure(current, rule, text, read_frame(Path(settings.review_data)))
 
 
 async def _shown(
@@ -206,7 +206,7 @@ async def _shown(
         saved=saved,
         trouble=trouble,
         status=409 if trouble else 200,
-        measures=bool(settings.data),
+        measures=bool(settings.review_data),
         **facts,
     )
 

@@ -1,0 +1,201 @@
+"""The long steps of a project in a folder, run in a process of their own that may be ended: fit or learn, and find causes.
+
+What is going on is kept in the folder too, so that whoever looks sees it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from p2c.domain.spec import read_text
+from p2c.domain.toml import problem_to_toml
+from p2c.errors import P2CError
+from p2c.learn.causal.learning import learn_causal_rules
+from p2c.learn.causal.review import read_review, write_review
+from p2c.learn.model import Read
+from p2c.learn.tables.domains import domain_from_frame, tidy_frame
+from p2c.problem import Problem
+from p2c.project.draft import chosen, opened_model, outcome_table, read_draft
+from p2c.project.fitting import FitRequest, feature_remarks, fit_model, learn_problem, useful
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from p2c.learn.causal.review import Review
+    from p2c.project.draft import Draft
+
+WORK = "work.json"
+REVIEW = "review.jsonl"
+PEOPLE = "people.csv"
+MOST = 200
+"""How many refused people are kept to plan for."""
+
+
+class Work(BaseModel):
+    """What is going on, or was: `step` is what it is at, `told` what was found."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: Literal["build", "causes"] = "build"
+    state: Literal["none", "working", "done", "failed", "cancelled"] = "none"
+    step: int = 0
+    error: str = ""
+    told: dict[str, Any] = {}
+
+
+def read_work(folder: Path) -> Work:
+    """Return what is going on in a folder."""
+    path = folder / WORK
+    if not path.exists():
+        return Work()
+    try:
+        return Work.model_validate_json(read_text(path))
+    except ValidationError:
+        return Work()
+
+
+def write_work(folder: Path, work: Work) -> None:
+    """Keep what is going on, whole or not at all."""
+    fresh = folder / f".{WORK}"
+    fresh.write_text(work.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    os.replace(fresh, folder / WORK)
+
+
+def built(folder: Path) -> Path | None:
+    """Return the problem that a project has made: a folder with its model, or a file; None before it was built."""
+    for path in (folder / "recourse", folder / "problem.toml"):
+        if path.exists():
+            return path
+    return None
+
+
+def build(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
+    """Make the problem of a project, by the very steps of `p2c fit` or `p2c init`; `step` is called after each."""
+    draft = read_draft(folder)
+    if not draft.table:
+        raise P2CError("there is no table yet")
+    causal = approved(folder)
+    made = _fit(folder, draft, causal, step) if draft.model else _learn(folder, draft, causal, step)
+    return made | {"causes": causal is not None}
+
+
+def approved(folder: Path) -> Review | None:
+    """Return the review of a project once every candidate in it is answered."""
+    path = folder / REVIEW
+    review = read_review(path) if path.exists() else None
+    return review if review is not None and not review.pending() else None
+
+
+def _fit(
+    folder: Path, draft: Draft, causal: Review | None, step: Callable[[], None]
+) -> dict[str, Any]:
+    opened = opened_model(folder, draft)
+    step()
+    request = FitRequest(
+        desired=draft.desired or None,
+        assumptions=chosen(draft, opened.table),
+        causal=causal,
+        name=folder.resolve().name,
+    )
+    fitted = fit_model(opened, request)
+    recourse = fitted.recourse
+    step()
+    recourse.save(folder / "recourse", replace=True, remarks=fitted.remarks)
+    (folder / "problem.toml").unlink(missing_ok=True)
+    frame = opened.table.frame
+    _keep_people(folder, frame[~recourse.decide(frame).to_numpy()])
+    told: dict[str, Any] = {
+        "reading": str(recourse.reading),
+        "read": isinstance(recourse.reading, Read),
+    }
+    if not told["read"]:
+        found = recourse.extraction
+        told |= {"rules": recourse.problem.spec.rules, "fidelity": found.fidelity}
+    return told
+
+
+def _learn(
+    folder: Path, draft: Draft, causal: Review | None, step: Callable[[], None]
+) -> dict[str, Any]:
+    if not draft.target:
+        raise P2CError("which column holds the outcome? Without a model, rules are learned from it")
+    table = outcome_table(folder, draft)
+    rest = table.without([draft.target])
+    assumed = chosen(draft, rest)
+    step()
+    learned, described = learn_problem(
+        table,
+        draft.target,
+        wanted=draft.desired or None,
+        assumptions=assumed,
+        causal=causal,
+        name=folder.resolve().name,
+    )
+    step()
+    problem = Problem.from_dict(described)
+    names = zip(described["features"], rest.frame.columns, strict=True)
+    places: dict[tuple[str, ...], str] = {("features", each): str(name) for each, name in names}
+    text = problem_to_toml(described, feature_remarks(rest, assumed, places))
+    fresh = folder / ".problem.toml"
+    fresh.write_text(text, encoding="utf-8")
+    people = tidy_frame(rest.frame)
+    _keep_people(folder, people[~problem.decide(people).to_numpy()])
+    os.replace(fresh, folder / "problem.toml")
+    return {
+        "rules": learned.text,
+        "fidelity": learned.source["fidelity"],
+        "rows": learned.source["rows"],
+    }
+
+
+def _keep_people(folder: Path, refused: pd.DataFrame) -> None:
+    refused.head(MOST).to_csv(folder / PEOPLE, index=False)
+
+
+def find_causes(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
+    """Put candidates for causal rules into the project's review; answers that are there stay."""
+    draft = read_draft(folder)
+    table = outcome_table(folder, draft) if not draft.model else opened_model(folder, draft).table
+    if draft.target and draft.target in table.frame.columns:
+        table = table.without([draft.target])
+    table = useful(table)
+    step()
+    found = learn_causal_rules(table.frame)
+    step()
+    review = write_review(folder / REVIEW, found, features=domain_from_frame(table.frame))
+    return {"candidates": len(review.candidates)}
+
+
+TASKS = {"build": build, "causes": find_causes}
+
+
+def main(task: Literal["build", "causes"], folder: Path) -> None:
+    """Do one of the long steps and keep what came of it."""
+    before = read_work(folder)
+    kept = before.told if task == "causes" else {}
+    work = Work(task=task, state="working", told=kept)
+
+    def step() -> None:
+        nonlocal work
+        work = work.model_copy(update={"step": work.step + 1})
+        write_work(folder, work)
+
+    write_work(folder, work)
+    try:
+        told = TASKS[task](folder, step)
+    except P2CError as error:
+        message = "; ".join(str(error).splitlines())
+        write_work(folder, work.model_copy(update={"state": "failed", "error": message}))
+    else:
+        write_work(folder, work.model_copy(update={"state": "done", "told": kept | told}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))  # type: ignore[arg-type]

@@ -1,0 +1,165 @@
+"""A new project in the browser: each step keeps what was said, refuses what is wrong in one line, and ends in a plan."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from p2c.learn.causal.review import read_review
+from p2c.problem import Problem
+from p2c.project.building import Work, read_work, write_work
+from p2c.web.app import build_app
+from p2c.web.settings import Limits, Settings
+from tests.project.test_draft import ROWS
+from tests.web.conftest import HERE, LIMITS
+from tests.web.running import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SAID = {"target": "outcome", "desired": "yes", "column-1": "age", "action-1": "fixed"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "desk"
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    app = build_app(Settings(project=str(folder), limits=LIMITS))
+    with TestClient(app, base_url=HERE, raise_server_exceptions=False) as opened:
+        yield opened
+
+
+def ended(client: TestClient) -> str:
+    """Wait for the work that is under way, and return the page then."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        page = client.get("/new/result").text
+        if "http-equiv" not in page:
+            return page
+        time.sleep(0.05)
+    raise AssertionError("the work did not end")
+
+
+def send(client: TestClient, name: str = "people.csv", content: str = ROWS) -> str:
+    return client.post("/new/files", files={"table": (name, content.encode())}).text
+
+
+def test_from_a_table_to_a_plan_a_review_and_a_download(client: TestClient, folder: Path) -> None:
+    assert client.get("/").url.path == "/new/files"
+    assert "state" in send(client)
+    assert "yes</option>" in client.post("/new/columns", data={"target": "outcome"}).text
+    client.post("/new/columns", data={**SAID, "build": "yes"})
+    page = ended(client)
+    assert "It is ready" in page
+    assert client.get("/p/desk/person").status_code == 200
+    problem = Problem.load(folder / "problem.toml")
+    row = {"age": 30, "income": 10, "state": "a"}
+    asked = client.post("/plan", json={"row": row})
+    assert asked.json()["cost"] == problem.plan(row).cost
+    client.post("/new/causes")
+    assert "candidates are not answered yet" in ended(client)
+    assert client.get("/review").status_code == 200
+    review = read_review(folder / "review.jsonl")
+    for each in review.pending():
+        review.decide(each.id, "rejected", by="an expert", why="by chance")
+    assert "candidates are answered" in ended(client)
+    client.post("/new/build")
+    assert "The approved ones are in use" in ended(client)
+    archive = zipfile.ZipFile(io.BytesIO(client.get("/new/folder.zip").content))
+    assert {"problem.toml", "project.json", "review.jsonl"} <= set(archive.namelist())
+
+
+def test_what_was_said_is_shown_again_by_another_server(client: TestClient, folder: Path) -> None:
+    send(client)
+    said = {"weight-1": "2.5", "label-1": "your <b>age</b>"}
+    client.post("/new/columns", data={**SAID, **said})
+    again = build_app(Settings(project=str(folder), limits=LIMITS))
+    with TestClient(again, base_url=HERE) as other:
+        page = other.get("/new/columns").text
+    assert 'value="2.5"' in page
+    assert "your &lt;b&gt;age" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "right"),
+    [
+        ("people.txt", ROWS, "expected a table that ends in .csv, .parquet"),
+        ("people.parquet", ROWS, "people.parquet: cannot be read as Parquet"),
+        ("people.csv", "", "people.csv"),
+        ("../../x.csv", "a;b\n1,5;2\n", "column"),
+    ],
+)
+def test_a_bad_table_is_refused_in_one_line_without_a_path(
+    client: TestClient, folder: Path, name: str, content: str, right: str
+) -> None:
+    page = send(client, name, content)
+    (told,) = re.findall(r'role="alert"[^>]*>([^<]*)<', page)
+    assert right in told
+    assert str(folder) not in told
+    assert ".upload" not in told
+    assert not [each for each in folder.iterdir() if each.name.startswith(".upload")]
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ({"weight-1": "heavy"}, "age: weight: expected a number, 0 or more"),
+        ({"weight-1": "-1"}, "age: weight: expected a number, 0 or more"),
+        ({"action-1": "sideways"}, "age: action: expected free, up, down or fixed"),
+        ({"target": "nothing"}, "no column"),
+    ],
+)
+def test_a_wrong_choice_is_refused_and_nothing_is_kept(
+    client: TestClient, folder: Path, said: dict[str, str], right: str
+) -> None:
+    send(client)
+    before = (folder / "project.json").read_bytes()
+    answer = client.post("/new/columns", data={**SAID, "label-1": "what was typed", **said})
+    assert answer.status_code == 422
+    assert right in answer.text
+    assert "what was typed" in answer.text
+    assert (folder / "project.json").read_bytes() == before
+
+
+def test_work_can_be_cancelled_and_begun_again(client: TestClient, folder: Path) -> None:
+    send(client)
+    client.post("/new/columns", data={**SAID, "build": "yes"})
+    assert client.post("/new/build").status_code == 422
+    assert "The work was cancelled" in client.post("/new/cancel").text
+    assert not (folder / "problem.toml").exists()
+    client.post("/new/build")
+    assert "It is ready" in ended(client)
+
+
+def test_work_that_nobody_does_any_more_is_said_to_have_ended(
+    client: TestClient, folder: Path
+) -> None:
+    send(client)
+    write_work(folder, Work(state="working"))
+    assert "ended before its end" in ended(client)
+    assert read_work(folder).state == "failed"
+
+
+def test_only_a_project_takes_large_bodies(folder: Path) -> None:
+    limits = Limits(solvers=1, body=1000, upload=5000)
+    with TestClient(
+        build_app(Settings(project=str(folder), limits=limits)), base_url=HERE
+    ) as client:
+        assert client.post("/new/files", content=b"x" * 2000).status_code != 413
+        assert client.post("/new/files", content=b"x" * 9000).status_code == 413
+        assert client.post("/new/columns", content=b"x" * 2000).status_code == 413
+
+
+def test_without_a_project_there_is_no_such_page() -> None:
+    with TestClient(build_app(Settings(limits=LIMITS)), base_url=HERE) as client:
+        assert client.get("/new").status_code == 404
