@@ -115,6 +115,31 @@ class Problem:
         return problem
 
     @classmethod
+    def outline(cls, path: str | Path) -> Problem:
+        """Read a problem without opening its model: enough to say what it asks for, not to plan.
+
+        Args:
+            path: What `load` takes. The files of a folder must be what they were.
+        """
+        file = Path(path)
+        whole = file.is_dir()
+        if whole:
+            from p2c.folder.manifest import PROBLEM, read_manifest, refuse_changed
+
+            refuse_changed(file, read_manifest(file))
+            file /= PROBLEM
+        spec = load_spec(file)
+        if spec.model is None:
+            return cls.load(path)
+        from p2c.confirm.opening import UnopenedModel
+
+        model: Any = UnopenedModel(tuple(spec.features))
+        home = str(Path(path).resolve())
+        problem = cls(spec, str(file), model=model, bounded=not whole, home=home)
+        problem.theory  # noqa: B018 - faults are reported here, not at the first use
+        return problem
+
+    @classmethod
     def of_folder(cls, opened: OpenedFolder, path: Path) -> Problem:
         """Return the problem of a folder that is open."""
         decider, home = opened.decider, str(path.resolve())
@@ -256,14 +281,35 @@ class Problem:
 
     def read_row(self, row: Mapping[str, Any]) -> State:
         """Return a person's state from a mapping or a pandas Series: every value typed and within its domain."""
+        return read_row(self.theory.features, self._by_feature(row), bounded=self.bounded)
+
+    def _by_feature(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row that may go by the columns of a model as one that goes by features."""
         if self.decider is not None:
-            row = self.decider.row(row)
-        return read_row(self.theory.features, row, bounded=self.bounded)
+            return self.decider.row(row)
+        columns = self.spec.model.columns if self.spec.model else {}
+        return {**row, **{name: row[column] for name, column in columns.items() if column in row}}
 
     def read_rows(self, path: str | Path) -> list[State]:
         """Return the people that a JSON, JSON lines or CSV file holds."""
-        by_feature = self.decider.row if self.decider is not None else lambda row: row
-        return read_rows(self.theory.features, path, bounded=self.bounded, by_feature=by_feature)
+        return read_rows(
+            self.theory.features, path, bounded=self.bounded, by_feature=self._by_feature
+        )
+
+    @property
+    def model_place(self) -> Path:
+        """Return the folder that the model lies in with its problem, or its file where the problem is a file by itself."""
+        home = Path(self.home)
+        return (
+            home if self.spec.model is None or home.is_dir() else home.parent / self.spec.model.file
+        )
+
+    def prepare(self) -> None:
+        """Compile what answers are searched with, so that nobody waits for it."""
+        if self.decider is None or self.decider.is_read:
+            self.compiled  # noqa: B018 - the first use pays for it
+        elif self.stand_in is not None:
+            self.stand_in.compiled  # noqa: B018
 
     def plan(
         self,
@@ -570,7 +616,12 @@ class Problem:
         if hasattr(rows, "columns"):
             from p2c.plan.tables.frames import decide_frame
 
-            return decide_frame(self.compiled, rows, self.read_row)
+            read = self.decider is None or self.decider.is_read
+            if read:
+                return decide_frame(self.compiled, rows, self.read_row)
+            return rows.assign(accepted=[self.decide(row) for row in rows.to_dict("records")])[
+                "accepted"
+            ]
         return goal_holds(self.theory, self.read_row(rows))
 
     def why(self, row: Mapping[str, Any]) -> Proof:

@@ -95,7 +95,7 @@ def report(
     origin = Origin(
         command=shlex.join(["p2c", "report", str(problem), str(row), "-o", str(output), *words]),
         alternatives=alternatives,
-        files=tuple((str(path), _digest(path)) for path in (problem, row)),
+        files=tuple((str(path), _digest(path)) for path in (*_files_of(problem), row)),
     )
     plan = loaded.plan(person, engine=engine, time_limit=time_limit, **keys)
     content = loaded.report(
@@ -110,6 +110,10 @@ def report(
     way_out = f"{ELSEWHERE}, or --overwrite"
     write_new(output, content, replace=overwrite, way_out=way_out)
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
+
+
+def _files_of(problem: Path) -> list[Path]:
+    return sorted(problem.iterdir()) if problem.is_dir() else [problem]
 
 
 def _digest(path: Path) -> str:

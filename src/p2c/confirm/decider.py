@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from p2c.confirm.proxy import fit_proxy
 from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
@@ -126,6 +126,8 @@ class AskedJudge:
     """A model that is only asked: it decides states one by one, and cuts no feature into cells."""
 
     decider: Decider
+    is_asked: ClassVar[bool] = True
+    """Whether it has no inside to look at."""
     _known: dict[tuple[Value, ...], bool] = field(default_factory=dict)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,14 @@ ROWS = 1_000
 """How many rows are drawn over the domains of the features where there is no table."""
 
 
-class _Unopened:
-    """Stands for the model while the problem around it is looked at."""
+@dataclass(frozen=True)
+class UnopenedModel:
+    """Stands for a model while only the problem around it is looked at; it cannot decide anything."""
 
     reads: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"the model is not open yet, and {name} was asked for")
+        raise AttributeError(f"the model is not open, and {name} was asked for")
 
 
 def open_decider(
@@ -108,7 +109,7 @@ def standing_rules(program: str, goal: str) -> str:
 
 def _drawn_rows(spec: ProblemSpec, columns: Mapping[str, str]) -> pd.DataFrame:
     """Return rows over the domains of the features: one of all first values, one of all last, and others by chance."""
-    features = build_theory(spec, model=_Unopened()).features
+    features = build_theory(spec, model=UnopenedModel()).features
     draw = Random(spec.name)
     return pd.DataFrame({columns[each.name]: _drawn(each, draw) for each in features})
 

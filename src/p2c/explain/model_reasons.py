@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from p2c.confirm.forcing import forcing_set
-from p2c.errors import P2CError
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import Sentence, as_sentence, statement_words
 from p2c.markup import element
@@ -85,8 +84,8 @@ def model_reasons(
         return None
     accepted = theory.model.accepts(state)
     by_rules = stand_in is not None and stand_in.model is None
-    try:
-        forcing = None if accepted else forcing_set(theory, state, Limits(nodes=MOST_STATES))
-    except P2CError:  # a model that is only asked has no inside to look at
-        return ModelReasons(theory, state, accepted, False, None, by_rules)
-    return ModelReasons(theory, state, accepted, True, forcing, by_rules)
+    read = not getattr(theory.model, "is_asked", False)
+    forcing = None
+    if read and not accepted:
+        forcing = forcing_set(theory, state, Limits(nodes=MOST_STATES))
+    return ModelReasons(theory, state, accepted, read, forcing, by_rules)

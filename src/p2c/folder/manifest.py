@@ -160,6 +160,13 @@ def refuse_changed(folder: Path, manifest: Manifest) -> None:
         raise P2CError(f"{path}: changed since the folder was written: make it anew with p2c fit")
 
 
+def fingerprint(path: Path) -> str:
+    """Return what tells whether a problem's model is still the same: the seal of a folder, or the hash of a file."""
+    if path.is_dir():
+        return read_manifest(path).seal
+    return digest(path)
+
+
 def installed() -> dict[str, str]:
     """Return the versions of what decides how a model answers, where it is installed."""
     found = {}

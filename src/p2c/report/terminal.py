@@ -96,7 +96,11 @@ def show_plans(
             str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
         )
     console.print(table)
-    show_caveats(console, theory, state)
+    told = plans[0].question.testimony
+    if told is not None and told.accepted:
+        proof = "proved against it" if told.proved else "not proved to be the cheapest"
+        console.print(f"The model itself says yes to the end of each; they are {proof}.")
+    show_caveats(console, theory, state, rules=told is None or not told.accepted)
 
 
 def show_caveats(

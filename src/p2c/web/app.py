@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from p2c.errors import P2CError
 from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
 from p2c.web.pages import add_pages
@@ -18,7 +19,7 @@ from p2c.web.pages.frame import show_error
 from p2c.web.problem_store import open_store
 from p2c.web.service import Context, light, router
 from p2c.web.settings import Settings, from_environment
-from p2c.web.solver_pool import SolverPool
+from p2c.web.solver_pool import SolverFailed, SolverPool
 from p2c.web.telemetry import Metrics, log_as_json
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def build_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         pool.start()
-        watching = asyncio.create_task(_watch(store))
+        watching = asyncio.create_task(_watch(store, pool))
         try:
             yield
         finally:
@@ -85,10 +86,17 @@ def _workshop(settings: Settings) -> Workshop | None:
     return Workshop(Path(settings.project))
 
 
-async def _watch(store: ProblemStore) -> None:
+async def _watch(store: ProblemStore, pool: SolverPool) -> None:
+    """Look at the files now and then; a changed model is opened by every solver before anybody is answered by it."""
     while True:
         await asyncio.sleep(LOOK)
-        await asyncio.to_thread(store.refresh)
+        for entry in await asyncio.to_thread(store.refresh):
+            try:
+                await pool.greet(entry.greeting)
+            except (P2CError, SolverFailed) as error:
+                store.take(entry, "; ".join(str(error).splitlines()))
+            else:
+                store.take(entry)
 
 
 def described(app: FastAPI, store: ProblemStore) -> dict[str, Any]:

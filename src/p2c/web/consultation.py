@@ -61,20 +61,28 @@ class Consultation:
     @cached_property
     def proof(self) -> Proof:
         """Return why the decision is what it is."""
-        return why(self.problem.theory, self.state)
+        return why(self.problem.worded, self.state)
 
     def plan(self, seconds: float) -> Plan:
         """Return the cheapest plan; one that gave up is looked for again only where there is more time."""
         if self._plan is None or (_is_unsettled(self._plan) and seconds > self._seconds):
             self.solves += 1
             policy = Policy(self.engine, seconds)
-            plan = policy.explained_plan(self.problem.compiled, self.state)
-            self._plan, self._seconds = with_renderer(self.problem.theory, plan), seconds
+            if self.problem.decider is not None:
+                plan = self.problem.confirmed(self._row or {}, 1, policy)[0].plan
+            else:
+                plan = policy.explained_plan(self.problem.compiled, self.state)
+                plan = with_renderer(self.problem.theory, plan)
+            self._plan, self._seconds = plan, seconds
         return self._plan
 
     def nearest(self, k: int, distinct: str, seconds: float) -> list[Plan]:
         """Return the k cheapest end states; the search goes on from the plan where that is known."""
         self.solves += self._plan is None
+        if self.problem.decider is not None:
+            policy = Policy(self.engine, seconds)
+            found = self.problem.confirmed(self._row or {}, k, policy, Distinct(distinct))
+            return [each.plan for each in found if each.status != "infeasible"]
         plans = Policy(self.engine, seconds).nearest(
             self.problem.compiled, self.state, k, Distinct(distinct), first=self._plan
         )

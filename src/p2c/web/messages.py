@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from p2c.domain.cost import Norm  # noqa: TC001 - pydantic needs them at run time
 from p2c.domain.feature import Action, Law, RestrictionKind
@@ -17,10 +17,10 @@ from p2c.domain.spec import (  # noqa: TC001
 )
 from p2c.plan.plan_json import PlanRecord  # noqa: TC001
 
-Value = StrictStr | StrictInt | StrictFloat | None
+Value = StrictStr | StrictInt | StrictFloat | StrictBool | None
 Number = StrictInt | StrictFloat
 Row = dict[str, Value]
-"""A value for each feature; null is one that is not known."""
+"""A value for each feature; null is one that is not known, true and false stand in tables of models only."""
 
 
 class Message(BaseModel):
@@ -98,6 +98,14 @@ class SentenceAnswer(Answer):
     depth: int
 
 
+class ModelReasonsAnswer(Answer):
+    """What the model that decides says, whether it was read, and values that force its no where they are known."""
+
+    accepted: bool
+    read: bool
+    forcing: list[str] | None
+
+
 class WhyAnswer(Answer):
     """Why the decision is what it is."""
 
@@ -106,6 +114,7 @@ class WhyAnswer(Answer):
     proof: dict[str, Any]
     unknown: list[str] = Field(default_factory=list)
     source: SourceSpec | None = None
+    model: ModelReasonsAnswer | None = None
 
 
 class FaultAnswer(Answer):

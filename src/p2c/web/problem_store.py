@@ -45,6 +45,12 @@ class Entry:
     stamp: Stamp = ()
     error: str = ""
 
+    @property
+    def greeting(self) -> Question:
+        """Return what has a solver read the problem and plan once."""
+        row = next(iter(self.rows.values()), None)
+        return Question("greet", self.digest, self.keys, {"row": row})
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `/problems` says of it."""
         return {
@@ -88,16 +94,27 @@ class ProblemStore:
 
     def greetings(self) -> list[Question]:
         """Return what a new solver is asked first: to read the problems and plan once, which is when rules compile."""
-        return [
-            Question("greet", each.digest, each.keys, {"row": next(iter(each.rows.values()), None)})
-            for each in tuple(self.entries.values())[:16]
-        ]
+        return [each.greeting for each in tuple(self.entries.values())[:16]]
 
-    def refresh(self) -> None:
-        """Read the problems again whose files have changed."""
+    def refresh(self) -> list[Entry]:
+        """Read the problems again whose files have changed; return those with a model, which a solver opens first."""
+        waiting = []
         for entry in tuple(self.entries.values()):
             if entry.file and _stamp(entry) != entry.stamp:
-                self.entries[entry.id] = _refreshed(entry)
+                fresh = _refreshed(entry)
+                if fresh.error or not fresh.problem.home:
+                    self.entries[entry.id] = fresh
+                else:
+                    waiting.append(fresh)
+        return waiting
+
+    def take(self, fresh: Entry, error: str = "") -> None:
+        """Put a problem whose model was opened in the place of the old one; with an error, the old one stays."""
+        old = self.entries[fresh.id]
+        if error:
+            log.warning("a changed model cannot be used", extra={"problem": old.id, "error": error})
+        kept = replace(old, stamp=fresh.stamp, error=error) if error else fresh
+        self.entries[fresh.id] = kept
 
 
 class UnknownProblem(P2CError):
@@ -113,6 +130,8 @@ def open_store(settings: Settings) -> ProblemStore:
     for file in settings.problems:
         id_ = _free_id(Path(file).stem, entries)
         entries[id_] = _load(id_, file, rows.get(file, ""))
+        if entries[id_].problem.home:
+            Problem.load(file)  # what is wrong with a model is said before anybody is served
     return ProblemStore(entries)
 
 
@@ -133,11 +152,11 @@ def _embedded(name: str) -> Entry:
 
 
 def _load(id_: str, file: str, rows_file: str) -> Entry:
-    stamp = _file_stamp(file, rows_file, "")
+    stamp = _file_stamp(file, rows_file, "", "")
     refuse_special(Path(file))
-    problem = Problem.load(file)
-    if problem.spec.rules_file:
-        stamp = _file_stamp(file, rows_file, problem.spec.rules_file)
+    problem = Problem.outline(file)
+    if problem.spec.rules_file or problem.home:
+        stamp = _stamp_of(problem, file, rows_file)
     rows = _read_people(problem, rows_file) if rows_file else []
     named = {f"row {number}": row for number, row in enumerate(rows, start=1)}
     entry = _entry(id_, problem, named)
@@ -158,6 +177,11 @@ def _read_people(problem: Problem, file: str) -> list[State]:
 
 def _entry(id_: str, problem: Problem, rows: Mapping[str, State]) -> Entry:
     keys = {key: value for key, value in problem.to_dict().items() if key != "rules_file"}
+    if problem.home:
+        # A solver opens the model where it lies; what it lies there as is part of what the problem is.
+        from p2c.folder.manifest import fingerprint
+
+        keys |= {"home": problem.home, "fingerprint": fingerprint(problem.model_place)}
     text = json.dumps(keys, sort_keys=True)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Entry(id_, problem, keys, sha256(text.encode()).hexdigest()[:16], now, rows)
@@ -178,12 +202,20 @@ def _refreshed(entry: Entry) -> Entry:
 
 
 def _stamp(entry: Entry) -> Stamp:
-    return _file_stamp(entry.file, entry.rows_file, entry.problem.spec.rules_file or "")
+    return _stamp_of(entry.problem, entry.file, entry.rows_file)
 
 
-def _file_stamp(file: str, rows_file: str, rules_file: str) -> Stamp:
+def _stamp_of(problem: Problem, file: str, rows_file: str) -> Stamp:
+    model = str(problem.model_place) if problem.home and not Path(file).is_dir() else ""
+    return _file_stamp(file, rows_file, problem.spec.rules_file or "", model)
+
+
+def _file_stamp(file: str, rows_file: str, rules_file: str, model_file: str) -> Stamp:
+    """Return when each of some files was written and how long it is; of a folder, each file in it."""
     found = []
-    for path in (file, rows_file, str(Path(file).parent / rules_file) if rules_file else ""):
+    inside = sorted(map(str, Path(file).iterdir())) if Path(file).is_dir() else []
+    rules = str(Path(file).parent / rules_file) if rules_file else ""
+    for path in (file, rows_file, rules, model_file, *inside):
         if path:
             try:
                 status = Path(path).stat()

@@ -48,6 +48,8 @@ HELD = 5.0
 """Seconds that a question past the bound is held at most."""
 GRACE = 0.5
 """Seconds after which a solver that should have given up by itself is ended."""
+OPENING = 300.0
+"""Seconds in which a solver has to have opened a changed problem with its model."""
 PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds before a solver is started anew that ended before it was ready: at first, doubled each time, and at most."""
 
@@ -204,6 +206,16 @@ class SolverPool:
             return _read(await self._answered(question, seconds))
         finally:
             self.taken -= 1
+
+    async def greet(self, question: Question) -> None:
+        """Have every solver read a problem, one after the other, so that the others go on answering meanwhile."""
+        while any(question.digest not in each.known for each in self._warm if not each.spare):
+            solver = await self._waiting_line.take(slow=True)
+            if question.digest in solver.known:
+                self._waiting_line.give_back(solver)
+                await asyncio.sleep(QUICK)
+                continue
+            _read(await self._asked(solver, question, OPENING))
 
     async def has_room_in_time(self) -> bool:
         """Hold a question past the bound, the longer the more are held; tell whether there is room for it then.

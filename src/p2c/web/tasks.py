@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from p2c.explain.letter import teller_in, write_letter
+from p2c.explain.model_reasons import model_reasons
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import explain_proof, filled, number_words, rounded
 from p2c.explain.summary import summarize
@@ -13,6 +14,7 @@ from p2c.plan.outcome import DirectAction, Infeasible
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
 from p2c.report.plan_layout import lay_out
+from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +34,7 @@ TEN = 10
 
 def greet(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Compile the problem, and plan once where there is someone to plan for."""
-    asked.problem.compiled  # noqa: B018 - the first use pays for it
+    asked.problem.prepare()
     if arguments["row"] is not None:
         asked.plan(1.0)
     return {}
@@ -52,13 +54,16 @@ def nearest(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 def why(asked: Consultation, _: Arguments) -> dict[str, Any]:
     """Return why the decision is what it is."""
     theory, proof = asked.problem.theory, asked.proof
+    told = model_reasons(theory, asked.state, stand_in=asked.problem.worded)
+    sentences = () if told is None else told.sentences()
+    if told is None or not told.read:
+        sentences = (*sentences, *explain_proof(asked.problem.worded, proof))
     return {
-        "holds": proof.holds,
-        "sentences": [
-            {"text": each.text, "depth": each.depth} for each in explain_proof(theory, proof)
-        ],
+        "holds": goal_holds(theory, asked.state),
+        "sentences": [{"text": each.text, "depth": each.depth} for each in sentences],
         "proof": proof.to_dict(),
         **theory.rests_on(asked.state),
+        **({} if told is None else {"model": told.to_dict()}),
     }
 
 
@@ -76,13 +81,15 @@ def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return what looks wrong with a problem and how large its search space is."""
-    problem, space = asked.problem, asked.problem.space()
+    problem = asked.problem
+    whole = problem if problem.decider is None or problem.decider.is_read else problem.stand_in
+    space = whole.space() if whole is not None else None
     language = arguments.get("language") or "en"
     phrases = phrases_of(language)
     return {
         "findings": [{"text": str(each), "reason": each.reason} for each in problem.findings()],
-        "raw": _count(space.raw, phrases),
-        "cells": _count(space.cells, phrases),
+        "raw": _count(space.raw, phrases) if space else "",
+        "cells": _count(space.cells, phrases) if space else "",
         "graph": graph_told(problem.theory, language=language),
         "sizes": [
             {
@@ -90,7 +97,7 @@ def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
                 "values": _count(each.values, phrases),
                 "cells": list(each.cells),
             }
-            for each in space.features
+            for each in (space.features if space else ())
         ],
     }
 
@@ -106,7 +113,7 @@ def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the cheapest plan in words, why the decision is what it is, and what blocks where there is no way."""
     problem, plan = asked.problem, asked.plan(arguments["time_limit"])
     language = arguments.get("language") or "en"
-    teller = teller_in(problem.theory, language)
+    teller = teller_in(problem.worded, language)
     return {
         "status": plan.status,
         "cost": None if plan.cost is None else teller.number(plan.cost),
@@ -174,7 +181,7 @@ def plan_told(theory: Theory, plan: Plan, language: str) -> str:
 
 
 def _letter(problem: Problem, plan: Plan, language: str) -> dict[str, Any]:
-    return asdict(write_letter(problem.theory, plan, language=language))
+    return asdict(write_letter(problem.worded, plan, language=language))
 
 
 def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
@@ -184,7 +191,7 @@ def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     phrases = phrases_of(language)
     return {
         "ways": [
-            told(asked.problem.theory, each, language)
+            told(asked.problem.worded, each, language)
             | {"own_steps": len(_direct(each)), "factor": _factor(each, found[0], phrases)}
             for each in found
         ]

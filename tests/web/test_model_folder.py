@@ -1,0 +1,123 @@
+"""The service on a folder with a model: every answer is the library's, and a changed folder is taken without a gap."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+from p2c.domain.spec import Trust
+from p2c.errors import P2CError
+from p2c.folder import accept_edit
+from p2c.problem import Problem
+from p2c.recourse import Recourse
+from p2c.web.problem_store import open_store
+from p2c.web.settings import Settings
+from tests.folder.test_store import fitted, table
+from tests.web.running import PATIENCE, running
+from tests.web.test_server import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.web.running import Running
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("desks")
+    for kind in ("boosted", "kernel"):
+        fitted(kind).save(place / kind)
+    return {kind: place / kind for kind in ("boosted", "kernel")}
+
+
+@pytest.fixture(scope="module")
+def server(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    place = tmp_path_factory.mktemp("server")
+    with running(place, *map(str, folders.values())) as found:
+        yield found
+
+
+def rows() -> list[dict[str, Any]]:
+    return json.loads(table().head(6).to_json(orient="records"))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("kind", ["boosted", "kernel"])
+def test_every_answer_of_the_service_equals_the_librarys(
+    kind: str, server: Running, folders: dict[str, Path]
+) -> None:
+    problem = Problem.load(folders[kind])
+    with httpx2.Client(timeout=PATIENCE) as client:
+        for row in rows():
+            asked = {"problem": kind, "row": row}
+            told = client.post(f"{server.address}/plan", json=asked)
+            assert told.status_code == 200, told.text
+            assert told.json() == json.loads(json.dumps(problem.plan(row).to_dict()))
+            nearest = client.post(f"{server.address}/nearest", json={**asked, "k": 2}).json()
+            expected = [each.to_dict() for each in problem.nearest(row, 2)]
+            assert nearest["plans"] == json.loads(json.dumps(expected))
+            why = client.post(f"{server.address}/why", json=asked).json()
+            assert why["model"]["accepted"] is problem.decide(row)
+            assert why["model"]["read"] is (kind == "boosted")
+            plan = {"problem": kind, "plan": told.json()}
+            assert client.post(f"{server.address}/check", json=plan).json()["valid"]
+
+
+@pytest.mark.parametrize("kind", ["boosted", "kernel"])
+def test_the_pages_tell_what_the_model_said(kind: str, server: Running) -> None:
+    row = next(each for each in rows() if each["income"] < 30)
+    row = {"debt_now": row.pop("Debt now"), **row}
+    with httpx2.Client(timeout=PATIENCE) as client:
+        values = {f"v:{name}": str(value) for name, value in row.items()}
+        page = client.get(f"{server.address}/p/{kind}/plan", params=values)
+        assert page.status_code == 200
+        assert "The model itself was asked about the end of this way." in page.text
+        for path in ("", "/plan/letter", "/rules"):
+            found = client.get(f"{server.address}/p/{kind}{path}", params=values)
+            assert found.status_code in (200, 404), path
+
+
+def test_a_changed_folder_is_taken_without_dropping_a_request(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    desk = tmp_path / "desk"
+    shutil.copytree(folders["boosted"], desk)
+    row = {**rows()[0], "age": 30}
+    file = desk / "problem.toml"
+    before = file.read_text()
+    with running(tmp_path, str(desk), "--api") as server, httpx2.Client(timeout=PATIENCE) as client:
+
+        def fixed() -> str:
+            answer = client.post(f"{server.address}/plan", json={"row": row, "norm": "l0"})
+            assert answer.status_code == 200, answer.text
+            return str(answer.json()["problem"])
+
+        def error() -> Any:
+            return client.get(f"{server.address}/problems").json()["problems"][0]["error"]
+
+        assert fixed() == "recourse"
+        file.write_text(before.replace('name = "recourse"', 'name = "renamed"'))
+        until(error)
+        assert "--accept" in error()
+        assert fixed() == "recourse"
+        accept_edit(desk)
+        until(lambda: fixed() == "renamed")
+        assert error() is None
+        (desk / "model.skops").write_bytes(b"PK broken")
+        until(error)
+        assert fixed() == "renamed"
+
+
+def test_a_pickle_is_never_opened_for_a_client(tmp_path: Path) -> None:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    people = table()[["income", "age"]]
+    model = KNeighborsClassifier(algorithm="kd_tree").fit(people, people["income"] > 40)
+    Recourse.fit(model, people).save(tmp_path / "desk", pickle=True)
+    Problem.load(tmp_path / "desk", trust=Trust(pickle=True))
+    with pytest.raises(P2CError, match="can run any code"):
+        open_store(Settings(problems=(str(tmp_path / "desk"),)))
