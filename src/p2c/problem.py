@@ -476,7 +476,7 @@ class Problem:
         Returns:
             A table of the same kind: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON,
             `exceptions`, `unknown` (values that are missing and that the answer rests on), and `message`, which says
-            what is wrong with an `invalid` row.
+            what is wrong with an `invalid` row; where a model decides, `verified` and `optimal` as well.
 
         >>> import p2c
         >>> import pandas as pd
@@ -487,6 +487,12 @@ class Problem:
         """
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.plan_many, overrides, restrict)
+        if problem.decider is not None:
+            from p2c.learn.tables.view import as_frame
+
+            found = problem.confirmed_many(as_frame(frame), policy, progress=progress)
+            found = found if details else found.drop(columns=["actions", "steps"])
+            return _like(frame, found)
         # What reads tables takes longer to load than most people who ask for one plan would wait.
         from p2c.plan.tables.dask_frames import is_lazy, plan_lazily
         from p2c.plan.tables.frames import plan_frame
@@ -579,6 +585,7 @@ class Problem:
         """Return the confirmed plan of each row of a table: proved where the model was read, else found by asking it."""
         from p2c.confirm.table import Chunks, plan_table
 
+        policy.refuse_model()
         assert self.decider is not None, "a model decides"
         chunks = Chunks(self.planner, self.read_row, policy) if self.decider.is_read else None
         return plan_table(
@@ -757,6 +764,17 @@ class Problem:
         from p2c.report.html import notebook_html
 
         return notebook_html(problem_document(self.theory), self.to_svg())
+
+
+def _like(frame: Any, found: pd.DataFrame) -> Any:
+    """Return a pandas table as the kind of frame that was given."""
+    import narwhals as nw
+
+    given = nw.from_native(frame, pass_through=True, eager_only=True)
+    if not isinstance(given, nw.DataFrame) or given.implementation.is_pandas_like():
+        return found
+    columns = {str(name): found[name].tolist() for name in found.columns}
+    return nw.to_native(nw.from_dict(columns, backend=given.implementation))
 
 
 @lru_cache(maxsize=8)

@@ -109,8 +109,18 @@ def test_restrictions_of_a_person_change_the_answer(client: TestClient) -> None:
     [
         ("/plan", {"problem": "loan", "row": {}}, 422, "missing from the row"),
         ("/plan", {"problem": "loan", "row": {**JOHN, "debt": -1}}, 422, "outside its range"),
-        ("/plan", {"problem": "loan", "row": {**JOHN, "debt": True}}, 422, "row.debt"),
-        ("/plan", {"problem": "loan", "row": {**JOHN, "debt": [1]}}, 422, "row.debt"),
+        (
+            "/plan",
+            {"problem": "loan", "row": {**JOHN, "debt": True}},
+            422,
+            "debt: expected a whole number",
+        ),
+        (
+            "/plan",
+            {"problem": "loan", "row": {**JOHN, "debt": [1]}},
+            422,
+            "row.debt",
+        ),
         ("/plan", {"problem": "lone", "row": JOHN}, 404, "did you mean 'loan'?"),
         ("/plan", {"row": JOHN}, 404, "which problem?"),
         ("/plan", {"problem": "loan", "row": JOHN, "norm": "l3"}, 422, "norm"),

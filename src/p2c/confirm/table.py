@@ -6,16 +6,15 @@ accepted already is not searched for, and once about all ends. Where it is only 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from p2c.domain.spec import Exceptions
 from p2c.errors import P2CError, RowError
 from p2c.plan.outcome import Already, Found, GaveUp, Question
 from p2c.plan.tables.frames import bar
-from p2c.plan.tables.table import plan_texts
+from p2c.plan.tables.table import listed, plan_texts
 from p2c.rules.evaluate import goal_holds
 from p2c.rules.theory import ACCEPTED, Call
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from p2c.domain.row import State
     from p2c.engines.policy import Policy
     from p2c.plan.outcome import Plan
+    from p2c.rules.theory import Theory
 
     Line = dict[str, Any]
     Tell = Callable[[], None]
@@ -59,7 +59,8 @@ def plan_table(
         parts = chunks.lines(plan, rows, tell) if chunks else _one_by_one(plan, rows, tell)
         lines = [line for part in parts for line in part]
     ends = [f"end_{feature.name}" for feature in features]
-    columns = ["status", "cost", *ends, "actions", "steps", "verified", "optimal", "message"]
+    rests = ("exceptions", "unknown", "verified", "optimal", "message")
+    columns = ["status", "cost", *ends, "actions", "steps", *rests]
     return pd.DataFrame(lines, columns=columns, index=rows.index)
 
 
@@ -98,7 +99,8 @@ class Chunks:
                     lines.append(_invalid(found))
                 elif confirmed.get(place, True):
                     proved = not isinstance(found, GaveUp)
-                    lines.append(_line(found, verified=place in confirmed, optimal=proved))
+                    told = _with_missing(self.planner.theory, found)
+                    lines.append(_line(told, verified=place in confirmed, optimal=proved))
                 else:
                     lines += next(_one_by_one(plan, chunk.iloc[[place]], lambda: None))
             yield lines
@@ -123,7 +125,7 @@ def _accepted(planner: ConfirmedPlanner, rows: pd.DataFrame) -> list[bool]:
     """Tell of each row whether the goal surely holds in it, by one question to the model; of none, where it cannot be asked."""
     theory, model, view = planner.theory, planner.decider.source.model, planner.decider.source.view
     names = [each.name for each in view.columns]
-    plain = theory.goal == (Call(ACCEPTED),) and theory.exceptions is Exceptions.ABDUCE
+    plain = theory.goal == (Call(ACCEPTED),) and not (theory.causes or theory.constraints)
     if model is None or not plain or not set(names) <= set(rows.columns):
         return [False] * len(rows)
     try:
@@ -155,6 +157,11 @@ def _confirmed(
     }
 
 
+def _with_missing(theory: Theory, plan: Plan) -> Plan:
+    unknown = theory.missing(plan.question.initial)
+    return replace(plan, question=replace(plan.question, unknown=unknown))
+
+
 def _invalid(error: RowError) -> Line:
     return {"status": "invalid", "verified": False, "optimal": False, "message": str(error)}
 
@@ -167,6 +174,8 @@ def _line(plan: Plan, *, verified: bool, optimal: bool) -> Line:
         **{f"end_{name}": value for name, value in (plan.counterfactual or {}).items()},
         "actions": actions,
         "steps": steps,
+        "exceptions": listed(plan.question.exceptions),
+        "unknown": listed(plan.question.unknown),
         "verified": verified,
         "optimal": optimal,
         "message": "",

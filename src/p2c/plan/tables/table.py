@@ -143,10 +143,10 @@ def _note_unknown(batch: Batch, rows: Whole) -> None:
         return
     code = combined([(where.astype(np.int64), 2) for where in some.values()], rows)
     for group in grouped(code, rows):
-        batch.unknown[group] = _listed([name for name in some if some[name][group[0]]])
+        batch.unknown[group] = listed([name for name in some if some[name][group[0]]])
 
 
-def _listed(items: Sequence[Any]) -> str:
+def listed(items: Sequence[Any]) -> str:
     """Return a list as compact JSON; nothing for an empty one."""
     return json.dumps(items, ensure_ascii=False) if items else ""
 
@@ -269,7 +269,7 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
     except RowError as error:
         _mark_invalid(batch, rows, str(error))
         return
-    batch.exceptions[rows] = _listed(entry.exceptions)
+    batch.exceptions[rows] = listed(entry.exceptions)
     if entry.already:
         batch.status[rows] = "already"
         batch.cost[rows] = 0.0
@@ -428,8 +428,8 @@ def _answer_alone(batch: Batch, row: int) -> None:
         _mark_invalid(batch, np.array([row]), str(error))
         return
     batch.status[row] = plan.status
-    batch.exceptions[row] = _listed(plan.question.exceptions)
-    batch.unknown[row] = _listed(space.theory.missing(state))
+    batch.exceptions[row] = listed(plan.question.exceptions)
+    batch.unknown[row] = listed(space.theory.missing(state))
     if isinstance(plan, Infeasible):
         batch.stuck.append(np.array([row]))
     if isinstance(plan, GaveUp):
