@@ -104,6 +104,18 @@ def test_what_cannot_be_saved_is_said_in_one_line(loan: Problem, tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_problem_is_saved_beside_its_model_and_nowhere_else(
+    tree: p2c.Recourse, tmp_path: Path
+) -> None:
+    tree.save(tmp_path / "folder")
+    problem = Problem.load(tmp_path / "folder")
+    with pytest.raises(P2CError, match=r"the model is not beside it; Recourse\.save keeps"):
+        problem.save(tmp_path / "elsewhere.toml")
+    again = Problem.load(problem.save(tmp_path / "folder" / "copy.toml"))
+    row = {"income": 40, "age": 30}
+    assert again.plan(row).to_dict() == problem.plan(row).to_dict()
+
+
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_a_plan_survives_the_way_through_its_json(loan: Problem, row: Mapping[str, Any]) -> None:
     plan = loan.plan(row)

@@ -138,6 +138,14 @@ def test_all_is_every_extra_that_users_need() -> None:
     assert set(listed[1].split(",")) == EXTRAS.keys() - FOR_OURSELVES
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/howto/index.md"])
+def test_every_extra_for_users_is_in_the_tables(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert [
+        extra for extra in {*EXTRAS} - {"test", "docs", "bench", "dev"} if f"`{extra}`" not in text
+    ] == []
+
+
 def test_extras_refer_to_this_package_by_its_own_name() -> None:
     inner = [each for many in EXTRAS.values() for each in many if re.match(r"p2c\b", each)]
     assert inner

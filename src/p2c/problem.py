@@ -220,6 +220,11 @@ class Problem:
             raise P2CError(
                 "a problem with one person's restrictions is not saved: save the problem without them"
             )
+        kept = self.spec.model and (file.parent / self.spec.model.file).is_file()
+        if self.model is not None and not kept:
+            raise P2CError(
+                f"{file}: the model is not beside it; Recourse.save keeps a problem and its model as one folder"
+            )
         as_json = file.suffix == ".json"
         text = json.dumps(self.to_dict(), indent=2) if as_json else problem_to_toml(self.to_dict())
         try:
