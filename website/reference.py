@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import p2c
-from website.schema_tables import cell, keys_table, kind
+from website.schema_tables import cell, code, keys_table, kind, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def plan_page() -> str:
         "`p2c plan --json`, `plan.to_json()` and the service write this, `p2c check` and `Plan.from_dict` read it."
         " `p2c export PROBLEM ROW --to json-schema` writes the schema for one problem.",
         "An example is [here](../meaning.md#8-the-plan-as-json).",
-        "## PlanRecord",
+        "## Plan",
         keys_table(plan, {**definitions, "PlanRecord": plan}),
     ]
     return "\n\n".join([*parts, *_objects(definitions)])
@@ -54,7 +54,7 @@ def _objects(definitions: dict[str, Any]) -> list[str]:
     for name, each in definitions.items():
         if "properties" in each:
             parts += [
-                f"## {name}",
+                f"## {title(name)}",
                 cell(each.get("description", "")),
                 keys_table(each, definitions),
             ]
@@ -90,7 +90,7 @@ EXIT_CODES = """\
 | 1 | there is no way, or the search gave up; `lint`: warnings; `check`: faults; `review`: rules left to answer |
 | 2 | bad input: one line says what is wrong, where, and what would be right |
 | 130 | interrupted |
-| 141 | nobody reads the output any more (`… \\| head -1`) |
+| 141 | nobody reads the output any more (<code>… &#124; head -1</code>) |
 
 `-` in the place of a row, of people or of a plan reads standard input."""
 
@@ -111,7 +111,7 @@ def _options(command: Any) -> Iterator[str]:
         record = each.get_help_record(context)
         if record is not None:
             name, meaning = record
-            yield f"| `{name.replace('|', chr(92) + '|')}` | {cell(meaning)} |"
+            yield f"| {code(name)} | {cell(meaning)} |"
 
 
 def http_page() -> str:

@@ -23,7 +23,9 @@ def kind(schema: Schema, definitions: Schema) -> str:
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1]
         inner = definitions.get(name, {})
-        return kind(inner, definitions) if "enum" in inner else f"[{name}](#{name.lower()})"
+        if "enum" in inner:
+            return kind(inner, definitions)
+        return f"[{title(name)}](#{title(name).lower()})"
     if "enum" in schema:
         return ", ".join(f"`{each}`" for each in schema["enum"])
     if "const" in schema:
@@ -33,6 +35,15 @@ def kind(schema: Schema, definitions: Schema) -> str:
             kinds = [kind(each, definitions) for each in schema[several]]
             return " or ".join(dict.fromkeys(each for each in kinds if each != "null")) or "any"
     return _plain(schema, definitions)
+
+
+def title(name: str) -> str:
+    """Return what readers call an object of a schema.
+
+    >>> title("FeatureSpec"), title("StepRecord"), title("PlanRequest")
+    ('Feature', 'Step', 'PlanRequest')
+    """
+    return name.removesuffix("Spec").removesuffix("Record") or name
 
 
 def _plain(schema: Schema, definitions: Schema) -> str:
@@ -61,4 +72,10 @@ def _described(schema: Schema, definitions: Schema) -> str:
 
 def cell(text: str) -> str:
     """Return text on one line, safe inside a table."""
-    return " ".join(text.split()).replace("|", "\\|").replace("{", "&#123;").replace("<", "&lt;")
+    line = " ".join(text.split()).replace("<", "&lt;")
+    return line.replace("|", "&#124;").replace("{", "&#123;")
+
+
+def code(text: str) -> str:
+    """Return text as code inside a table, where a bar would end the cell."""
+    return f"<code>{cell(text)}</code>"

@@ -227,7 +227,7 @@ class ProblemSpec(Table):
     )
     norm: Norm = Field(
         Norm.L1,
-        description="How efforts add up: the number of changes (l0), their sum (l1) or the root of their squares (l2).",
+        description="How efforts add up: the number of changes (l0), their sum (l1), the root of their squares (l2) or the largest (linf).",
     )
     minimize: Minimize = Field(
         Minimize.COST, description="What comes first: the cost, or the number of direct actions."
