@@ -269,7 +269,9 @@ def space(problem: ProblemFile, *, as_json: AsJson = False, trust: TrustOption =
 
 @planning.command()
 def example(
-    name: Annotated[str | None, typer.Argument(help="loan, cars, adult or german.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help=f"One of {', '.join(datasets.names())}.")
+    ] = None,
     *,
     folder: Annotated[Path, typer.Option("--to", help="Where to write the files.")] = Path(),
 ) -> None:
