@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 from p2c.errors import P2CError
 from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
+from p2c.web.messages import Message, WhyRequest
 from p2c.web.pages import add_pages
 from p2c.web.pages.frame import show_error
 from p2c.web.problem_store import open_store
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 LOOK = 0.5
 """Seconds between two looks at the files of the problems."""
-ABOUT_PEOPLE = ("/plan", "/nearest", "/why")
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -68,7 +69,10 @@ def build_app(settings: Settings) -> FastAPI:
     app.include_router(router)
     add_pages(app, workbench=settings.pages)
     handle_errors(app, page=show_error if settings.pages else None)
-    app.add_middleware(Guard, settings=settings, pool=pool, metrics=context.metrics)
+    solving = frozenset(questions())
+    app.add_middleware(
+        Guard, settings=settings, pool=pool, metrics=context.metrics, solving=solving
+    )
     return app
 
 
@@ -99,12 +103,19 @@ async def _watch(store: ProblemStore, pool: SolverPool) -> None:
                 store.take(entry)
 
 
+def questions() -> dict[str, type[Message]]:
+    """Return the paths of the service that a solver answers, with what each takes."""
+    routes = [each for each in light.routes if isinstance(each, APIRoute) and each.body_field]
+    return {each.path: each.body_field.field_info.annotation for each in routes}  # type: ignore[union-attr,misc]
+
+
 def described(app: FastAPI, store: ProblemStore) -> dict[str, Any]:
     """Return the description of an app's routes."""
     document = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
-    for path in ABOUT_PEOPLE:
+    about_people = [path for path, kind in questions().items() if issubclass(kind, WhyRequest)]
+    for path in about_people:
         content = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
         content["examples"] = {
             entry.id: {"value": {"problem": entry.id, "row": _made_up(entry)}}

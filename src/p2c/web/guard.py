@@ -29,7 +29,6 @@ log = logging.getLogger("p2c.web.requests")
 COOKIE = "p2c_session"
 OPEN = frozenset({"/health", "/ready", "/login"})
 """Paths that need no token."""
-SOLVING = frozenset({"/plan", "/nearest", "/why", "/check"})
 HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\[\]:@/\s]+)(:[0-9]+)?")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
@@ -67,10 +66,17 @@ class Guard:
     """Refuses what should not get through, and marks, counts and logs what does."""
 
     def __init__(
-        self, app: ASGIApp, *, settings: Settings, pool: SolverPool, metrics: Metrics
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        pool: SolverPool,
+        metrics: Metrics,
+        solving: frozenset[str],
     ) -> None:
         self.app = app
         self.settings = settings
+        self.solving = solving
         self.pool = pool
         self.metrics = metrics
 
@@ -81,7 +87,7 @@ class Guard:
             return
         begin = time.perf_counter()
         if (
-            scope["path"] in SOLVING
+            scope["path"] in self.solving
             and self.pool.is_full
             and not await self.pool.has_room_in_time()
         ):

@@ -20,17 +20,7 @@ if TYPE_CHECKING:
 
 Kept = TypeVar("Kept")
 TASKS: dict[str, Callable[[Consultation, Mapping[str, Any]], Any]] = {
-    "greet": tasks.greet,
-    "plan": tasks.plan,
-    "nearest": tasks.nearest,
-    "why": tasks.why,
-    "check": tasks.check,
-    "overview": tasks.overview,
-    "story": tasks.story,
-    "ways": tasks.ways,
-    "picture": tasks.picture,
-    "letter": tasks.letter,
-    "graph": tasks.graph,
+    **tasks.TASKS,
     "comparison": comparison_task.comparison,
 }
 ANSWERED, REFUSED, FAILED, PUT_BACK = b"0", b"1", b"2", b"3"

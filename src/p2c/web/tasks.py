@@ -236,3 +236,22 @@ def _blockers(plan: Plan) -> list[dict[str, Any]]:
     if not isinstance(plan, Infeasible):
         return []
     return [each.to_dict() for each in plan.blockers]
+
+
+TASKS = {
+    each.__name__: each
+    for each in (
+        greet,
+        plan,
+        nearest,
+        why,
+        check,
+        overview,
+        story,
+        ways,
+        picture,
+        letter,
+        graph,
+    )
+}
+"""What a solver may be asked for, by name."""
