@@ -36,8 +36,7 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bo
     if not hasattr(row, "keys"):
         found = type(row).__name__
         raise RowError([Fault("", f"expected a row of values by feature, found a {found}")])
-    keys = {key for key in row.keys() if isinstance(key, str)}  # noqa: SIM118 - a Series iterates over its values
-    spare = keys - {feature.name for feature in features}
+    keys = row.keys()
     state: State = {}
     absent = [feature.name for feature in features if feature.name not in keys]
     several = len(absent) > SEVERAL
@@ -45,6 +44,8 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bo
     for feature in features:
         if feature.name not in keys:
             if not several:
+                spare = {key for key in keys if isinstance(key, str)}
+                spare -= {each.name for each in features}
                 faults.append(Fault(feature.name, _missing(feature.name, spare)))
             continue
         try:

@@ -65,7 +65,7 @@ def with_renderer(theory: Theory, plan: Plan, *, cheapest: bool = True) -> Plan:
         plan.question,
         renderer=PlanRenderer(theory, cheapest),
         unknown=theory.missing(plan.question.initial),
-        source=theory.source.to_dict() if theory.source else None,
+        source=theory.told_source,
     )
     told = replace(plan, question=question)
     match told:

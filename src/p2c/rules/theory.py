@@ -203,16 +203,18 @@ class Theory:
 
     def missing(self, state: Mapping[str, Value]) -> tuple[str, ...]:
         """Return the features on which an answer rests and whose values are not known in a state."""
-        return tuple(name for name in self.consulted if state[name] is None)
+        return tuple([name for name in self.consulted if state[name] is None])
 
     def rests_on(self, state: Mapping[str, Value]) -> dict[str, Any]:
         """Return what every answer says of itself: `unknown` values and the rules' `source`, each where there is any."""
         missing = self.missing(state)
-        return {**({"unknown": list(missing)} if missing else {}), **self._told_source}
+        source = {"source": self.told_source} if self.told_source else {}
+        return {**({"unknown": list(missing)} if missing else {}), **source}
 
     @cached_property
-    def _told_source(self) -> dict[str, Any]:
-        return {"source": self.source.to_dict()} if self.source else {}
+    def told_source(self) -> dict[str, Any] | None:
+        """Return what the rules were learned from, as answers tell it."""
+        return self.source.to_dict() if self.source else None
 
     def called(
         self, bodies: Iterable[Iterable[Condition]]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from p2c.domain.feature import Kind, exact
 from p2c.rules.syntax import Comparator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from fractions import Fraction
 
     from p2c.domain.feature import Feature, Value
@@ -90,14 +90,13 @@ class Axis:
         return _ranges(tuple(sorted({*self.cuts, *_middles(self)})), self.size)
 
     @cached_property
-    def _starts(self) -> tuple[int, ...]:
-        return tuple(region[0] for region in self.regions[1:])
-
-    def region(self, place: int) -> int:
-        """Return the region of a place on the grid; with moves, every value is its own."""
+    def region(self) -> Callable[[int], int]:
+        """Return what tells the region of a place on the grid; with moves, every value is its own."""
         if self.feature.moves_from is not None:
-            return place
-        return bisect_right(self._starts, place) if self.ordered else self._cell_of_category[place]
+            return int
+        if not self.ordered:
+            return self._cell_of_category.__getitem__
+        return partial(bisect_right, [region[0] for region in self.regions[1:]])
 
     def passes(self, test: Test, place: int) -> bool:
         """Tell whether the value at a place on the grid passes a test, negation included."""

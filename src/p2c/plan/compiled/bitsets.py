@@ -8,7 +8,7 @@ from operator import and_, or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 class Remembered(dict[int, int]):
@@ -55,6 +55,15 @@ def numbers(mask: int) -> Iterator[int]:
         bit = mask & -mask
         yield bit.bit_length() - 1
         mask ^= bit
+
+
+def mask_of(numbers: Iterable[int]) -> int:
+    """Return some numbers, no two alike, as a mask.
+
+    >>> bin(mask_of([1, 3]))
+    '0b1010'
+    """
+    return sum([1 << number for number in numbers])
 
 
 def subsets(mask: int) -> Iterator[int]:

@@ -158,9 +158,9 @@ class Person:
 
 def place_person(space: Space, state: Mapping[str, Value]) -> Person:
     """Return the person whose row this is."""
-    values = tuple(state[axis.feature.name] for axis in space.axes)
+    values = tuple([state[name] for name in space.index])
     places = tuple(map(_place, space.axes, values))
-    on_grid = all(
+    on_grid = OFF not in places or all(
         place != OFF or value is None for place, value in zip(places, values, strict=True)
     )
     lines, prices = grid_measures(space) if on_grid else measure(space, values)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.plan.compiled.bitsets import numbers
+from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.search.best_first import Key
 from p2c.plan.search.box_prices import BoxPrices
 from p2c.plan.search.devices import Device
 from p2c.plan.search.options import Choice
 from p2c.plan.search.propagation import DeadEnd, Propagation
-from p2c.plan.search.set_search import OrderLead, SetSearch, choice_key, contains_one, mask_of
+from p2c.plan.search.set_search import OrderLead, SetSearch, choice_key, contains_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,7 +57,7 @@ class BoxSearch(SetSearch):
     def boxed(self, end: End, forced: frozenset[int], before: BoxLead | None) -> Iterator[BoxLead]:
         """Yield a box, if a plan may come of it; `forced` are the features that do not stay as they are."""
         choice = self.cheapest(end, forced)
-        if choice is None or contains_one(mask_of(end.taken.values()), self.closed):
+        if choice is None or contains_one(sum(end.taken.values()), self.closed):
             return
         price = self.prices.of(end, choice, before and before.price)
         effort = choice.effort
@@ -133,7 +133,7 @@ class BoxLead(NamedTuple):
         paths = search.orders(choice, list(self.end.regions), limits)
         arrival = next(paths, None)
         if arrival is not None:
-            mask = mask_of(1 << number for number in choice.chosen)
+            mask = mask_of(choice.chosen)
             search.arrived.append(mask)
             if arrival.effort == choice.effort and not search.every:
                 search.closed.append(mask)
@@ -207,7 +207,7 @@ class BoxLead(NamedTuple):
             spent = listed[options[0]].effort if cheapest else 0
             below = [number for number in options if listed[number].effort - spent <= left]
             below = below[: len(below) // 2]
-        cheap = mask_of(1 << number for number in below)
+        cheap = mask_of(below)
         return cheap | cheapest if cheap != self._open(axis) else cheapest
 
     def _part(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.plan.compiled.bitsets import numbers
+from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.search.propagation import DeadEnd, some_state
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def conflict(standing: Standing, limits: Limits) -> int | None:
     useless, waiting = 0, [tuple(numbers(end.left & ~useful))]
     while waiting:
         part = waiting.pop()
-        mask = sum(1 << number for number in part)
+        mask = mask_of(part)
         if ends_nowhere(useless | mask):
             useless |= mask
         elif len(part) > 1:

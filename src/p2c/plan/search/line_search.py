@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from p2c.plan.compiled.bitsets import numbers
+from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.search.best_first import Key
 from p2c.plan.search.courses import STAY, WAY_SHARE, Survey
 from p2c.plan.search.line_boxes import NEARLY, ArrivedLead, LineLead
 from p2c.plan.search.options import Choice
 from p2c.plan.search.propagation import DeadEnd
 from p2c.plan.search.relaxation import STAYING, Box, Relaxation, Stretch
-from p2c.plan.search.set_search import SetSearch, contains_one, mask_of
+from p2c.plan.search.set_search import SetSearch, contains_one
 from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
@@ -134,14 +134,14 @@ class LineSearch(SetSearch):
             left, known = ({each.number for each in some} for some in (open_, before))
             if left == known:
                 continue
-            gone |= mask_of(1 << number for number in known - left if number != STAY)
+            gone |= mask_of(number for number in known - left if number != STAY)
             if STAY in known - left:
                 moved.append(axis)
             if len(left) == 1 and STAY not in left:
                 chosen += left
         if not (chosen or gone or moved):
             return past
-        kept = mask_of(1 << number for number in chosen)
+        kept = mask_of(chosen)
         end = past.narrowed(tuple(chosen), past.left & ~gone | kept)
         for axis in moved:
             end.leave_own(axis)
@@ -257,9 +257,9 @@ class LineSearch(SetSearch):
         arrival = next(paths, None)
         self.tried[chosen] = arrival is not None
         if arrival is not None:
-            self.arrived.append(mask_of(1 << number for number in chosen))
+            self.arrived.append(mask_of(chosen))
             self._note(arrival)
-            kind = mask_of(1 << number for number, _ in at.values() if number != STAY)
+            kind = mask_of(number for number, _ in at.values() if number != STAY)
             yield ArrivedLead(self, arrival.key, arrival, paths, kind)
 
     def _note(self, arrival: Arrival) -> None:
@@ -273,12 +273,12 @@ class LineSearch(SetSearch):
 def taken_mask(box: Box) -> int:
     """Return the options that every choice of a box takes."""
     settled = (open_[0].number for open_ in box.values() if len(open_) == 1)
-    return mask_of(1 << number for number in settled if number != STAY)
+    return mask_of(number for number in settled if number != STAY)
 
 
 def _synced(box: Box, end: End) -> Box | None:
     """Return a box without what can no longer be ended with; None where a feature has nothing left."""
-    left = end.left | mask_of(end.taken.values())
+    left = end.left | sum(end.taken.values())
     found: Box = {}
     for axis, open_ in box.items():
         stays = axis not in end.moved

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from p2c.domain.feature import Law
 from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.compiled.bitsets import bits, numbers, subsets
+from p2c.plan.compiled.bitsets import bits, mask_of, numbers, subsets
 from p2c.plan.compiled.causal_moves import Memory, causal_moves, common_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from p2c.plan.compiled.causal_moves import CausalMoves
+    from p2c.plan.compiled.causal_moves import Case, CausalMoves
     from p2c.plan.compiled.space import Space
     from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.search.options import Option
@@ -224,23 +224,41 @@ class RelaxedReach:
 
     def look(self, may_of: list[int], must_of: list[int], regions: list[int]) -> Prospect:
         """Return how far governed features may come from some regions, by what all features may and must let fire."""
+        return self._settled(may_of, must_of, regions, self.memory.reached, self._grown)
+
+    def at_rest(self, before: Prospect) -> Prospect:
+        """Return what is left of a prospect once every governed feature must stand where its law allows it."""
+        may_of, must_of, regions = before.may_of[:], before.must_of[:], before.regions[:]
+        return self._settled(may_of, must_of, regions, self.memory.kept, self.allowed)
+
+    def _settled(
+        self,
+        may_of: list[int],
+        must_of: list[int],
+        regions: list[int],
+        known: dict[Case, int],
+        follow: Callable[[int, int, int, int], int],
+    ) -> Prospect:
+        """Return what is possible when the regions of each governed feature follow from what may and must fire."""
         space = self.transitions.person.space
-        known = self.memory.reached
-        while True:
+        changed = True
+        while changed:
             may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
-            grown = False
+            changed = False
             for position, axis, rules in self.governed:
                 key = position, regions[position], may & rules, must & rules
-                reached = known.get(key)
-                if reached is None:
-                    reached = known[key] = self.moved(*key)
-                if reached & ~regions[position]:
-                    grown = True
-                    regions[position] |= reached
-                    some, every = self.bodies(self.causal_moves[position], regions[position])
-                    may_of[axis], must_of[axis] = some, every
-            if not grown:
-                return Prospect(may, must, may_of, must_of, regions)
+                now = known.get(key)
+                if now is None:
+                    now = known[key] = follow(*key)
+                if now != regions[position]:
+                    changed, regions[position] = True, now
+                    if not now:
+                        return Prospect(may, must, may_of, must_of, regions)
+                    may_of[axis], must_of[axis] = self.bodies(self.causal_moves[position], now)
+        return Prospect(may, must, may_of, must_of, regions)
+
+    def _grown(self, position: int, regions: int, fired: int, sure: int) -> int:
+        return regions | self.moved(position, regions, fired, sure)
 
     def _before(self, stirring: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
         """Return what is possible with one option less, where that is known: more only makes more possible."""
@@ -249,29 +267,6 @@ class RelaxedReach:
             if known is not None:
                 return known.may_of[:], known.must_of[:], known.regions[:]
         return list(self.own), list(self.own), list(self.start)
-
-    def at_rest(self, before: Prospect) -> Prospect:
-        """Return what is left of a prospect once every governed feature must stand where its law allows it."""
-        space = self.transitions.person.space
-        may_of, must_of = list(before.may_of), list(before.must_of)
-        regions = list(before.regions)
-        known = self.memory.kept
-        while True:
-            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
-            shrunk = False
-            for position, axis, rules in self.governed:
-                key = position, regions[position], may & rules, must & rules
-                kept = known.get(key)
-                if kept is None:
-                    kept = known[key] = self.allowed(*key)
-                if kept != regions[position]:
-                    shrunk = True
-                    regions[position] = kept
-                    if not kept:
-                        return Prospect(may, must, may_of, must_of, regions)
-                    may_of[axis], must_of[axis] = self.bodies(self.causal_moves[position], kept)
-            if not shrunk:
-                return Prospect(may, must, may_of, must_of, regions)
 
     def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
@@ -426,7 +421,7 @@ class RelaxedReach:
 
     def _cells(self, index: int, places: list[int]) -> int | None:
         cells = {self.transitions.judged_cell(index, place) for place in places}
-        return None if -1 in cells else sum(1 << cell for cell in cells)
+        return None if -1 in cells else mask_of(cells)
 
     @cached_property
     def _judged(self) -> dict[tuple[int, int], int | None]:

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.compiled.bitsets import numbers
+from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.search.best_first import START, Arrival, Key, Move, chain_of
 from p2c.plan.search.bounds import known_reasons
 from p2c.plan.search.devices import ALL, Device
@@ -121,7 +121,7 @@ class SetSearch:
         if few and Device.ENDS in self.devices and not self._most_ends(choice, limits):
             return
         paths = self._ordered(
-            choice, rests, limits, halts=contains_one(_mask(choice), self.arrived)
+            choice, rests, limits, halts=contains_one(mask_of(choice.chosen), self.arrived)
         )
         ends: set[Places] = set()
         varies = False
@@ -212,7 +212,7 @@ class ChoiceLead(NamedTuple):
         if self.reasons is not None:
             return self._branches(self.reasons, self.past)
         search, choice = self.search, self.choice
-        if contains_one(_mask(choice), search.closed):
+        if contains_one(mask_of(choice.chosen), search.closed):
             return ()
         end = search.end(choice, self.past)
         if end is None:
@@ -237,12 +237,12 @@ class ChoiceLead(NamedTuple):
         if arrival is None:
             yield from self._because(search.unmet_reasons(standing, limits), end)
             return
-        search.arrived.append(_mask(choice))
+        search.arrived.append(mask_of(choice.chosen))
         yield OrderLead(search, arrival.key, arrival, paths)
         if search.every or arrival.effort > choice.effort:
             yield from self._because([end.left], end)
         else:
-            search.closed.append(_mask(choice))
+            search.closed.append(mask_of(choice.chosen))
 
     def _because(self, reasons: list[int], end: End) -> Iterable[Lead | Arrival]:
         """Return the lead again with the reasons why it falls short; nothing, where one cannot be remedied."""
@@ -271,15 +271,6 @@ class ChoiceLead(NamedTuple):
             key = choice_key(search.options, chosen, effort, max(effort + rest, self.key.effort))
             yield ChoiceLead(search, key, Choice(effort, chosen, barred), end, None)
             barred |= 1 << number
-
-
-def mask_of(bits: Iterable[int]) -> int:
-    """Return options, each a bit, as one set."""
-    return sum(bits)
-
-
-def _mask(choice: Choice) -> int:
-    return mask_of(1 << number for number in choice.chosen)
 
 
 def contains_one(mask: int, sets: list[int]) -> bool:

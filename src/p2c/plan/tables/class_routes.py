@@ -24,7 +24,7 @@ from p2c.plan.search.best_first import Key, moves_of, step_ends
 from p2c.plan.search.states import Node, Path, successors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.space import Space
@@ -102,13 +102,17 @@ class ClassRoutes:
 
     def regions(self, person: Person) -> Places:
         """Return the region of each telling value; that of a missing one is `OFF`."""
-        axes = self.space.axes
+        places = person.places
         return tuple(
             [
-                OFF if person.places[index] == OFF else axes[index].region(person.places[index])
-                for index in self.telling
+                OFF if places[index] == OFF else region(places[index])
+                for index, region in self._tellers
             ]
         )
+
+    @cached_property
+    def _tellers(self) -> list[tuple[int, Callable[[int], int]]]:
+        return [(index, self.space.axes[index].region) for index in self.telling]
 
     def entry(self, person: Person, most: int = LABELS) -> Entry | None:
         """Return the person's class, or None for a person off the grid, whose class has nobody else in it."""
