@@ -18,6 +18,7 @@ from p2c.cli.learning import learning
 from p2c.datasets import load_frame
 from p2c.errors import MissingExtra, P2CError, ReviewError
 from p2c.learn.causal.review import read_review
+from p2c.learn.tables.files import read_frame
 from p2c.rules import parse
 
 if TYPE_CHECKING:
@@ -70,6 +71,13 @@ def test_learning_prints_the_rules_and_how_they_fare_on_rows_not_seen(adult: Pat
     assert "label(X,'<=50K') :- not marital_status(X,'Married-civ-spouse')" in shown.output
     assert "held out      800 " in shown.output
     assert "where none holds, the class is '>50K'" in shown.output
+
+
+def test_a_table_of_parquet_is_learned_from_like_one_of_csv(adult: Path, tmp_path: Path) -> None:
+    path = tmp_path / "adult.parquet"
+    read_frame(adult).to_parquet(path)
+    asked = ("--target", "label", "--positive", "<=50K")
+    assert run("learn", path, *asked).output == run("learn", adult, *asked).output
 
 
 def test_a_learned_problem_can_be_planned(adult: Path, tmp_path: Path) -> None:

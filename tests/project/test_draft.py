@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c.errors import P2CError
+from p2c.learn.tables.files import open_table
 from p2c.project.assumptions import Assumption
 from p2c.project.building import build, built, main, read_work
 from p2c.project.draft import Choice, Draft, read_draft, take_model, take_table, write_draft
 from p2c.project.fitting import learn_problem
-from p2c.project.table import open_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,6 +18,8 @@ from p2c.errors import P2CError, misread
 from p2c.markup import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from p2c.problem import Problem
 
 ProblemFile = Annotated[
@@ -99,6 +101,23 @@ def _number(option: str, text: str) -> int | float:
         return float(text)
     except ValueError:
         raise P2CError(f"{option}: expected a number, found '{text}'") from None
+
+
+def chosen_actions(column: Callable[[str], str], **named: Iterable[str] | None) -> dict[str, str]:
+    """Return the action of each column that somebody named, by action; one that is named twice is refused.
+
+    `column` finds a column by its name.
+
+    >>> chosen_actions(str, up=["age"], fixed=["sex"])
+    {'age': 'up', 'sex': 'fixed'}
+    """
+    found: dict[str, str] = {}
+    for action, names in named.items():
+        for name in map(column, names or ()):
+            if found.get(name, action) != action:
+                raise P2CError(f"--{action} {name}: the column is given as '{found[name]}' too")
+            found[name] = action
+    return found
 
 
 def given(**keys: Any) -> dict[str, Any]:

@@ -5,13 +5,14 @@ Exit codes: 0 done, 2 bad input.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path  # noqa: TC003  typer reads the annotations
 from typing import Annotated
 
 import typer
 
 from p2c.cli.app import command_group, out
-from p2c.cli.desk import TrustOption, refuse_existing, write_new
+from p2c.cli.desk import TrustOption, chosen_actions, refuse_existing, write_new
 from p2c.cli.learning import (
     Down,
     Fixed,
@@ -21,7 +22,6 @@ from p2c.cli.learning import (
     ScaleOption,
     Seed,
     Up,
-    actions_of,
     hint_actions,
     need_learning,
 )
@@ -42,7 +42,7 @@ def extract(
         ),
     ] = None,
     *,
-    data: Annotated[Path, typer.Option(help="Rows to ask it about, a CSV file with names.")],
+    data: Annotated[Path, typer.Option(help="Rows to ask it about, a CSV or Parquet file.")],
     decisions: Annotated[
         str | None, typer.Option(help="Instead of a model: the column of recorded decisions.")
     ] = None,
@@ -87,7 +87,8 @@ def extract(
     truth = find_column(frame, target, source=str(data)) if target else None
     labels = frame[truth] if truth else None
     asked = frame.drop(columns=truth) if truth else frame
-    actions = actions_of(asked, fixed, up, down, source=str(data))
+    column = partial(find_column, asked, source=str(data))
+    actions = chosen_actions(column, fixed=fixed, up=up, down=down)
     if model is not None:
         words = [*(trust or ()), *(["pickle"] if trust_pickle else [])]
         opened = load_model(model, asked, Trust.of(words))

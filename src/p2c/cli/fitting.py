@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from p2c.cli.app import command_group, out
-from p2c.cli.desk import TrustOption, refuse_existing, write_new
+from p2c.cli.desk import TrustOption, chosen_actions, refuse_existing, write_new
 from p2c.cli.learning import (
     DecimalComma,
     Down,
@@ -95,7 +95,7 @@ def fit(
     words = tuple(trust or ())
     table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
     opened = open_stored(model, table, target=target, trust=Trust.of(words))
-    given = _given(opened.table, fixed=fixed, up=up, down=down, free=free)
+    given = chosen_actions(opened.table.column, fixed=fixed, up=up, down=down, free=free)
     efforts = _efforts(opened.table, weight)
     assumed = assume(opened.table.seen, given=given, weights=efforts)
     rules = read_causal(causal)
@@ -159,7 +159,7 @@ def init(
     kept = frozenset(map(table.column, [column, *(keep or ())]))
     table = useful(table, kept)
     rest = table.without([column])
-    given = _given(rest, fixed=fixed, up=up, down=down, free=free)
+    given = chosen_actions(rest.column, fixed=fixed, up=up, down=down, free=free)
     efforts = _efforts(rest, weight)
     assumed = assume(rest.seen, given=given, weights=efforts)
     if _may_ask(yes):
@@ -195,15 +195,6 @@ def _may_ask(yes: bool) -> bool:
 
 def _rows(assumed: Sequence[Assumption]) -> list[tuple[str, str, float, str]]:
     return [(each.column, each.action, each.weight, each.why) for each in assumed]
-
-
-def _given(table: Table, **named: list[str] | None) -> dict[str, str]:
-    from p2c.project.assumptions import chosen_actions
-
-    found = {
-        action: [table.column(name) for name in names or ()] for action, names in named.items()
-    }
-    return chosen_actions(map(str, table.frame.columns), **found)
 
 
 def _efforts(table: Table, weights: list[str] | None) -> dict[str, float]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from p2c.cli.app import command_group, out
-from p2c.cli.desk import refuse_existing, write_new
+from p2c.cli.desk import chosen_actions, refuse_existing, write_new
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import MissingExtra, P2CError
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from p2c.learn.tables.files import Table as DataTable
 
 learning = command_group()
 
@@ -31,7 +31,7 @@ class ScaleName(Enum):
     MAD = "mad"
 
 
-Table = Annotated[Path, typer.Argument(help="The data, a CSV file with a line of names.")]
+Table = Annotated[Path, typer.Argument(help="The data, a CSV or Parquet file with names.")]
 ReviewFile = Annotated[Path, typer.Argument(help="The review, as `p2c causal` writes it.")]
 Ignored = Annotated[
     list[str] | None, typer.Option("--ignore", help="A column to leave out; repeat it for more.")
@@ -89,15 +89,14 @@ def learn(
     """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
     need_learning()
     from p2c.learn.decision import describe_problem, learn_decision
-    from p2c.learn.tables.files import find_column
     from p2c.report.learned import show_learned
 
     refuse_existing(output, problem)
-    frame = looked_at(data, ignore, [target, *(keep or ())], decimal_comma=decimal_comma)
-    column = find_column(frame, target, source=str(data))
-    actions = actions_of(frame, fixed, up, down, source=str(data))
+    table = looked_at(data, ignore, [target, *(keep or ())], decimal_comma=decimal_comma)
+    column = table.column(target)
+    actions = chosen_actions(table.column, fixed=fixed, up=up, down=down)
     learned = learn_decision(
-        frame, column, positive=positive, held_out=held_out, seed=seed, ratio=ratio, tail=tail
+        table.frame, column, positive=positive, held_out=held_out, seed=seed, ratio=ratio, tail=tail
     )
     show_learned(out, learned)
     if output is not None:
@@ -105,7 +104,7 @@ def learn(
     if problem is not None:
         described = describe_problem(
             learned,
-            frame.drop(columns=column),
+            table.frame.drop(columns=column),
             name=problem.stem,
             wanted=wanted,
             scale=scale.value,
@@ -154,7 +153,7 @@ def causal(
     from p2c.report.candidates import show_candidates, show_progress
 
     named = [*(keep or ()), *(target or ()), *(feature or ())]
-    frame = looked_at(data, ignore, named, decimal_comma=decimal_comma)
+    frame = looked_at(data, ignore, named, decimal_comma=decimal_comma).frame
     places = _cuts(cuts, frame) if cuts else None
     found = learn_causal_rules(
         frame,
@@ -239,42 +238,15 @@ def need_learning() -> None:
 
 def looked_at(
     data: Path, ignore: list[str] | None, keep: list[str], *, decimal_comma: bool
-) -> pd.DataFrame:
+) -> DataTable:
     """Read a table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
-    from p2c.learn.tables.files import find_column, read_frame
-    from p2c.learn.tables.look import look, refuse_commas, with_decimal_commas
+    from p2c.learn.tables.files import open_table
     from p2c.report.learned import show_columns
 
-    frame = read_frame(data, without=ignore or ())
-    seen = look(frame)
-    if decimal_comma:
-        frame = with_decimal_commas(frame, seen)
-        seen = look(frame)
-    refuse_commas(seen)
-    kept = {find_column(frame, name, source=str(data)) for name in keep}
-    show_columns(out, seen, keep=kept)
-    return frame.drop(columns=[each.name for each in seen.left_out(kept)])
-
-
-def actions_of(
-    frame: pd.DataFrame,
-    fixed: list[str] | None,
-    up: list[str] | None,
-    down: list[str] | None,
-    *,
-    source: str,
-) -> dict[str, str]:
-    """Return who may change what, by the names of columns; one that is not there or named twice is an error."""
-    from p2c.learn.tables.files import find_column
-
-    found: dict[str, str] = {}
-    for action, names in (("fixed", fixed), ("up", up), ("down", down)):
-        for name in names or ():
-            find_column(frame, name, source=source)
-            if found.get(name, action) != action:
-                raise P2CError(f"--{action} {name}: the column is given as '{found[name]}' too")
-            found[name] = action
-    return found
+    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
+    kept = set(map(table.column, keep))
+    show_columns(out, table.seen, keep=kept)
+    return table.without(each.name for each in table.seen.left_out(kept))
 
 
 def hint_actions(described: dict[str, Any]) -> None:

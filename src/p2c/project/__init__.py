@@ -4,6 +4,8 @@
 extracts, `Recourse.save` writes the folder; `learn_problem` does it from labels. The command line and the pages call these.
 """
 
+from p2c.learn.tables.files import Table as Table
+from p2c.learn.tables.files import open_table as open_table
 from p2c.project.assumptions import Assumption as Assumption
 from p2c.project.assumptions import assume as assume
 from p2c.project.fitting import Fit as Fit
@@ -11,5 +13,3 @@ from p2c.project.fitting import FitRequest as FitRequest
 from p2c.project.fitting import fit_model as fit_model
 from p2c.project.fitting import learn_problem as learn_problem
 from p2c.project.fitting import open_stored as open_stored
-from p2c.project.table import Table as Table
-from p2c.project.table import open_table as open_table

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from p2c.errors import P2CError
 from p2c.learn.tables.look import USELESS, ColumnKind
 
 if TYPE_CHECKING:
@@ -72,21 +71,3 @@ def keys_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, Any]]:
         keys = {"weight": each.weight} if each.weight != 1 else {}
         found[each.column] = keys | ({"label": each.label} if each.label else {})
     return {column: keys for column, keys in found.items() if keys}
-
-
-def chosen_actions(columns: Iterable[str], **named: Iterable[str] | None) -> dict[str, str]:
-    """Return the action of each column that somebody named, by action; one that is named twice is refused.
-
-    >>> chosen_actions(["age", "sex"], up=["age"], fixed=["sex"])
-    {'age': 'up', 'sex': 'fixed'}
-    """
-    known = set(columns)
-    found: dict[str, str] = {}
-    for action, names in named.items():
-        for name in names or ():
-            if name not in known:
-                raise P2CError(f"--{action} {name}: no such column")
-            if found.get(name, action) != action:
-                raise P2CError(f"--{action} {name}: the column is given as '{found[name]}' too")
-            found[name] = action
-    return found

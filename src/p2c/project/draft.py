@@ -15,16 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
 from p2c.learn.model.stored import OWN_FILES
+from p2c.learn.tables.files import open_table
 from p2c.project.assumptions import assume
 from p2c.project.fitting import open_stored, useful
-from p2c.project.table import open_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from p2c.learn.tables.files import Table
     from p2c.project.assumptions import Assumption
     from p2c.project.fitting import Opened
-    from p2c.project.table import Table
 
 DRAFT = "project.json"
 TABLES = (".csv", ".parquet")

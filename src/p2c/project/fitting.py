@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from p2c.domain.spec import Trust
     from p2c.learn.decision import Learned
     from p2c.learn.tables.domains import Scale
+    from p2c.learn.tables.files import Table
     from p2c.project.assumptions import Assumption
-    from p2c.project.table import Table
 
 
 @dataclass(frozen=True, eq=False)

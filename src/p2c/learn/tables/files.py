@@ -1,36 +1,48 @@
-"""A table from a CSV file, its cells read as `p2c plan` reads those of a row."""
+"""A table out of a file, CSV or Parquet, with what each of its columns holds.
+
+The cells of CSV are read as `p2c plan` reads those of a row.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import sys
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from p2c.domain.files import read_sheet
 from p2c.domain.row import read_number
-from p2c.errors import P2CError, suggestion
+from p2c.errors import MissingExtra, P2CError, suggestion
 from p2c.learn.foldse.text import predicate_name
+from p2c.learn.tables.look import look, refuse_commas, with_decimal_commas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    from p2c.learn.tables.look import TableLook
 
 PADDED = re.compile(r"[+-]?0[0-9]")
 TRUTHS = {"true": True, "false": False}
 
 
 def read_frame(path: Path, *, without: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the table without some of its columns; only a blank cell, or `nan` among numbers, is a missing value."""
+    """Return the table of a file without some of its columns."""
+    frame = _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_csv(path)
+    return frame.drop(columns=[find_column(frame, name, source=str(path)) for name in without])
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Read CSV; only a blank cell, or `nan` among numbers, is a missing value."""
     sheet = read_sheet(path)
     cells = [row.cells for row in sheet.rows]
     if not cells:
         raise P2CError(f"{path}: expected a line of names and rows below it, found no rows")
     columns = zip(sheet.names, zip(*cells, strict=True), strict=True)
-    frame = pd.DataFrame({name: _column(f"{path}, {name}", cells) for name, cells in columns})
-    return frame.drop(columns=[find_column(frame, name, source=str(path)) for name in without])
+    return pd.DataFrame({name: _column(f"{path}, {name}", cells) for name, cells in columns})
 
 
 def _column(place: str, cells: Sequence[str]) -> pd.Series:
@@ -68,3 +80,61 @@ def find_column(frame: pd.DataFrame, name: str, *, source: str) -> str:
         if predicate_name(column) == predicate_name(name):
             return str(column)
     raise P2CError(f"{source}: no column '{name}'; {suggestion(name, frame.columns)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows and what their columns hold; `source` is what errors call the file."""
+
+    frame: pd.DataFrame
+    seen: TableLook
+    source: str
+
+    def column(self, name: str) -> str:
+        """Return a column by its name, as it stands in the file or as rules write it."""
+        return find_column(self.frame, name, source=self.source)
+
+    def without(self, names: Iterable[str]) -> Table:
+        """Return the table without some of its columns."""
+        gone = {self.column(name) for name in names}
+        kept = tuple(each for each in self.seen.columns if each.name not in gone)
+        return replace(
+            self, frame=self.frame.drop(columns=sorted(gone)), seen=replace(self.seen, columns=kept)
+        )
+
+    def only(self, names: Iterable[str]) -> Table:
+        """Return the table with just the columns that a model names, called as the model does.
+
+        Some libraries store names with `_` in the place of other signs, so that counts as the same name.
+        """
+        wanted = {self.column(name): name for name in names}
+        frame = self.frame[list(wanted)].rename(columns=wanted)
+        looks = {each.name: each for each in self.seen.columns}
+        seen = tuple(replace(looks[column], name=name) for column, name in wanted.items())
+        return replace(self, frame=frame, seen=replace(self.seen, columns=seen))
+
+
+def open_table(path: Path, *, ignore: Iterable[str] = (), decimal_comma: bool = False) -> Table:
+    """Read a CSV or Parquet file and look at its columns; numbers with commas are read or refused, never guessed at."""
+    frame = read_frame(path, without=ignore)
+    seen = look(frame)
+    if decimal_comma:
+        frame = with_decimal_commas(frame, seen)
+        seen = look(frame)
+    refuse_commas(seen)
+    return Table(frame, seen, str(path))
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        frame = pd.read_parquet(path)
+    except ImportError as error:
+        raise MissingExtra("pyarrow", extra="batch") from error
+    except Exception as error:
+        # Whatever a torn file makes the reader raise, it is no table.
+        raise P2CError(
+            f"{path}: cannot be read as Parquet: {' '.join(str(error).split())}"
+        ) from None
+    if frame.empty:
+        raise P2CError(f"{path}: expected rows and columns, found none")
+    return frame
