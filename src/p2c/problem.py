@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.audit.audit import Asked, Audit
+    from p2c.audit.reasons import Catalogue, Reason
     from p2c.confirm.answers import ConfirmedPlanner
     from p2c.confirm.decider import Decider
     from p2c.confirm.result import VerifiedPlan
@@ -610,6 +611,50 @@ class Problem:
         refuse_unknown(overrides, [*OVERRIDES, *(ask.__kwdefaults__ or {})])
         return self.restricted(restrict or {}).with_keys(**overrides)
 
+    def reasons(
+        self,
+        row: Mapping[str, Any] | Plan,
+        *,
+        codes: str | Path | Catalogue | None = None,
+        protected: Sequence[str] = (),
+        time_limit: float | None = None,
+    ) -> tuple[Reason, ...]:
+        """Return at most four principal reasons against a person who is refused, each checked against the decision itself.
+
+        Args:
+            row: The person's values by feature, or their plan.
+            codes: A lender's catalogue: a CSV file with the columns feature, direction, code and text.
+            protected: Features that are never given as a reason.
+            time_limit: Seconds for the plan, and as many for the reasons.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> [(each.feature, each.direction, each.check) for each in loan.reasons(john)]
+        [('bank_balance', 'low', 'moves'), ('credit_score', 'low', 'moves')]
+        """
+        from p2c.audit.reasons import Catalogue, principal_reasons, read_catalogue
+        from p2c.plan.search.best_first import Limits
+
+        if isinstance(codes, Catalogue):
+            catalogue = codes
+        elif codes is None:
+            catalogue = Catalogue(protected=tuple(protected))
+        else:
+            catalogue = read_catalogue(Path(codes), protected)
+        catalogue.refuse_gaps(self.compiled)
+        plan = row if isinstance(row, Plan) else self.plan(row, time_limit=time_limit)
+        if plan.status == "already":
+            return ()
+        limits, state = Limits.within(time_limit), plan.question.initial
+        return principal_reasons(self.compiled, state, plan.counterfactual, catalogue, limits)
+
+    def _reason_texts(self, plan: Plan, codes: Catalogue, language: str) -> tuple[str, ...]:
+        from p2c.audit.reasons import reason_words
+        from p2c.explain.letter import teller_in
+
+        teller = teller_in(self.theory, language)
+        return tuple(reason_words(each, teller) for each in self.reasons(plan, codes=codes))
+
     def decide(self, rows: Any) -> Any:
         """Tell for whom the goal holds as they are: for a whole table at once, or for one person.
 
@@ -662,6 +707,7 @@ class Problem:
         engine: str = "auto",
         time_limit: float | None = None,
         origin: Origin | None = None,
+        reasons: Catalogue | None = None,
         restrict: Mapping[str, Any] | None = None,
         **overrides: Unpack[Overrides],
     ) -> bytes:
@@ -676,6 +722,7 @@ class Problem:
             time_limit: Seconds for the plan, and again for alternatives.
             origin: Where the question came from, for an expert: the command, hashes of the files, how many
                 alternatives, and the date, which is today's unless it is given.
+            reasons: A lender's codes of principal reasons, which the applicant is then told after the verdict.
             restrict: What this person adds, by feature: see `restricted`.
             **overrides: Keys of the problem for this question alone.
 
@@ -696,7 +743,8 @@ class Problem:
         if not isinstance(plan, Plan):
             plan = problem.plan(plan, engine=engine, time_limit=time_limit)
         if audience == "applicant":
-            return render(applicant_document(problem.theory, plan, language=language))
+            told = problem._reason_texts(plan, reasons, language) if reasons is not None else ()
+            return render(applicant_document(problem.theory, plan, language=language, reasons=told))
         origin = origin or Origin()
         today = origin.date or date.today().isoformat()
         origin = replace(origin, problem=problem.to_dict(), date=today, time_limit=time_limit)

@@ -116,3 +116,24 @@ def test_a_folder_with_a_model_is_audited(desk: Desk) -> None:
     stuck = int((loans["age"] <= 30).sum())
     assert found["groups"][1]["without_a_way"]["count"] == stuck
     assert [each["people"] for each in found["confined"]["classes"]] == [stuck]
+
+
+CODES = "feature,direction,code,text\nbank_balance,,R01,Too little money\ncredit_score,,R07,Credit score\n"
+
+
+def test_reasons_are_a_column_of_the_batch_and_stand_in_the_letter(desk: Desk) -> None:
+    desk.write("codes.csv", CODES)
+    options = ("--reasons", "codes.csv", "--protected", "age")
+    shown = desk.run("batch", "loan.toml", "people.csv", "out", *options)
+    assert shown.code == 0
+    table = pd.read_parquet(desk.folder / "out/part-000000.parquet")
+    told = [
+        [each["code"] for each in json.loads(text or "[]")]
+        for text in table["reasons"].astype(object).where(table["reasons"].notna(), "")
+    ]
+    assert told == [["R01", "R07"], ["R01", "R07"], [], [], ["R01"]]
+    shown = desk.run("report", "loan.toml", "john.json", "-o", "letter.md", *options)
+    assert "1. R01: Too little money" in (desk.folder / "letter.md").read_text(encoding="utf-8")
+    assert "needs --reasons" in desk.refuses(
+        "report", "loan.toml", "john.json", "-o", "l.md", "--protected", "age"
+    )

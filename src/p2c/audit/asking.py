@@ -60,7 +60,8 @@ class Auditee:
 
     def for_all(self, answers: pd.DataFrame) -> pd.DataFrame:
         """Return the answers of the different rows for all rows."""
-        return answers.iloc[self._which].set_axis(self.rows.index)
+        table: pd.DataFrame = answers.iloc[self._which].set_axis(self.rows.index)
+        return table
 
     @cached_property
     def columns(self) -> dict[str, Sequence[Any]]:

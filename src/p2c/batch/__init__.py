@@ -12,6 +12,7 @@ from p2c.errors import MissingExtra, P2CError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from p2c.audit.reasons import Catalogue
     from p2c.batch.summary import Summary
     from p2c.problem import Problem
 
@@ -47,6 +48,8 @@ class Options:
     alternatives: int = 0
     part_rows: int = PART_ROWS
     policy: Policy = field(default_factory=Policy)
+    reasons: Catalogue | None = None
+    """The codes of the principal reasons, which are then given for everybody who is refused."""
 
     def __post_init__(self) -> None:
         for name, least in (("alternatives", 0), ("part_rows", 1)):
@@ -57,5 +60,7 @@ class Options:
     def to_dict(self) -> dict[str, Any]:
         """Return the options as JSON."""
         told = {**asdict(self), "keep": list(self.keep)}
+        if self.reasons is None:
+            del told["reasons"]
         policy: dict[str, Any] = told.pop("policy")
         return told | policy

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from p2c.audit.reasons import principal_reasons
 from p2c.batch.persons import columns_of, tell_apart, to_array, to_texts
 from p2c.batch.summary import Counts, Stuck
 from p2c.domain.feature import Kind
@@ -28,6 +29,7 @@ from p2c.plan.tables.table import plan_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from p2c.audit.reasons import Catalogue
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.plan.tables.encode import Column, Whole
@@ -67,6 +69,7 @@ class Planner:
     problem: Problem
     alternatives: int = 0
     policy: Policy = field(default_factory=Policy)
+    reasons: Catalogue | None = None
     space: Space = field(init=False)
     _others: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
 
@@ -78,6 +81,7 @@ class Planner:
         """Return the columns of the answer."""
         ends = {f"end_{each.name}": end_type(each) for each in self.problem.theory.features}
         names = ("first", "actions", "steps", *(("alternatives",) if self.alternatives else ()))
+        names = (*names, *(("reasons",) if self.reasons is not None else ()))
         words = dict.fromkeys((*names, "exceptions", "unknown", "message"), WORDS)
         return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
 
@@ -99,6 +103,8 @@ class Planner:
         found["first"] = Coded(actions.numbers, [_first(text) for text in actions.values])
         if self.alternatives:
             found["alternatives"] = self._alternatives(people, found["status"], tell)
+        if self.reasons is not None:
+            found["reasons"] = self._reasons(people, found, self.reasons)
         arrays = [_array(found[name], self.schema.field(name).type) for name in self.schema.names]
         times = np.bincount(who, minlength=len(first))
         counts = Counts(
@@ -130,6 +136,28 @@ class Planner:
             found = status[row] == "found"
             texts.append(self._further(self._state(people, row)) if found else None)
             tell(1)
+        known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        return Coded(np.array([known[text] for text in texts], dtype=np.int64), list(known))
+
+    def _reasons(
+        self,
+        people: Mapping[str, Column | Coded],
+        found: Mapping[str, Column | Coded],
+        catalogue: Catalogue,
+    ) -> Coded:
+        """Return the principal reasons of everybody who is refused, as JSON."""
+        texts: list[str | None] = []
+        names = [feature.name for feature in self.problem.theory.features]
+        for row in range(len(found["status"])):
+            if found["status"][row] not in ("found", "infeasible"):
+                texts.append(None)
+                continue
+            state = self._state(people, row)
+            way = found["status"][row] == "found"
+            ends = {name: found[f"end_{name}"][row] for name in names}
+            end = read_row(self.problem.theory.features, ends) if way else None
+            told = principal_reasons(self.space, state, end, catalogue)
+            texts.append(json.dumps([each.to_dict() for each in told], ensure_ascii=False))
         known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         return Coded(np.array([known[text] for text in texts], dtype=np.int64), list(known))
 

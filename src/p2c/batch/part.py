@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from p2c.audit.reasons import Catalogue
     from p2c.batch.columns import Columns
     from p2c.batch.source import Part, Piece
     from p2c.engines.policy import Policy
@@ -49,6 +50,7 @@ class Work:
     alternatives: int
     policy: Policy
     target: Path
+    reasons: Catalogue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +89,16 @@ def _changed(part: Part) -> bool:
 
 def prepare(work: Work) -> None:
     """Have the problem read and compiled."""
-    _planner(work.problem, work.alternatives, work.policy)
+    _planner(work.problem, work.alternatives, work.policy, work.reasons)
 
 
 @lru_cache(maxsize=4)
-def _planner(problem: str, alternatives: int, policy: Policy) -> Planner:
-    return Planner(Problem.from_dict(json.loads(problem)), alternatives, policy)
+def _planner(problem: str, alternatives: int, policy: Policy, reasons: Catalogue | None) -> Planner:
+    return Planner(Problem.from_dict(json.loads(problem)), alternatives, policy, reasons)
 
 
 def _make(work: Work, part: Part) -> Record:
-    planner = _planner(work.problem, work.alternatives, work.policy)
+    planner = _planner(work.problem, work.alternatives, work.policy, work.reasons)
     schema = pa.unify_schemas([planner.schema, work.columns.kept])
     counts = Counts()
     workshop = work.target / WORKSHOP

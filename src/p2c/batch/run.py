@@ -65,11 +65,16 @@ def run(
     if target == source or source in target.parents:
         raise P2CError(f"{target}: the output cannot lie inside the input")
     files = find_files(source)
-    taken = Planner(problem, options.alternatives).schema.names
+    taken = Planner(problem, options.alternatives, reasons=options.reasons).schema.names
     columns = check_columns(files, problem.theory.features, options, taken=taken)
     parts = cut(files, rows=options.part_rows)
     work = Work(
-        json.dumps(problem.to_dict()), columns, options.alternatives, options.policy, target
+        json.dumps(problem.to_dict()),
+        columns,
+        options.alternatives,
+        options.policy,
+        target,
+        options.reasons,
     )
     with EXECUTORS[executor](work, workers=workers, address=address) as execute:
         document = describe_job(problem, options, files=describe(files), parts=len(parts))

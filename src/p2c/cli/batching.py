@@ -21,7 +21,10 @@ from p2c.cli.desk import (
     MinimizeOption,
     NormOption,
     ProblemFile,
+    ProtectedOption,
+    ReasonsOption,
     TrustOption,
+    catalogue,
     given,
     load_problem,
     print_json,
@@ -75,6 +78,8 @@ def batch(
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds for one person; then give up on them.")
     ] = None,
+    reasons: ReasonsOption = None,
+    protected: ProtectedOption = None,
     plot: PlotFile = None,
     norm: NormOption = None,
     effects: EffectsOption = None,
@@ -94,7 +99,10 @@ def batch(
         **given(norm=norm, effects=effects, minimize=minimize)
     )
     policy = Policy(engine, time_limit)
-    options = Options(tuple(keep or ()), keep_all, alternatives, part_rows, policy)
+    codes = catalogue(reasons, protected)
+    if codes is not None:
+        codes.refuse_gaps(asked.compiled)
+    options = Options(tuple(keep or ()), keep_all, alternatives, part_rows, policy, codes)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
     # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
     logging.getLogger("distributed.client").disabled = True

@@ -20,6 +20,7 @@ from p2c.markup import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from p2c.audit.reasons import Catalogue
     from p2c.problem import Problem
 
 ProblemFile = Annotated[
@@ -60,6 +61,25 @@ WeightOption = Annotated[
     list[str] | None,
     typer.Option(metavar="FEATURE=WEIGHT", help="How hard a change is for this person."),
 ]
+
+
+ReasonsOption = Annotated[
+    Path | None,
+    typer.Option(metavar="CODES", help="Give principal reasons by these codes: a CSV file."),
+]
+ProtectedOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FEATURE", help="What is never given as a reason; repeat it for more."),
+]
+
+
+def catalogue(codes: Path | None, protected: list[str] | None) -> Catalogue | None:
+    """Return the codes of principal reasons, where some were given."""
+    from p2c.audit.reasons import read_catalogue
+
+    if codes is None and protected:
+        raise P2CError("--protected: needs --reasons, the codes of what may be a reason")
+    return None if codes is None else read_catalogue(codes, protected or ())
 
 
 def restrictions(

@@ -18,9 +18,12 @@ from p2c.cli.desk import (
     MinimizeOption,
     NormOption,
     ProblemFile,
+    ProtectedOption,
+    ReasonsOption,
     RowFile,
     RowNumber,
     TrustOption,
+    catalogue,
     given,
     load_problem,
     read_person,
@@ -80,6 +83,8 @@ def report(
     alternatives: Annotated[
         int, typer.Option(min=0, help="How many alternatives an expert sees.")
     ] = ALTERNATIVES,
+    reasons: ReasonsOption = None,
+    protected: ProtectedOption = None,
     overwrite: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
     trust: TrustOption = None,
 ) -> None:
@@ -105,6 +110,7 @@ def report(
         language=language,
         time_limit=time_limit,
         origin=origin,
+        reasons=catalogue(reasons, protected),
         **keys,
     )
     way_out = f"{ELSEWHERE}, or --overwrite"

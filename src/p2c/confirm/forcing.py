@@ -23,38 +23,60 @@ from p2c.plan.planner import search_plan
 from p2c.plan.search.best_first import LimitReached, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from p2c.domain.feature import Value
+    from p2c.plan.outcome import Plan
     from p2c.rules.theory import Theory
 
 
 def forcing_set(
-    theory: Theory, state: Mapping[str, Value], limits: Limits | None = None
+    theory: Theory,
+    state: Mapping[str, Value],
+    limits: Limits | None = None,
+    *,
+    always: Sequence[str] = (),
+    never: Sequence[str] = (),
 ) -> tuple[str, ...] | None:
-    """Return a smallest set of features whose values force the refusal; None where there is none, or no time."""
-    limits = limits or Limits()
+    """Return a smallest set of features whose values force the refusal; None where there is none, or no time.
+
+    Those that are `always` held force it as well, and are not in the set; nor are those that it may `never` hold.
+    """
     space = Space(_by_itself(theory))
     names = [feature.name for feature in theory.features]
     corrections: list[frozenset[str]] = []
     try:
         while True:
             held = _smallest(corrections, names)
-            fixed = [
-                replace(each, action=Action.FIXED)
-                for each in space.theory.features
-                if each.name in held
-            ]
-            transitions = Transitions(place_person(space.with_features(fixed), state))
-            plan = search_plan(transitions, limits)
+            plan = _plan(space, state, (*held, *always), limits or Limits())
             if isinstance(plan, Already | GaveUp):
                 return None
             if not isinstance(plan, Found):
                 return held
             end = plan.counterfactual
-            corrections.append(frozenset(name for name in names if end[name] != state[name]))
+            other = frozenset(name for name in names if end[name] != state[name])
+            if other <= frozenset(never):
+                return None
+            corrections.append(other - frozenset(never))
     except LimitReached:
         return None
+
+
+def forced_without(
+    theory: Theory, state: Mapping[str, Value], held: Sequence[str], limits: Limits | None = None
+) -> Mapping[str, Value] | None:
+    """Return an accepted state with some values held, with the fewest others changed; None where there is none, or no time."""
+    try:
+        plan = _plan(Space(_by_itself(theory)), state, held, limits or Limits())
+    except LimitReached:
+        return None
+    return plan.counterfactual if isinstance(plan, Found) else None
+
+
+def _plan(space: Space, state: Mapping[str, Value], held: Sequence[str], limits: Limits) -> Plan:
+    fixed = [replace(e, action=Action.FIXED) for e in space.theory.features if e.name in held]
+    transitions = Transitions(place_person(space.with_features(fixed), state))
+    return search_plan(transitions, limits)
 
 
 def _by_itself(theory: Theory) -> Theory:

@@ -113,14 +113,24 @@ def letter_document(letter: Letter, figure: Figure | None = None) -> Document:
     return Document(letter.language, letter.title, tuple(blocks))
 
 
-def applicant_document(theory: Theory, plan: Plan, *, language: str = "en") -> Document:
-    """Return the page for the person: the verdict, the letter with its picture, and the values that were given."""
+def applicant_document(
+    theory: Theory, plan: Plan, *, language: str = "en", reasons: tuple[str, ...] = ()
+) -> Document:
+    """Return the page for the person: the verdict, the letter with its picture, and the values that were given.
+
+    `reasons` are the principal ones in a lender's own words; they come right after the verdict.
+    """
     letter = write_letter(theory, plan, language=language)
     figure = plan_figure(theory, plan, language=language) if plan.steps else None
     given = Listing(tuple(map(Item, _given(theory, plan, language))))
     document = letter_document(letter, figure)
+    verdict, *rest = document.blocks
+    told: tuple[Block, ...] = ()
+    if reasons:
+        listed = Listing(tuple(map(Item, reasons)), ordered=True)
+        told = (Heading(phrases_of(language).audit["reasons"]), listed)
     heading = Heading(phrases_of(language).headings["given"])
-    return replace(document, blocks=(*document.blocks, heading, given))
+    return replace(document, blocks=(verdict, *told, *rest, heading, given))
 
 
 def _given(theory: Theory, plan: Plan, language: str) -> Iterator[str]:
