@@ -88,7 +88,7 @@ def fit(
     need_learning()
     from p2c.project import FitRequest, assume, fit_model, open_stored, open_table
     from p2c.project.fitting import read_causal
-    from p2c.report.fitted import show_changes, show_next, show_reading
+    from p2c.report.learned import show_changes, show_next, show_reading
 
     if not replace_old:
         refuse_existing(output)
@@ -149,8 +149,7 @@ def init(
     need_learning()
     from p2c.project import assume, learn_problem, open_table
     from p2c.project.fitting import feature_remarks, read_causal, useful
-    from p2c.report.fitted import show_changes, show_next
-    from p2c.report.learned import show_learned
+    from p2c.report.learned import show_changes, show_learned, show_next
 
     path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
     refuse_existing(path)
