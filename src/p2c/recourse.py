@@ -333,7 +333,13 @@ class Recourse:
     ) -> pd.DataFrame:
         """Return a table with the confirmed plan of each row of a frame or an array, in row order.
 
-        Its columns are those of `Problem.plan_many`, and `verified` and `optimal`; the limit is for one person.
+        Args:
+            frame: A row for each person, with the model's columns.
+            time_limit: Seconds for one person.
+            progress: Whether a bar is shown; by default where somebody looks and the table is long.
+
+        Returns:
+            The columns of `Problem.plan_many`, and `verified` and `optimal`.
         """
         rows = as_frame(frame)
         if self.judged is not None:
