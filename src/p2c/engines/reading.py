@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from p2c.errors import EngineError
@@ -54,7 +55,7 @@ def replayed(
     verdict = check_plan(dynamics.person.space.theory, plan.to_dict())
     if not verdict:
         raise EngineError(f"{engine}: its answer does not replay: {verdict}")
-    return Found(plan.question, plan.cost, plan.steps, optimal)
+    return replace(plan, optimal=optimal)
 
 
 def conclude(
