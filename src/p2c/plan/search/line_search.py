@@ -160,7 +160,7 @@ class LineSearch(SetSearch):
         way = int((low - effort) / per_way) if per_way and low > effort else 0
         by_cost = prices.per_cost > 1
         length = effort % prices.per_cost if by_cost else effort // prices.per_action
-        return Key(effort, length, way, ())
+        return Key(effort=effort, length=length, way=way, sequence=())
 
     def _needed(self, end: End | None, known: Gains | None) -> Gains:
         """Return what the features that may be set must add to each margin."""
