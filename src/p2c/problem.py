@@ -197,7 +197,7 @@ class Problem:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Travels between processes as text, and is compiled once where it arrives.
-        return _recalled, (json.dumps(self.to_dict()), self.restrictions, self.home)
+        return _recalled, (json.dumps(self.to_message()), self.restrictions)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
@@ -233,6 +233,28 @@ class Problem:
         except OSError as error:
             raise P2CError(f"{file}: cannot be written: {error.strerror}") from None
         return file
+
+    def to_message(self) -> dict[str, Any]:
+        """Return what another process makes the same problem of: its keys and, with a model, where that lies as what."""
+        keys = self.to_dict()
+        if not self.home:
+            return keys
+        from p2c.folder.manifest import fingerprint
+
+        return keys | {"home": self.home, "fingerprint": fingerprint(self.model_place)}
+
+    @classmethod
+    def from_message(cls, message: Mapping[str, Any]) -> Problem:
+        """Return the problem that another process sent; its model is opened where it lies, and no pickle is."""
+        keys = {key: each for key, each in message.items() if key not in ("home", "fingerprint")}
+        if "home" not in message:
+            return cls.from_dict(keys)
+        from p2c.folder.manifest import fingerprint
+
+        problem = cls.load(message["home"])
+        if fingerprint(problem.model_place) != message["fingerprint"]:
+            raise P2CError(f"{message['home']}: the model was changed meanwhile: ask again")
+        return replace(problem, spec=read_spec(keys), source="")
 
     @cached_property
     def theory(self) -> Theory:
@@ -301,6 +323,11 @@ class Problem:
         return read_rows(
             self.theory.features, path, bounded=self.bounded, by_feature=self._by_feature
         )
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return the model's column of each feature, where their names differ."""
+        return dict(self.spec.model.columns) if self.spec.model else {}
 
     @property
     def model_place(self) -> Path:
@@ -831,10 +858,5 @@ def _like(frame: Any, found: pd.DataFrame) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _recalled(
-    text: str, restrictions: tuple[tuple[str, Restriction], ...], home: str = ""
-) -> Problem:
-    if not home:
-        return Problem.from_dict(json.loads(text)).restricted(dict(restrictions))
-    loaded = Problem.load(home)
-    return replace(loaded, spec=read_spec(json.loads(text))).restricted(dict(restrictions))
+def _recalled(text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Problem:
+    return Problem.from_message(json.loads(text)).restricted(dict(restrictions))

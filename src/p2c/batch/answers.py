@@ -27,7 +27,7 @@ from p2c.plan.tables.encode import WIDEST, Coded
 from p2c.plan.tables.table import plan_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.audit.reasons import Catalogue
     from p2c.domain.feature import Feature
@@ -79,9 +79,17 @@ class Planner:
     @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns of the answer."""
-        ends = {f"end_{each.name}": end_type(each) for each in self.problem.theory.features}
-        names = ("first", "actions", "steps", *(("alternatives",) if self.alternatives else ()))
-        names = (*names, *(("reasons",) if self.reasons is not None else ()))
+        named = self.reasons is not None
+        return self.columns(self.problem.theory.features, self.alternatives, reasons=named)
+
+    @staticmethod
+    def columns(
+        features: Sequence[Feature], alternatives: int, *, reasons: bool = False
+    ) -> pa.Schema:
+        """Return the columns of an answer about some features."""
+        ends = {f"end_{each.name}": end_type(each) for each in features}
+        names = ("first", "actions", "steps", *(("alternatives",) if alternatives else ()))
+        names = (*names, *(("reasons",) if reasons else ()))
         words = dict.fromkeys((*names, "exceptions", "unknown", "message"), WORDS)
         return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
 
@@ -100,20 +108,14 @@ class Planner:
         found = batch.columns()
         actions = found["actions"]
         assert isinstance(actions, Coded)
-        found["first"] = Coded(actions.numbers, [_first(text) for text in actions.values])
+        found["first"] = Coded(actions.numbers, [first_action(text) for text in actions.values])
         if self.alternatives:
             found["alternatives"] = self._alternatives(people, found["status"], tell)
         if self.reasons is not None:
             found["reasons"] = self._reasons(people, found, self.reasons)
-        arrays = [_array(found[name], self.schema.field(name).type) for name in self.schema.names]
+        arrays = [as_array(found[name], self.schema.field(name).type) for name in self.schema.names]
         times = np.bincount(who, minlength=len(first))
-        counts = Counts(
-            len(who),
-            _counted(found["status"], times),
-            _rounded(batch.cost, times),
-            _told_of(found["exceptions"], times),
-            _told_of(found["unknown"], times),
-        )
+        counts = answer_counts(who, found, batch.cost, people=len(first))
         for rows in batch.stuck:
             state = self._state(people, int(rows.min()))
             name = _class_name(self.space, state)
@@ -175,6 +177,20 @@ class Planner:
         return read_row(self.problem.theory.features, values)
 
 
+def answer_counts(
+    who: Whole, found: Mapping[str, Column | Coded], cost: Column, *, people: int
+) -> Counts:
+    """Return what a summary counts of answers, each as often as there are rows of the person."""
+    times = np.bincount(who, minlength=people)
+    return Counts(
+        len(who),
+        _counted(found["status"], times),
+        _rounded(cost, times),
+        _told_of(found["exceptions"], times),
+        _told_of(found["unknown"], times),
+    )
+
+
 def end_type(feature: Feature) -> pa.DataType:
     """Return the type of the column of a feature's last value; what no machine number holds becomes text."""
     if feature.kind is Kind.FLOAT:
@@ -186,7 +202,8 @@ def end_type(feature: Feature) -> pa.DataType:
     return pa.int64() if whole else WORDS
 
 
-def _array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
+def as_array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
+    """Return a column of answers as the type that the output has for it."""
     if isinstance(column, Coded) and kind == WORDS:
         # Each text once: pyarrow writes whatever lies in memory into Parquet where one stands twice.
         known: dict[str, int] = {}
@@ -204,7 +221,7 @@ def _array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
     return to_array(column, known=~np.isnan(column))
 
 
-def _first(actions: str) -> str:
+def first_action(actions: str) -> str:
     """Return the first of a list of actions; there is none where effects alone lead to the goal."""
     listed = json.loads(actions or "[]")
     return json.dumps(listed[0], ensure_ascii=False) if listed else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from p2c.batch.persons import TEXT
 from p2c.errors import P2CError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from p2c.batch import Options
     from p2c.batch.source import InputFile
@@ -30,6 +30,13 @@ class Columns:
     features: tuple[str, ...]
     kept: pa.Schema
     spare: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """What a feature may be called in a file instead: the column of a model."""
+
+    def name_in(self, feature: str, inside: Sequence[str]) -> str:
+        """Return what a feature, or any other column, is called among the columns of a file."""
+        other = self.aliases.get(feature, feature)
+        return other if feature not in inside and other in inside else feature
 
 
 def check_columns(
@@ -38,12 +45,14 @@ def check_columns(
     options: Options,
     *,
     taken: Sequence[str],
+    aliases: Mapping[str, str] | None = None,
 ) -> Columns:
     """Return which columns are read, or raise with all that is wrong with them in any file.
 
-    `taken` are the names of the answer's own columns, which nothing carried through may have.
+    `taken` are the names of the answer's own columns, which nothing carried through may have; `aliases` says what a
+    feature may be called in a file instead.
     """
-    schemas = [_schema(file) for file in files]
+    schemas = [_schema(file, aliases or {}) for file in files]
     faults: dict[str, list[str]] = defaultdict(list)
     for file, schema in zip(files, schemas, strict=True):
         for fault in _faults(file, schema, features):
@@ -59,12 +68,14 @@ def check_columns(
         raise P2CError("; ".join(_placed(fault, where) for fault, where in faults.items()))
     kept = pa.schema([schemas[0].field(name).remove_metadata() for name in keep])
     spare = tuple(name for name in every if name not in names and name not in keep)
-    return Columns(tuple(feature.name for feature in features), kept, spare)
+    return Columns(tuple(feature.name for feature in features), kept, spare, aliases or {})
 
 
-def _schema(file: InputFile) -> pa.Schema:
-    """Return the columns of a file, those that its folders name included."""
+def _schema(file: InputFile, aliases: Mapping[str, str]) -> pa.Schema:
+    """Return the columns of a file, those that its folders name included, called as the features are."""
     schema = file.reader.schema(file.path)
+    known = {column: name for name, column in aliases.items() if name not in schema.names}
+    schema = pa.schema([each.with_name(known.get(each.name, each.name)) for each in schema])
     for key, _ in file.keys:
         if key not in schema.names:
             schema = schema.append(pa.field(key, pa.string(), metadata=TEXT))

@@ -16,7 +16,7 @@ from p2c.batch.summary import Record
 from p2c.batch.workshop import ENDING, locked, put_text
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
-from p2c.release import __version__
+from p2c.release import DISTRIBUTION, __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,12 +75,19 @@ def describe_job(
     problem: Problem, options: Options, *, files: list[dict[str, Any]], parts: int
 ) -> dict[str, Any]:
     """Return all that the output follows from."""
+    packages: tuple[str, ...] = PACKAGES
+    if problem.decider is not None:
+        from p2c.folder.manifest import installed
+
+        packages = tuple(
+            dict.fromkeys((*PACKAGES, *(each for each in installed() if each != DISTRIBUTION)))
+        )
     return {
-        "problem": problem.to_dict(),
+        "problem": {key: each for key, each in problem.to_message().items() if key != "home"},
         "options": options.to_dict(),
         "input": files,
         "parts": parts,
-        "versions": {"p2c": __version__, **{package: version(package) for package in PACKAGES}},
+        "versions": {"p2c": __version__, **{name: version(name) for name in packages}},
     }
 
 

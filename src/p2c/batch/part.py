@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import types
 
-from p2c.batch.answers import Planner
+from p2c.batch.confirmed import planner_for
 from p2c.batch.persons import TEXT, to_array, to_texts
 from p2c.batch.source import digest
 from p2c.batch.summary import Counts, Record
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from p2c.audit.reasons import Catalogue
     from p2c.batch.columns import Columns
+    from p2c.batch.confirmed import TablePlanner
     from p2c.batch.source import Part, Piece
     from p2c.engines.policy import Policy
 
@@ -93,8 +94,11 @@ def prepare(work: Work) -> None:
 
 
 @lru_cache(maxsize=4)
-def _planner(problem: str, alternatives: int, policy: Policy, reasons: Catalogue | None) -> Planner:
-    return Planner(Problem.from_dict(json.loads(problem)), alternatives, policy, reasons)
+def _planner(
+    problem: str, alternatives: int, policy: Policy, reasons: Catalogue | None
+) -> TablePlanner:
+    opened = Problem.from_message(json.loads(problem))
+    return planner_for(opened, alternatives, policy, reasons=reasons)
 
 
 def _make(work: Work, part: Part) -> Record:
@@ -177,9 +181,12 @@ def _small_tables(columns: Columns, pieces: Iterable[Piece]) -> Iterator[pa.Tabl
         keys = {key: value for key, value in file.keys if key not in inside}
         # Where folders name all columns, one of the file's own still tells how many rows there are.
         own = [name for name in wanted if name not in keys] or inside[:1]
-        coded = [name for name in columns.features if name in own]
-        for batch in file.reader.batches(file.path, (piece.begin, piece.end), own, coded=coded):
-            yield _marked(pa.Table.from_batches([batch]), keys, file.reader.is_text)
+        called = {name: columns.name_in(name, inside) for name in own}
+        coded = [called[name] for name in columns.features if name in own]
+        names = list(called.values())
+        for batch in file.reader.batches(file.path, (piece.begin, piece.end), names, coded=coded):
+            table = pa.Table.from_batches([batch]).select(names).rename_columns(list(called))
+            yield _marked(table, keys, file.reader.is_text)
 
 
 def _marked(table: pa.Table, keys: dict[str, Any], is_text: bool) -> pa.Table:

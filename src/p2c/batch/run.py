@@ -9,8 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from p2c.batch import Options
-from p2c.batch.answers import Planner
 from p2c.batch.columns import check_columns
+from p2c.batch.confirmed import planner_for
 from p2c.batch.executors import EXECUTORS
 from p2c.batch.job import describe_job, opened
 from p2c.batch.part import Failure, Work
@@ -65,11 +65,13 @@ def run(
     if target == source or source in target.parents:
         raise P2CError(f"{target}: the output cannot lie inside the input")
     files = find_files(source)
-    taken = Planner(problem, options.alternatives, reasons=options.reasons).schema.names
-    columns = check_columns(files, problem.theory.features, options, taken=taken)
+    taken = planner_for(problem, options.alternatives, reasons=options.reasons).schema.names
+    columns = check_columns(
+        files, problem.theory.features, options, taken=taken, aliases=problem.columns
+    )
     parts = cut(files, rows=options.part_rows)
     work = Work(
-        json.dumps(problem.to_dict()),
+        json.dumps(problem.to_message()),
         columns,
         options.alternatives,
         options.policy,

@@ -176,12 +176,7 @@ def _read_people(problem: Problem, file: str) -> list[State]:
 
 
 def _entry(id_: str, problem: Problem, rows: Mapping[str, State]) -> Entry:
-    keys = {key: value for key, value in problem.to_dict().items() if key != "rules_file"}
-    if problem.home:
-        # A solver opens the model where it lies; what it lies there as is part of what the problem is.
-        from p2c.folder.manifest import fingerprint
-
-        keys |= {"home": problem.home, "fingerprint": fingerprint(problem.model_place)}
+    keys = problem.to_message()
     text = json.dumps(keys, sort_keys=True)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Entry(id_, problem, keys, sha256(text.encode()).hexdigest()[:16], now, rows)

@@ -90,7 +90,7 @@ class Memory:
 
     def _problem(self, message: dict[str, Any]) -> Problem:
         digest = message["digest"]
-        sent = _opened(message["keys"]) if "keys" in message else self.sent[digest]
+        sent = Problem.from_message(message["keys"]) if "keys" in message else self.sent[digest]
         self.sent.put(digest, sent)
         restrictions = message["arguments"].get("restrictions")
         if not restrictions:
@@ -99,18 +99,6 @@ class Memory:
         made = self.made[key] if key in self.made else sent.restricted(restrictions)
         self.made.put(key, made)
         return made
-
-
-def _opened(keys: dict[str, Any]) -> Problem:
-    """Return the problem that was sent, or, where it has a model, the one that lies where it says; no pickle is opened."""
-    if "home" not in keys:
-        return Problem.from_dict(keys)
-    from p2c.folder.manifest import fingerprint
-
-    problem = Problem.load(keys["home"])
-    if fingerprint(problem.model_place) != keys["fingerprint"]:
-        raise P2CError("the model was changed while it was opened: ask again")
-    return problem
 
 
 def framed(message: bytes) -> bytes:

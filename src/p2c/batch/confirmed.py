@@ -1,0 +1,169 @@
+"""The answers of a model for a table of people: each person once, the model asked about many at a time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from p2c.batch.answers import WORDS, Answers, Planner, answer_counts, as_array, first_action
+from p2c.batch.persons import columns_of, tell_apart, to_array
+from p2c.domain.row import read_row
+from p2c.engines.policy import Policy
+from p2c.errors import P2CError, RowError
+from p2c.plan.tables.encode import Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+
+    from p2c.audit.reasons import Catalogue
+    from p2c.domain.row import State
+    from p2c.plan.tables.encode import Column
+    from p2c.problem import Problem
+
+    Advance = Callable[[float], None]
+
+CHUNK = 2_000
+"""How many people are planned for before it is told how far that has come."""
+
+
+class TablePlanner(Protocol):
+    """Plans for the rows of a table."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Return the columns of the answer."""
+
+    def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
+        """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
+
+
+def planner_for(
+    problem: Problem,
+    alternatives: int = 0,
+    policy: Policy | None = None,
+    *,
+    reasons: Catalogue | None = None,
+) -> TablePlanner:
+    """Return what plans for tables: by rules, or with the model that decides."""
+    policy = policy or Policy()
+    if problem.decider is None:
+        return Planner(problem, alternatives, policy, reasons)
+    policy.refuse_model()
+    if reasons is not None:
+        raise P2CError(
+            "a catalogue of reasons goes by rules, and a model decides here: leave it out"
+        )
+    return ModelPlanner(problem, alternatives, policy)
+
+
+@dataclass
+class ModelPlanner:
+    """What plans for tables with a model, and has nothing to remember: people are planned for once in a table."""
+
+    problem: Problem
+    alternatives: int = 0
+    policy: Policy = field(default_factory=Policy)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Return the columns of the answer: those of rules, and what the model said."""
+        # What columns there are does not hang on how they come about.
+        rules = Planner.columns(self.problem.theory.features, self.alternatives)
+        return rules.append(pa.field("verified", pa.bool_())).append(
+            pa.field("optimal", pa.bool_())
+        )
+
+    def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
+        """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
+        features = self.problem.theory.features
+        who, first = tell_apart(table, [feature.name for feature in features])
+        people = columns_of(table.take(to_array(first)), features)
+        share = len(table) / max(len(first), 1)
+        lines: list[dict[str, Any]] = []
+        for begin in range(0, len(first), CHUNK):
+            places = range(begin, min(begin + CHUNK, len(first)))
+            lines += self._lines([_person(people, place) for place in places])
+            advance(len(places) * share)
+        found = {name: _coded([line.get(name) for line in lines]) for name in self._worded}
+        arrays = [
+            as_array(found[name], WORDS)
+            if name in found
+            else pa.array([_typed(line.get(name), kind) for line in lines], kind)
+            for name, kind in zip(self.schema.names, self.schema.types, strict=True)
+        ]
+        cost = np.array([line.get("cost") for line in lines], dtype=np.float64)
+        counts = answer_counts(who, found, cost, people=len(first))
+        return Answers(pa.Table.from_arrays(arrays, schema=self.schema), who, counts)
+
+    @cached_property
+    def _worded(self) -> list[str]:
+        return [each.name for each in self.schema if each.type == WORDS]
+
+    def _lines(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return a line for each person, in their order; one whose row does not fit is said to be invalid."""
+        states: dict[int, State] = {}
+        found: dict[int, dict[str, Any]] = {}
+        for place, row in enumerate(rows):
+            try:
+                states[place] = read_row(
+                    self.problem.theory.features, row, bounded=self.problem.bounded
+                )
+            except RowError as error:
+                found[place] = {"status": "invalid", "message": str(error)}
+        if states:
+            for place, line in zip(states, self._planned(list(states.values())), strict=True):
+                found[place] = line
+                if self.alternatives and line["status"] == "found":
+                    line["alternatives"] = self._further(states[place])
+        return [found[place] for place in range(len(rows))]
+
+    def _planned(self, states: list[State]) -> list[dict[str, Any]]:
+        assert self.problem.decider is not None
+        frame = self.problem.decider.source.view.ask({}, states)
+        table: pd.DataFrame = self.problem.confirmed_many(frame, self.policy, progress=False)
+        plain = table.astype(object).where(table.notna(), None).to_dict("records")
+        lines = [{str(name): each for name, each in row.items()} for row in plain]
+        for line in lines:
+            line["first"] = first_action(line["actions"])
+        return lines
+
+    def _further(self, state: State) -> str:
+        plans = self.problem.nearest(
+            state,
+            self.alternatives + 1,
+            engine=self.policy.engine,
+            time_limit=self.policy.time_limit,
+        )
+        others = [
+            {
+                "cost": each.cost,
+                "end": {n: v for n, v in (each.counterfactual or {}).items() if v != state[n]},
+            }
+            for each in plans[1:]
+        ]
+        return json.dumps(others, ensure_ascii=False)
+
+
+def _typed(value: Any, kind: pa.DataType) -> Any:
+    """Return a value as its column has it: a table with holes has whole numbers as floats."""
+    if value is None:
+        return None
+    return int(value) if kind == pa.int64() else str(value) if kind == pa.string() else value
+
+
+def _person(people: Mapping[str, Column | Coded], place: int) -> dict[str, Any]:
+    return {name: column[place] for name, column in people.items()}
+
+
+def _coded(texts: Sequence[Any]) -> Coded:
+    known = {
+        text: number for number, text in enumerate(dict.fromkeys(text or "" for text in texts))
+    }
+    return Coded(np.array([known[text or ""] for text in texts], dtype=np.int64), list(known))
