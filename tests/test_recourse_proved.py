@@ -146,6 +146,36 @@ def test_a_float_is_offered_as_people_say_it_and_the_model_says_yes(kind: str) -
         assert model.predict(pd.DataFrame([end]))[0] == 1
 
 
+@pytest.mark.parametrize("norm", ["l0", "l1", "l2", "linf"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_of_many_values_the_cheapest_end_is_found(norm: str, classes: int) -> None:
+    draws = np.random.default_rng(classes)
+    every = pd.DataFrame(
+        list(product(range(121), range(61), ("a", "b", "c"))), columns=["income", "hours", "job"]
+    )
+    table = every.sample(600, random_state=classes).reset_index(drop=True)
+    worth = table["income"] + 1.7 * table["hours"] + 25 * (table["job"] == "c")
+    label = pd.cut(worth + draws.normal(0, 12, 600), classes, labels=False)
+    columns = make_column_transformer((OneHotEncoder(), ["job"]), remainder=StandardScaler())
+    model = make_pipeline(columns, LogisticRegression()).fit(table, label)
+    recourse = Recourse.fit(model, every, desired=1, norm=norm)
+    ends = every[model.predict(every) == 1]
+    for row in table[model.predict(table) != 1].head(4).to_dict("records"):
+        apart = [
+            (ends[name] - row[name]).abs() / span for name, span in (("income", 120), ("hours", 60))
+        ]
+        lengths = np.array([*apart, ends["job"] != row["job"]], dtype=float)
+        costs = {
+            "l0": (lengths > 0).sum(axis=0),
+            "l1": lengths.sum(axis=0),
+            "l2": np.sqrt((lengths**2).sum(axis=0)),
+            "linf": lengths.max(axis=0),
+        }
+        answer = recourse.plan(row)
+        assert answer.optimal
+        assert answer.cost == pytest.approx(costs[norm].min(), rel=1e-9)
+
+
 def test_where_values_are_too_many_to_follow_one_by_one_the_model_is_asked() -> None:
     draws = np.random.default_rng(2)
     table = pd.DataFrame(

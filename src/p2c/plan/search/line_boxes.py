@@ -38,6 +38,8 @@ class LineLead(NamedTuple):
     needed: Gains
     gains: Gains | None
     """What governed features add, where that is known."""
+    most: float
+    """The price above which nothing is left in the box."""
 
     @property
     def known(self) -> None:
@@ -58,12 +60,12 @@ class LineLead(NamedTuple):
         short = self._short(at)
         if short is None:
             yield from search.arrive(self, at, limits)
-        if search.best:
-            most = search.best[0] * (1 + NEARLY)
-            box = search.relaxation.narrowed(self.box, relaxed, most)
+        if search.best and search.best[0] < self.most:
+            most = search.best[0]
+            box = search.relaxation.narrowed(self.box, relaxed, most * (1 + NEARLY))
             if box != self.box:
                 if all(box.values()):
-                    yield from search.narrowed(self, box)
+                    yield from search.narrowed(self, box, most)
                 return
         failed = short is None and search.tried.get(search.chosen(at)) is False
         for box in self._parts(at, short, unruled if failed else []):

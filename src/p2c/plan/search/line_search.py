@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from p2c.plan.search.best_first import Arrival, Lead, Limits
-    from p2c.plan.search.courses import Gains, SpanOptions
+    from p2c.plan.search.courses import Course, Gains, SpanOptions
     from p2c.plan.search.line_boxes import Steps
     from p2c.plan.search.propagation import End
 
@@ -85,6 +85,9 @@ class LineSearch(SetSearch):
         box: Box = {}
         for axis, options in self.options.by_axis.items():
             courses = [self.survey.courses[number] for number in numbers(options)]
+            if self.is_plain and self.first_only:
+                own = self.relaxation.stays(axis)
+                courses = [each for each in courses if _may_help(each, own)]
             box[axis] = (STAYING, *(Stretch(each.number, 0, each.last) for each in courses))
         if self.is_plain:
             yield from self.boxed(box, None, self.survey.nothing)
@@ -94,25 +97,30 @@ class LineSearch(SetSearch):
         if synced is not None:
             yield from self.boxed(synced, end, None)
 
-    def boxed(self, box: Box, end: End | None, known: Gains | None) -> Iterator[LineLead]:
-        """Yield a box, if a plan may come of it; `known` is what governed features add where that is known."""
+    def boxed(
+        self, box: Box, end: End | None, known: Gains | None, most: float = math.inf
+    ) -> Iterator[LineLead]:
+        """Yield a box, if a plan may come of it; `known` is what governed features add where that is known.
+
+        `most` is the price above which nothing is left in the box.
+        """
         needed = self._needed(end, known)
         relaxed = self.relaxation.of(box, needed)
         if relaxed is None or self.is_beaten(relaxed.price):
             return
         if self.of_a_kind and contains_one(taken_mask(box), self.closed):
             return
-        yield LineLead(self, self._key(relaxed.price), box, end, relaxed, needed, known)
+        yield LineLead(self, self._key(relaxed.price), box, end, relaxed, needed, known, most)
 
     @property
     def of_a_kind(self) -> bool:
         """Tell whether of the ends that rules and tables cannot tell apart only the best is wanted."""
         return not self.every and not self.first_only
 
-    def narrowed(self, lead: LineLead, box: Box) -> Iterator[LineLead]:
+    def narrowed(self, lead: LineLead, box: Box, most: float = math.inf) -> Iterator[LineLead]:
         """Yield a part of a box, if a plan may come of it."""
         if lead.end is None:
-            yield from self.boxed(box, None, lead.gains)
+            yield from self.boxed(box, None, lead.gains, most)
             return
         try:
             end = self._end(lead.end, lead.box, box)
@@ -120,7 +128,7 @@ class LineSearch(SetSearch):
             return
         synced = box if end is lead.end else _synced(box, end)
         if synced is not None:
-            yield from self.boxed(synced, end, lead.gains)
+            yield from self.boxed(synced, end, lead.gains, most)
 
     def _end(self, past: End, whole: Box, box: Box) -> End:
         """Return what a part of a box may end with."""
@@ -164,13 +172,18 @@ class LineSearch(SetSearch):
 
     def _needed(self, end: End | None, known: Gains | None) -> Gains:
         """Return what the features that may be set must add to each margin."""
+        if end is None:
+            return self._asked_of_plain
         asked = self._asked
-        if end is not None and not self.survey.judge.is_separate:
+        if not self.survey.judge.is_separate:
             asked = self.survey.judge.needed(end.boxes, self._size)
         if known is None:
-            assert end is not None, "where rules have a say, it is known what they may lead to"
             known = self._hoped(tuple(end.regions))
         return tuple(a - b - c for a, b, c in zip(asked, self._still, known, strict=True))
+
+    @cached_property
+    def _asked_of_plain(self) -> Gains:
+        return tuple(a - b for a, b in zip(self._asked, self._still, strict=True))
 
     @cached_property
     def _asked(self) -> Gains:
@@ -268,6 +281,14 @@ class LineSearch(SetSearch):
             way = WAY_SHARE if governed else arrival.way * self.survey.per_way
             price = arrival.effort + way
             self.best[:] = [min(price, *self.best)] if self.best else [price]
+
+
+def _may_help(course: Course, own: Gains) -> bool:
+    """Tell whether some place of an option adds more to some margin than to stay does."""
+    return any(
+        max(course.gain(0, margin), course.gain(course.last, margin)) > gain
+        for margin, gain in enumerate(own)
+    )
 
 
 def taken_mask(box: Box) -> int:
