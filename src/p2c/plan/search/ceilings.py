@@ -3,7 +3,7 @@
 Under a ceiling all that is left to compare is the number of actions, the way and the sequence, which add up, so every bound
 and every pruning of the search holds. What arrives under a ceiling and touches it was not open under the one before. The next
 ceiling is the least cost that was kept out, so none is passed over; where nothing was, there is no other path. Where a model
-weighs numbers, every value has a cost of its own: there the first ceiling is the least under which a look ahead sees a path.
+weighs numbers, every value has a cost of its own: there the first ceiling is found by halving.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from p2c.domain.spec import Minimize
 from p2c.plan.compiled.transitions import Ceiling
 from p2c.plan.search.best_first import Arrival, LimitReached
+from p2c.plan.search.courses import first_where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ def under_ceilings(
     transitions: Transitions, search: Search, may_arrive: Callable[[Transitions], bool] | None
 ) -> Iterator[Arrival]:
     """Yield paths in the contract's order; where actions come before the cost, those with equally many together."""
-    lowest = 0 if may_arrive is None else _lowest(transitions, may_arrive)
+    lowest = 0 if may_arrive is None else _lowest(transitions, search, may_arrive)
     if lowest is None:
         return
     by_actions = transitions.person.space.theory.minimize is Minimize.ACTIONS
@@ -53,27 +54,31 @@ def under_ceilings(
         actions = more
 
 
-def _lowest(transitions: Transitions, may_arrive: Callable[[Transitions], bool]) -> int | None:
-    """Return the least ceiling under which a look ahead sees a path; None where there is none."""
+def _lowest(
+    transitions: Transitions, search: Search, may_arrive: Callable[[Transitions], bool]
+) -> int | None:
+    """Return the least ceiling under which there is a path, or where states are followed a look ahead sees one; None if none."""
     person = transitions.person
-    low, high = (
-        0,
-        max(
-            person.price(index, place, end)
-            for index, axis in enumerate(person.space.axes)
-            for place in {person.places[index], 0, axis.size - 1}
-            for end in (0, axis.size - 1)
-        ),
+    highest = max(
+        person.price(index, place, end)
+        for index, axis in enumerate(person.space.axes)
+        for place in {person.places[index], 0, axis.size - 1}
+        for end in (0, axis.size - 1)
     )
+
+    def seen(most: int) -> bool:
+        return may_arrive(_lowered(transitions, Ceiling(person, most)))
+
+    def reached(most: int) -> bool:
+        return next(_under(transitions, Ceiling(person, most), search), None) is not None
+
     if not may_arrive(transitions):
         return None
-    while low < high:
-        middle = (low + high) // 2
-        if may_arrive(_lowered(transitions, Ceiling(person, middle))):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    lowest = first_where(0, highest, seen)
+    if not person.space.selects or reached(lowest):
+        return lowest
+    # A path under a ceiling is one under every higher ceiling.
+    return first_where(lowest + 1, highest, reached) if reached(highest) else None
 
 
 def _lowered(transitions: Transitions, ceiling: Ceiling) -> Transitions:
