@@ -316,6 +316,8 @@ class Problem:
         if self.decider is not None:
             return self.decider.row(row)
         columns = self.spec.model.columns if self.spec.model else {}
+        if not columns:
+            return row
         return {**row, **{name: row[column] for name, column in columns.items() if column in row}}
 
     def read_rows(self, path: str | Path) -> list[State]:

@@ -51,7 +51,7 @@ def test_a_number_of_a_float_feature_is_read_as_a_float(raw: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [None, math.nan, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
+    "raw", [None, math.nan, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "s")]
 )
 @pytest.mark.parametrize("feature", FEATURES)
 def test_every_kind_of_missing_is_none(feature: Any, raw: Any) -> None:
