@@ -83,14 +83,12 @@ class ProblemStore:
             )
         return self.entries[given]
 
-    def add(self, file: str, rows_file: str, *, id_: str) -> str:
-        """Take in a problem that was made while the server runs, and return its id; one that is there is left to `refresh`."""
+    def read_new(self, file: str, rows_file: str, *, id_: str) -> Entry:
+        """Return a problem that was made while the server runs: the entry it has, or a new one, not taken in yet."""
         for entry in self.entries.values():
             if entry.file == file:
-                return entry.id
-        fresh = _load(_free_id(id_, self.entries), file, rows_file)
-        self.entries[fresh.id] = fresh
-        return fresh.id
+                return entry
+        return _load(_free_id(id_, self.entries), file, rows_file)
 
     def greetings(self) -> list[Question]:
         """Return what a new solver is asked first: to read the problems and plan once, which is when rules compile."""

@@ -258,7 +258,7 @@ async def result(request: Request) -> Response:
     shop = _workshop(request)
     facts = await asyncio.to_thread(_result, shop)
     if facts["work"].state != "working" and shop.problem is not None:
-        facts["entry_id"] = await asyncio.to_thread(_served, request, shop)
+        facts["entry_id"] = await _served(request, shop)
     return await _shown(request, "result", **facts)
 
 
@@ -282,13 +282,17 @@ def _result(shop: Workshop) -> dict[str, Any]:
     }
 
 
-def _served(request: Request, shop: Workshop) -> str:
-    """Return the id of the made problem among those that are served; one that cannot be read is told by the error."""
+async def _served(request: Request, shop: Workshop) -> str:
+    """Return the id of the made problem among those that are served, once every solver has opened it."""
     from p2c.project.building import PEOPLE
 
-    assert shop.problem is not None
-    store = context_of(request).store
-    return store.add(str(shop.problem), str(shop.folder / PEOPLE), id_=shop.folder.resolve().name)
+    context, name = context_of(request), shop.folder.resolve().name
+    files = str(shop.problem), str(shop.folder / PEOPLE)
+    entry = await asyncio.to_thread(context.store.read_new, *files, id_=name)
+    if entry.id not in context.store.entries:
+        await context.pool.greet(entry.greeting)
+        context.store.entries[entry.id] = entry
+    return entry.id
 
 
 @router.post("/new/build")
