@@ -27,7 +27,7 @@ from p2c.learn.extract.logic import Extraction, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model import NotRead, Read, read
 from p2c.learn.model.read_model import ReadModel
-from p2c.learn.tables.view import as_frame
+from p2c.learn.tables.view import as_frame, by_name
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Testimony
 from p2c.plan.rendered import Plans
@@ -134,6 +134,7 @@ class Recourse:
         if not isinstance(given, str | Review | None):
             kind = type(given).__name__
             raise P2CError(f"causal: expected rules as text or a review, found a {kind}")
+        X = as_frame(X) if by_name(X) else X
         source = read_source(model, X, desired=desired, threshold=threshold)
         extraction = extract(source, y, held_out=0.2, seed=seed)
         if "law" in keys:
@@ -172,6 +173,11 @@ class Recourse:
         )
         fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold)
         return cls(problem, extraction, source, judged, fitted)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, **how: Any) -> Recourse:
+        """Return what `fit` does, under the name that scikit-learn has for something made from a fitted estimator."""
+        return cls.fit(estimator, X, **how)
 
     def save(
         self,

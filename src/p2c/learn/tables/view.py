@@ -86,6 +86,8 @@ class View:
 
     def named(self, row: Any) -> Mapping[str, Any] | pd.Series:
         """Return one person's row by names: a mapping or series as it is, a table of one row, or values in order."""
+        if hasattr(row, "to_pandas"):
+            row = row.to_pandas()
         if isinstance(row, pd.DataFrame):
             if len(row) != 1:
                 raise P2CError(f"expected one row, found {len(row)}: use plan_many for a table")
@@ -164,10 +166,17 @@ def view_of(X: Any, features: Mapping[str, str] | None = None) -> View:
     return View(tuple(columns), isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
 
 
+def by_name(X: Any) -> bool:
+    """Tell whether a table is a list of rows that go by names."""
+    return isinstance(X, list) and bool(X) and all(isinstance(each, dict) for each in X)
+
+
 def as_frame(X: Any) -> pd.DataFrame:
-    """Return a table as a pandas frame; the columns of an array are called `x0`, `x1` and so on."""
+    """Return a table as a pandas frame: any frame, a list of rows by name, or an array, whose columns are called `x0`, `x1` and so on."""
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
+    if by_name(X):
+        X = pd.DataFrame(X)
     if isinstance(X, pd.DataFrame):
         return X
     array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
