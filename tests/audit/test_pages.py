@@ -34,6 +34,8 @@ def test_a_reader_is_told_who_has_no_way_and_why(german: Audit) -> None:
     for line in (
         "**312 of 1,000 people are refused today (31.2%).**",
         "- 40 of the refused (12.8%) have no way to a yes: nothing that they may change, in whatever order, leads to one. This is proved for each of them.",
+        "- What stands in their way most often: bank account is fixed (40 of 40 (100%)).",
+        "- The largest group of them, proved also for people outside the data; whoever is like this has no way: bank account is not none at all and loan record is all loans with us paid back.",
         "| bank account is fixed | 40 of 40 (100%) |",
         "| loan record is fixed | 40 of 40 (100%) | 1.249 |",
         "| bank account is not none at all and loan record is all loans with us paid back | 40 |",

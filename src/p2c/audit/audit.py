@@ -129,7 +129,7 @@ class Audit:
         return audit_document(self, language=language)
 
     def report(self, *, format: str = "html", language: str = "en") -> bytes:
-        """Return the report as html, pdf, md, txt, png or json."""
+        """Return the report as html, pdf, md, txt or json."""
         if format == "json":
             return (json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n").encode()
         return renderer(format)(self.document(language=language))

@@ -105,7 +105,7 @@ class _Pages:
             points.append(self.words["not_proved"])
         elif stuck.count:
             count, share = self.count(stuck.count), self.percent(stuck.value)
-            points.append(self.say("stuck_now", count=count, share=share))
+            points += [self.say("stuck_now", count=count, share=share), *self._short_why()]
         else:
             points.append(self.words["none_stuck"])
         if whole.found:
@@ -121,6 +121,17 @@ class _Pages:
         if whole.given_up:
             points.append(self.say("given_up_now", count=self.count(whole.given_up)))
         yield Listing(tuple(map(Item, (*points, *self._sure()))))
+
+    def _short_why(self) -> Iterator[str]:
+        """Yield what stands in the way of most, and who is like most of those without a way."""
+        found, size = self.audit.obstacles, self.audit.everybody.stuck.count
+        if found is not None and found.statements:
+            first = found.statements[0]
+            what, of = self._barred(first.blockers), self._of(first.people, size)
+            yield self.say("short_why", what=what, of=of)
+        for box, some in self.audit.confined[:1]:
+            if len(box.rows):
+                yield self.say("short_who", who=self._told(some))
 
     def _sure(self) -> Iterator[str]:
         """Yield the differences that are more than chance, those of single traits first, the widest first."""
