@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from p2c.plan.search.propagation import End
 
 
-def least_effort(choice: Choice, end: End) -> int:
-    """Return what a choice takes at least in any plan that contains it and ends like this."""
+def least_efforts(choice: Choice, end: End) -> dict[int, int]:
+    """Return what options on governed features take at least in any plan that contains a choice and ends like this."""
     reach = end.propagation.reach
     person = reach.transitions.person
     governed = [
@@ -33,10 +33,10 @@ def least_effort(choice: Choice, end: End) -> int:
         and person.places[axis] != OFF
     ]
     if not governed:
-        return choice.effort
+        return {}
     possible = tuple(sorted({*choice.chosen, *numbers(end.left)}))
     way = reach.on_the_way(possible)
-    effort = sum(reach.options[number].effort for number in choice.chosen)
+    found = {}
     for number in governed:
         axis = reach.options[number].axis
         position, rules = reach.position[axis], reach.moves_of[axis].governed.rules
@@ -46,8 +46,8 @@ def least_effort(choice: Choice, end: End) -> int:
         starts = others.regions[position]
         stays = not reach.moved(position, starts, may, must) & reach.start[position]
         gaps = _gaps(reach.transitions, axis, starts, ends, stays=stays)
-        effort += min(gaps, default=0) - reach.options[number].effort
-    return effort
+        found[number] = min(gaps, default=reach.options[number].effort)
+    return found
 
 
 def _gaps(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.plan.search.best_first import Arrival, Chain, Key, Move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from p2c.plan.compiled.person import Places
     from p2c.plan.compiled.transitions import Transitions
@@ -33,6 +33,10 @@ class Ordering:
     strays: Callable[[int, int], bool]
     halts: bool
     """Whether some of the options may reach the goal without the others, where a path would end."""
+    least: Mapping[int, int]
+    """What options on governed features take at least, where more is known than their price."""
+    most: float
+    """The effort past which orders are of no use."""
 
     @property
     def transitions(self) -> Transitions:
@@ -56,10 +60,19 @@ class Ordering:
             for axis, position in self.position.items()
             if axis not in set_later
         )
-        effort, way = sum(each.effort for each in listed), sum(each.way for each in listed)
+        effort, way = sum(map(self.price, self.chosen)), sum(each.way for each in listed)
         left = tuple(sorted(self.chosen, key=lambda n: self.options.listed[n][2:4]))
         key = Key(effort=effort, length=len(listed) + astray, way=way, sequence=())
         return Partway(key, places, left, (), None)
+
+    def price(self, number: int) -> int:
+        """Return what an option counts for until it is done."""
+        known = self.least.get(number)
+        return self.options.listed[number].effort if known is None else known
+
+
+class Beaten(Exception):
+    """All orders that are left take more than is of use."""
 
 
 class Partway(NamedTuple):
@@ -82,6 +95,8 @@ def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
         key, _, path = heapq.heappop(queue)
         if best[path[1:4]] != key:
             continue
+        if key.effort > ordering.most:
+            raise Beaten
         if not path.left and ordering.arrives(path.places):
             yield Arrival(key.effort, key.way, path.places, path.chain)
             continue
@@ -126,7 +141,7 @@ def _made(
         later = any(listed[n].axis == index for n in left)
         if number is not None:
             person = ordering.transitions.person
-            effort += person.effort(index, move.start, move.end) - listed[number].effort
+            effort += person.effort(index, move.start, move.end) - ordering.price(number)
             way += person.way(index, move.start, move.end)
             length += ordering.strays(position, move.end)
         else:

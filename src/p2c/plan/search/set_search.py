@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.axis import OFF
@@ -26,16 +26,16 @@ from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.ends import Ends
 from p2c.plan.search.influencing_options import InfluencingOptions
 from p2c.plan.search.landmarks import Standing
-from p2c.plan.search.least_efforts import least_effort
+from p2c.plan.search.least_efforts import least_efforts
 from p2c.plan.search.options import Choice, placed
-from p2c.plan.search.order import Ordering, orders
+from p2c.plan.search.order import Beaten, Ordering, orders
 from p2c.plan.search.propagation import Propagation
 from p2c.plan.search.relaxed_reach import RelaxedReach
 from p2c.plan.search.shares import shares
 from p2c.plan.search.unmet_reasons import UnmetReasons
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from p2c.plan.compiled.person import Places
     from p2c.plan.search.best_first import Lead, Limits
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from p2c.plan.search.options import Option, Options
     from p2c.plan.search.propagation import End
 
+
+NOTHING: Mapping[int, int] = {}
 
 FEW = 12
 """Up to how many options that stir others all their ends are looked at before they are put in order."""
@@ -65,6 +67,8 @@ class SetSearch:
     """The sets that have arrived so far, as masks."""
     closed: list[int] = field(default_factory=list)
     """Those of them to which nothing is worth adding."""
+    efforts: list[int] = field(default_factory=list)
+    """What they took, where only the best is wanted."""
 
     def leads(self) -> Iterator[Lead]:
         """Yield where the search begins."""
@@ -111,8 +115,12 @@ class SetSearch:
         ends = self.ends(standing.choice.chosen, limits)
         return UnmetReasons(self.options, self._influencing).reasons(ends, standing.landmarks)
 
-    def orders(self, choice: Choice, rests: list[int], limits: Limits) -> Iterator[Arrival]:
+    def orders(
+        self, choice: Choice, rests: list[int], limits: Limits, least: Mapping[int, int] = NOTHING
+    ) -> Iterator[Arrival]:
         """Yield the best paths that take just this choice, best first; governed features end in the given regions.
+
+        Where a better path is known than all that are left, they are `Beaten`.
 
         What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first;
         but where some of the choice reaches the goal without the rest, it matters when.
@@ -120,14 +128,13 @@ class SetSearch:
         few = limits.is_hard and len(self._stirring(choice.chosen)) <= FEW
         if few and Device.ENDS in self.devices and not self._most_ends(choice, limits):
             return
-        paths = self._ordered(
-            choice, rests, limits, halts=contains_one(mask_of(choice.chosen), self.arrived)
-        )
+        ordered = partial(self._ordered, choice, rests, limits, least)
+        paths = ordered(halts=contains_one(mask_of(choice.chosen), self.arrived))
         ends: set[Places] = set()
         varies = False
         for arrival in paths:
             if self._passes_the_goal(arrival):
-                yield from self._ordered(choice, rests, limits, halts=True)
+                yield from ordered(halts=True)
                 return
             yield arrival
             ends.add(arrival.places)
@@ -141,7 +148,13 @@ class SetSearch:
         return any(move.axis in governed and move.among[1:] for move in arrival.moves)
 
     def _ordered(
-        self, choice: Choice, rests: list[int], limits: Limits, *, halts: bool
+        self,
+        choice: Choice,
+        rests: list[int],
+        limits: Limits,
+        least: Mapping[int, int],
+        *,
+        halts: bool,
     ) -> Iterator[Arrival]:
         transitions, reach = self.options.transitions, self._reach
         chosen = choice.chosen if halts else self._stirring(choice.chosen)
@@ -154,7 +167,8 @@ class SetSearch:
             astray = any(strays(n, places[axis]) for axis, n in reach.position.items())
             return not astray and transitions.judge(placed(places, calm)).goal
 
-        ordering = Ordering(self.options, chosen, arrives, strays, halts)
+        most = min(self.efforts, default=math.inf) - sum(each.effort for each in calm)
+        ordering = Ordering(self.options, chosen, arrives, strays, halts, least, most)
         for arrival in orders(ordering, limits):
             yield _joined(transitions.person.places, arrival, calm)
 
@@ -221,23 +235,32 @@ class ChoiceLead(NamedTuple):
         sure = known_reasons(standing, search.devices, limits)
         if sure:
             return self._because(sure, end)
-        effort = least_effort(choice, end)
+        least = least_efforts(choice, end)
+        effort = _least_effort(search.options, choice, least)
         if effort > self.key.effort:
             dearer = choice._replace(effort=effort)
             key = choice_key(search.options, choice.chosen, effort, effort)
             return (self._replace(key=key, choice=dearer, past=end),)
         if self.key.effort > choice.effort:
             return self._because(search.unmet_reasons(standing, limits), end)
-        return self._ordered(standing, limits)
+        return self._ordered(standing, limits, least)
 
-    def _ordered(self, standing: Standing, limits: Limits) -> Iterable[Lead | Arrival]:
+    def _ordered(
+        self, standing: Standing, limits: Limits, least: Mapping[int, int]
+    ) -> Iterable[Lead | Arrival]:
         search, choice, end = self.search, self.choice, standing.end
-        paths = search.orders(choice, standing.landmarks.end.regions, limits)
-        arrival = next(paths, None)
+        paths = search.orders(choice, standing.landmarks.end.regions, limits, least)
+        try:
+            arrival = next(paths, None)
+        except Beaten:
+            yield from self._because([end.left], end)
+            return
         if arrival is None:
             yield from self._because(search.unmet_reasons(standing, limits), end)
             return
         search.arrived.append(mask_of(choice.chosen))
+        if search.first_only:
+            search.efforts.append(arrival.effort)
         yield OrderLead(search, arrival.key, arrival, paths)
         if search.every or arrival.effort > choice.effort:
             yield from self._because([end.left], end)
@@ -271,6 +294,11 @@ class ChoiceLead(NamedTuple):
             key = choice_key(search.options, chosen, effort, max(effort + rest, self.key.effort))
             yield ChoiceLead(search, key, Choice(effort, chosen, barred), end, None)
             barred |= 1 << number
+
+
+def _least_effort(options: Options, choice: Choice, least: Mapping[int, int]) -> int:
+    """Return what a choice takes at least."""
+    return sum(least.get(n, options.listed[n].effort) for n in choice.chosen)
 
 
 def contains_one(mask: int, sets: list[int]) -> bool:
