@@ -46,7 +46,8 @@ class CheapestChange:
 
     def _score(self, row: pd.Series) -> float:
         known = [values.get(row[name], 0.0) for name, values in self.points.items()]
-        return self.bias + sum(known) + sum(self.slopes[name] * row[name] for name in self.slopes)
+        weighed = sum(self.slopes[name] * row[name] for name in self.slopes)
+        return float(self.bias + sum(known) + weighed)
 
     def cost(self, row: pd.Series) -> float | None:
         """Return the least cost of a change that the model accepts, None where there is none."""

@@ -129,7 +129,9 @@ def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int
     chance = random.Random(seed)
     table = recourse.source.table
     trials = recourse.trial_values
-    changes = [((name, value),) for name, values in trials.items() for value in values]
+    changes: list[tuple[tuple[str, Any], ...]] = [
+        ((name, value),) for name, values in trials.items() for value in values
+    ]
     for _ in range(count):
         names = chance.sample(list(trials), min(chance.choice((2, 2, 3, 4)), len(trials)))
         places = [chance.randrange(len(table)) for _ in names]
@@ -183,7 +185,9 @@ def dice_line(data: Data, model: Any, recourse: Recourse, rows: pd.DataFrame, me
     features = recourse.problem.theory.feature
     free = [name for name, feature in features.items() if feature.action.is_direct]
     seeded: dict[str, Any] = {"random_seed": 0} if method == "random" else {}
-    costs, asked, start = [], [], time.perf_counter()
+    costs: list[float] = []
+    asked: list[float] = []
+    start = time.perf_counter()
     for place in range(len(rows)):
         random.seed(0)
         np.random.seed(0)
@@ -243,8 +247,8 @@ def _plain(value: Any) -> Any:
 def report(name: str, kind: str, found: list[Row], recourse: Recourse) -> None:
     good = [each for each in found if each.confirmed.verified]
     able = [each for each in found if each.confirmed.verified or each.sampled is not None]
-    both = [each for each in good if each.sampled is not None]
-    beaten = [e for e in both if e.sampled < (e.confirmed.cost or 0) * 0.99 - 1e-9]
+    both = [(each.sampled, each) for each in good if each.sampled is not None]
+    beaten = [e for sampled, e in both if sampled < (e.confirmed.cost or 0) * 0.99 - 1e-9]
     guided = np.mean([bool(each.confirmed.guide_accepted) for each in found])
     print(
         f"{name:7}{kind:5}fidelity {recourse.extraction.fidelity:.3f}"
@@ -252,7 +256,7 @@ def report(name: str, kind: str, found: list[Row], recourse: Recourse) -> None:
         f"  flipped {sum(e.flipped for e in good)}  valid {sum(e.valid for e in good)}"
         f"  rules alone {guided:.2f}"
         f"  cost {np.median([e.confirmed.cost for e in good] or [np.nan]):.3f}"
-        f"  sample {np.median([e.sampled for e in both] or [np.nan]):.3f}"
+        f"  sample {np.median([sampled for sampled, _ in both] or [np.nan]):.3f}"
         f"  beaten {len(beaten)}"
         f"  rows asked {np.median([e.confirmed.model_calls for e in found]):.0f}"
         f"  calls {np.median([e.confirmed.batches for e in found]):.0f}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from p2c import Recourse
 from tests.web.running import running
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from playwright.sync_api import Browser, Page
 
-PHONE = {"width": 390, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 800}
 
 
 @pytest.fixture(scope="module")
