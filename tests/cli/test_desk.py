@@ -193,9 +193,11 @@ def test_a_plan_that_cannot_be_read_is_one_line(
 def test_a_file_that_is_not_there_or_is_a_folder_is_one_line(desk: Desk) -> None:
     (desk.folder / "folder.toml").mkdir()
     (desk.folder / "folder.json").mkdir()
+    none, folder = desk.folder / "none.toml", desk.folder / "folder.toml"
+    assert "none.toml: cannot be read: No such file or directory" in desk.refuses("lint", none)
+    assert "folder.toml: no manifest.json in it" in desk.refuses("lint", folder)
     for name, reason in (("none", "No such file or directory"), ("folder", "Is a directory")):
-        problem, row = desk.folder / f"{name}.toml", desk.folder / f"{name}.json"
-        assert f"{name}.toml: cannot be read: {reason}" in desk.refuses("lint", problem)
+        row = desk.folder / f"{name}.json"
         assert f"{name}.json: cannot be read: {reason}" in desk.refuses("plan", desk.loan, row)
         assert f"{name}.json: cannot be read: {reason}" in desk.refuses("check", desk.loan, row)
 

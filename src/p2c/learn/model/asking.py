@@ -243,13 +243,18 @@ def shaper(model: Any, X: Any) -> Callable[[Any], Any]:
 
 
 def trained_names(model: Any, X: Any) -> list[Any] | None:
-    """Return the columns that a model was trained on, None where it does not say; CatBoost counts those of an array."""
+    """Return the columns that a model was trained on, None where it does not say; CatBoost counts those of an array.
+
+    LightGBM calls a column `Credit_Score` that the table calls `Credit Score`; it goes by the table's name.
+    """
+    columns = as_frame(X).columns
     names = getattr(model, "feature_names_in_", None)
-    if names is None and set(counted := getattr(model, "feature_names_", ())) <= set(
-        as_frame(X).columns
-    ):
+    if names is None and set(counted := getattr(model, "feature_names_", ())) <= set(columns):
         names = counted or None
-    return None if names is None else list(names)
+    if names is None or not hasattr(model, "booster_"):
+        return None if names is None else list(names)
+    spelt = {str(each).replace(" ", "_"): each for each in columns}
+    return [name if name in columns else spelt.get(name, name) for name in names]
 
 
 def trained_kinds(model: Any, frame: pd.DataFrame) -> dict[Any, pd.CategoricalDtype]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from p2c.learn.model.stages import Stage
 
 Codes = dict[int, dict[str, int]]
+ZERO = float(np.float32(1e-35))
+"""What LightGBM takes for zero, and anything nearer to it."""
 
 
 class LightGBMFile:
@@ -100,6 +102,13 @@ def _codes(stored: Mapping[str, Any], stage: Stage) -> Codes:
     }
 
 
+def _past_zero(bound: float) -> float:
+    """Return where a bound lies for values as LightGBM takes them: whatever is as near to zero as `ZERO` is zero."""
+    if -ZERO <= bound < 0:
+        return float(np.nextafter(-ZERO, -np.inf))
+    return ZERO if 0 <= bound < ZERO else bound
+
+
 class _Flat:
     """A tree of nested nodes as arrays; lives for one tree."""
 
@@ -133,7 +142,7 @@ class _Flat:
                 members, self.codes.get(column), inside=True, missing=False
             )
         else:
-            bound = float(node["threshold"])
+            bound = _past_zero(float(node["threshold"]))
         self.rows.append((column, bound, self._missing(node, bound)))
         self.values.append(0.0)
         self.children[place] = (self._add(node["left_child"]), self._add(node["right_child"]))
