@@ -246,3 +246,35 @@ def test_of_changes_that_cost_the_same_the_shorter_is_advised() -> None:
     ]
     table = problem.plan_many(pd.DataFrame({"pets": [3, 5, 2]}))
     assert table["end_pets"].tolist() == [2, 2, 2]
+
+
+def test_a_feature_that_may_be_set_or_carried_to_a_region_ends_in_all_its_places() -> None:
+    # Set to 3, n is carried on to 4 and costs less than set to 4 at once; only set at once does it get to 5.
+    document = {
+        "goal": "n(X,N), N>3",
+        "rules": "n(X,3) :- c(X,'b').",
+        "causal": "iff",
+        "features": {"n": whole(2, 5, action="up"), "c": category("a", "b", action="fixed")},
+    }
+    problem = Problem.from_dict(document)
+    row = {"n": 2, "c": "a"}
+    ends = [plan.counterfactual for plan in problem.nearest(row, k=9)]
+    assert ends == [{"n": 4, "c": "a"}, {"n": 5, "c": "a"}]
+
+
+def test_an_own_value_without_a_place_may_be_excused_again() -> None:
+    # With b alone the exception of n no longer holds; with y as well it does again.
+    rules = """
+    n(X,N) :- N<0.
+    n(X,N) :- c(X,'b'), not d(X,'y'), N>9.
+    bad(X) :- c(X,'a').
+    """
+    features = {
+        "n": {"type": "float", "min": 0.0, "max": 1.0, "step": 0.5},
+        "c": category("a", "b"),
+        "d": category("x", "y"),
+    }
+    document = {"goal": "not bad(X)", "rules": rules, "causal": "iff", "features": features}
+    problem = Problem.from_dict(document | {"exceptions": "abduce"})
+    (plan,) = problem.nearest({"n": 0.7, "c": "a", "d": "x"}, k=9)
+    assert plan.counterfactual == {"n": 0.7, "c": "b", "d": "y"}

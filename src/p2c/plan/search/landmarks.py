@@ -87,7 +87,7 @@ class Landmarks:
     def _elsewhere(self, moves: CausalMoves, end: Prospect) -> int:
         """Return what may bring a feature to rest in another region than those that are left to it."""
         position = self.reach.position[moves.index]
-        return self._resting(moves, moves.grid & ~end.regions[position], end)
+        return self._resting(moves, self.rests[position] & ~end.regions[position], end)
 
     def _resting(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
         """Return what may bring a feature to rest in some regions: where it never comes, or may not stay."""
@@ -95,10 +95,13 @@ class Landmarks:
         met = self.way.regions[position]
         regions &= self.rests[position]
         mask = 0
+        if regions & ~moves.grid:
+            # Its own value, which has no place, may come to be allowed or excused again.
+            mask |= self._upstream(moves.index)
         if regions & ~met:
             mask |= self._carried(moves, regions & ~met)
-        if regions & met:
-            mask |= self._allowed(moves, regions & met, end)
+        if regions & met & moves.grid:
+            mask |= self._allowed(moves, regions & met & moves.grid, end)
         return mask
 
     def _allowed(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
@@ -185,6 +188,9 @@ class Landmarks:
         if moves is None:
             return self.reach.mending(rule, axis)[failing] & self.left
         regions = moves.passing(rule) ^ (moves.grid if failing else 0)
+        start = self.reach.start[self.reach.position[axis]]
+        if start & ~moves.grid and (self.reach.own[axis] >> rule & 1) != failing:
+            regions |= start
         if prospect is self.way:
             return self._carried(moves, regions)
         return self._resting(moves, regions, prospect)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import mask_of, numbers
+from p2c.plan.compiled.transitions import Variety
 from p2c.plan.search.best_first import START, Arrival, Key, Move, chain_of
 from p2c.plan.search.bounds import known_reasons
 from p2c.plan.search.devices import ALL, Device
@@ -131,21 +132,14 @@ class SetSearch:
         ordered = partial(self._ordered, choice, rests, limits, least)
         paths = ordered(halts=contains_one(mask_of(choice.chosen), self.arrived))
         ends: set[Places] = set()
-        varies = False
         for arrival in paths:
             if self._passes_the_goal(arrival):
                 yield from ordered(halts=True)
                 return
             yield arrival
             ends.add(arrival.places)
-            varies = varies or self._varies(arrival)
-            if not varies and len(ends) >= self._most_ends(choice, limits):
+            if len(ends) >= self._most_ends(choice, limits):
                 return
-
-    def _varies(self, arrival: Arrival) -> bool:
-        """Tell whether a governed feature may take other places as well: how far these are, hangs on the path."""
-        governed = self.options.space.governed_axes
-        return any(move.axis in governed and move.among[1:] for move in arrival.moves)
 
     def _ordered(
         self,
@@ -184,8 +178,11 @@ class SetSearch:
 
     def _most_ends(self, choice: Choice, limits: Limits) -> float:
         """Return in how many goal states a choice can end at most; where places are left to vary, that is not known."""
-        places = self.options.transitions.person.places
-        if any(places[index] == OFF for index in self.options.space.governed_axes):
+        places, governed = self.options.transitions.person.places, self.options.space.governed_axes
+        points = self.options.transitions.variety is Variety.POINTS
+        if points and any(self.options.listed[number].axis in governed for number in choice.chosen):
+            return math.inf
+        if any(places[index] == OFF for index in governed):
             return math.inf
         return sum(
             self.options.transitions.judge(each).goal for each in self.ends(choice.chosen, limits)
