@@ -151,3 +151,30 @@ def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
         each for each in ("POST /plan", "POST /check", "GET /ready") if each not in routes
     ] == []
     assert "<code>counterfactual</code>" in ids("plan-json.html")
+
+
+QUESTIONS = {
+    "How do I freeze a feature?": "restrict={",
+    'What does "proved" mean?': "no cheaper path exists",
+    "My model is LightGBM": "LGBMClassifier",
+    "What if there is no way?": "plan.blockers",
+    "Plans for a million rows": "plan_many",
+    "How fast is it?": "measured",
+    "What about missing values?": "NaN",
+    "How do I save and load?": "from_dict",
+    "Are groups treated alike?": "--by",
+    "How do I show it to the applicant?": "plan.explain",
+}
+"""What users ask of such a package, and what the section that answers it has to say."""
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_one_click_from_the_landing_page(site: Path, question: str) -> None:
+    landing = (site / "index.html").read_text("utf-8").replace("&quot;", '"')
+    (link,) = re.findall(rf'<a href="([^"]+)">{re.escape(question)}</a>', landing)
+    page, _, anchor = link.partition("#")
+    answer = (site / page).read_text("utf-8")
+    start = answer.index(f'id="{anchor}"') if anchor else answer.index("<h1")
+    end = answer.find("<h2", start + 1) if anchor else len(answer)
+    told = re.sub(r"<[^>]+>", "", answer[start:end])
+    assert QUESTIONS[question] in told

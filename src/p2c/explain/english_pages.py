@@ -248,8 +248,6 @@ PAGES: Mapping[str, str] = MappingProxyType(
         "new_desired": "The outcome that people want",
         "new_desired_any": "as the model has it: yes, true or 1",
         "new_changes": "Who may change what",
-        "new_column": "Column",
-        "new_holds": "Holds",
         "new_action": "May be changed",
         "new_free": "both ways",
         "new_up": "only up",

@@ -248,8 +248,6 @@ PAGES: Mapping[str, str] = MappingProxyType(
         "new_desired": "Das Ergebnis, das Menschen wünschen",
         "new_desired_any": "wie im Modell: ja, wahr oder 1",
         "new_changes": "Wer was ändern kann",
-        "new_column": "Spalte",
-        "new_holds": "Inhalt",
         "new_action": "Änderbar",
         "new_free": "in beide Richtungen",
         "new_up": "nur nach oben",
