@@ -841,6 +841,30 @@ class Problem:
 
         return graph_svg(self.theory, theme=theme, language=language)
 
+    def widget(
+        self, row: Mapping[str, Any], *, language: str = "en", time_limit: float | None = 5
+    ) -> Any:
+        """Return a widget for a notebook: turn the person's values and what they can change, and the plan is made anew.
+
+        Args:
+            row: The person's values by feature, with which the widget begins.
+            language: "en" or "de".
+            time_limit: Seconds for each plan.
+
+        Returns:
+            An anywidget; what it is turned to are its `row` and `restrict`, and its last answer is `plan`. Needs the extra `notebook`.
+        """
+        from p2c.report.widget import plan_widget
+
+        check_seconds("time_limit", time_limit)
+        ask = partial(Problem.plan, self, time_limit=time_limit)
+        return plan_widget(
+            self.theory.features,
+            self.read_row(row),
+            lambda row, restrict: ask(row, restrict=restrict),
+            language=language,
+        )
+
     def _repr_html_(self) -> str:
         from p2c.report.document import problem_document
         from p2c.report.html import notebook_html

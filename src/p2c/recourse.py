@@ -372,6 +372,18 @@ class Recourse:
         other = (against.judged or against.problem) if isinstance(against, Recourse) else against
         return (self.judged or self.problem).audit(rows, by, against=other, **how)
 
+    def widget(self, row: Any, *, language: str = "en", time_limit: float | None = 5) -> Any:
+        """Return a widget for a notebook, as `Problem.widget` does, with the model that decides.
+
+        Args:
+            row: The person, as `plan` takes one.
+            language: "en" or "de".
+            time_limit: Seconds for each plan.
+        """
+        person = self.source.view.row(self.source.view.named(row))
+        asked = self.judged or self.problem
+        return asked.widget(person, language=language, time_limit=time_limit)
+
     def check(self, confirmed: VerifiedPlan) -> Verdict:
         """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.
 

@@ -33,7 +33,7 @@ class Renderer(Protocol):
     def png(self, plan: Any, *, theme: str, language: str) -> bytes:
         """Return the outcome as a picture in pixels."""
 
-    def html(self, plan: Any) -> str:
+    def html(self, plan: Any, *, language: str = "en") -> str:
         """Return the outcome as a piece of a notebook."""
 
 

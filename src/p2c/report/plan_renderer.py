@@ -41,12 +41,12 @@ class PlanRenderer:
 
         return png(self.svg(plan, theme=theme, language=language))
 
-    def html(self, plan: Plan) -> str:
+    def html(self, plan: Plan, *, language: str = "en") -> str:
         """Return the outcome as a piece of a notebook: the picture and the words."""
         from p2c.report.html import notebook_html
 
-        picture = self.svg(plan, theme="auto", language="en")
-        return notebook_html(self._letter(plan, "en"), picture)
+        picture = self.svg(plan, theme="auto", language=language)
+        return notebook_html(self._letter(plan, language), picture)
 
     def _letter(self, plan: Plan, language: str) -> Document:
         from p2c.explain.letter import write_letter
