@@ -1,62 +1,42 @@
-"""`Problem`: the one object most people need. Each method calls one function of the layer that does the work."""
+"""`Problem`: the one object most people need. Each method calls one function of the layer that does the work.
+
+How a problem is read, written and restricted stands in `statement.py`.
+"""
 
 from __future__ import annotations
 
-import json
-import tomllib
-from dataclasses import dataclass, field, replace
-from datetime import date
-from functools import cached_property, lru_cache, partial
-from itertools import islice
-from operator import index
-from os import PathLike
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.files import read_rows
+from p2c import answers
 from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
-from p2c.domain.row import read_row
-from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
 from p2c.engines.policy import Policy
-from p2c.errors import P2CError, counted, shorten
-from p2c.plan.compiled.space import Space
-from p2c.plan.nearest import Distinct
+from p2c.errors import counted, shorten
 from p2c.plan.outcome import Plan
-from p2c.plan.rendered import Plans
-from p2c.plan.restriction import read_restriction, restrict
 from p2c.plan.size import measure_space
-from p2c.report.plan_renderer import with_renderer
-from p2c.rules.bind import build_theory
-from p2c.rules.evaluate import goal_holds
 from p2c.rules.lint import lint
 from p2c.rules.proof import why
+from p2c.statement import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from typing import Unpack
-
-    import pandas as pd
 
     from p2c.audit.audit import Asked, Audit
     from p2c.audit.reasons import Catalogue, Reason
-    from p2c.confirm.answers import ConfirmedPlanner
-    from p2c.confirm.decider import Decider
-    from p2c.confirm.result import VerifiedPlan
     from p2c.domain.overrides import Overrides
-    from p2c.domain.row import State
-    from p2c.domain.spec import Trust
-    from p2c.folder.store import OpenedFolder
     from p2c.plan.check.validate import Verdict
-    from p2c.plan.restriction import Restriction
+    from p2c.plan.rendered import Plans
     from p2c.plan.size import SpaceReport
     from p2c.report.expert_report import Origin
     from p2c.rules.lint import Finding
     from p2c.rules.proof import Proof
-    from p2c.rules.theory import DecidingModel, Theory
 
 
 @dataclass(frozen=True, repr=False)
-class Problem:
+class Problem(Statement):
     """Features, rules and a goal: who is refused, what follows from what, and who may change what.
 
     Read one with `load` (a file), `from_dict` (a dict of the same shape) or `example` (an embedded one). `plan`, `nearest`,
@@ -71,280 +51,10 @@ class Problem:
     (0.00502, 2.0)
     """
 
-    spec: ProblemSpec
-    source: str = ""
-    restrictions: tuple[tuple[str, Restriction], ...] = ()
-    """What one person adds, by feature."""
-    model: DecidingModel | None = field(default=None, compare=False, repr=False)
-    """What decides `accepted(X)`, where a model does."""
-    decider: Decider | None = field(default=None, compare=False, repr=False)
-    """The model itself, opened, where plans are confirmed by it."""
-    bounded: bool = True
-    """Whether numbers of rows lie within their ranges; in a problem made from data these are only what was seen."""
-    home: str = ""
-    """The file or folder that the problem was read from, where a model has to be found there again."""
-
-    @classmethod
-    def load(cls, path: str | Path, *, trust: Trust | None = None) -> Problem:
-        """Read a problem from a file, or from a folder with a model.
-
-        Args:
-            path: A TOML file, a JSON file of the same shape, or a folder as `Recourse.save` and `p2c fit` write it.
-            trust: What of a model may be opened that could run code; nothing, by default.
-
-        Returns:
-            The problem. Every fault of the file is reported now, by line and column, not at the first use.
-        """
-        given: object = path
-        if not isinstance(given, str | PathLike):
-            found = type(given).__name__
-            raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
-        file = Path(path)
-        if file.is_dir():
-            from p2c.folder import open_folder
-
-            return cls.of_folder(open_folder(file, trust), file)
-        problem = cls(load_spec(file), str(path))
-        if problem.spec.model is not None:
-            from p2c.confirm.opening import open_decider
-
-            decider = open_decider(problem.spec, file.parent, trust=trust)
-            problem = replace(
-                problem, model=decider.judge, decider=decider, home=str(file.resolve())
-            )
-        problem.theory  # noqa: B018 - faults are reported here, not at the first use
-        return problem
-
-    @classmethod
-    def outline(cls, path: str | Path) -> Problem:
-        """Read a problem without opening its model: enough to say what it asks for, not to plan.
-
-        Args:
-            path: What `load` takes. The files of a folder must be what they were.
-        """
-        file = Path(path)
-        whole = file.is_dir()
-        if whole:
-            from p2c.folder.manifest import PROBLEM, read_manifest, refuse_changed
-
-            refuse_changed(file, read_manifest(file))
-            file /= PROBLEM
-        spec = load_spec(file)
-        if spec.model is None:
-            return cls.load(path)
-        from p2c.confirm.opening import UnopenedModel
-
-        model: Any = UnopenedModel(tuple(spec.features))
-        home = str(Path(path).resolve())
-        problem = cls(spec, str(file), model=model, bounded=not whole, home=home)
-        problem.theory  # noqa: B018 - faults are reported here, not at the first use
-        return problem
-
-    @classmethod
-    def of_folder(cls, opened: OpenedFolder, path: Path) -> Problem:
-        """Return the problem of a folder that is open."""
-        decider, home = opened.decider, str(path.resolve())
-        file = str(path / "problem.toml")
-        problem = cls(
-            opened.spec, file, model=decider.judge, decider=decider, bounded=False, home=home
-        )
-        problem.theory  # noqa: B018 - faults are reported here, not at the first use
-        return problem
-
-    @classmethod
-    def from_dict(
-        cls,
-        data: Mapping[str, Any],
-        *,
-        model: DecidingModel | None = None,
-        decider: Decider | None = None,
-        bounded: bool = True,
-    ) -> Problem:
-        """Read a problem from a dict of the shape that a file has.
-
-        Args:
-            data: The keys of the problem: `goal`, `rules`, `features`, and those that have defaults.
-            model: What decides `accepted(X)`, where the goal or a rule asks it.
-            decider: A model that is open already, by which plans are confirmed.
-            bounded: Whether numbers of rows lie within the ranges of the features; not where these come from data.
-
-        >>> ages = {"age": {"type": "int", "min": 0, "max": 120}}
-        >>> adult = Problem.from_dict({"goal": "age(X,N), N>=18", "rules": "", "features": ages})
-        >>> adult.plan({"age": 16}).counterfactual
-        {'age': 18}
-        """
-        spec = read_spec(data)
-        if spec.model is not None and model is None and decider is None:
-            from p2c.confirm.opening import open_decider
-
-            decider = open_decider(spec, Path())
-        judge = decider.judge if decider is not None else model
-        problem = cls(spec, model=judge, decider=decider, bounded=bounded)
-        problem.theory  # noqa: B018
-        return problem
-
-    @classmethod
-    def example(cls, name: str = "loan") -> Problem:
-        """Return an embedded problem: "loan", "cars", "adult" or "german"; `p2c.datasets.rows(name)` has people for it."""
-        from p2c import datasets
-
-        return cls.from_dict(tomllib.loads(datasets.problem_text(name)))
-
     def __repr__(self) -> str:
         count, rules = len(self.spec.features), len(self.theory.program.rules)
         sizes = f"{counted(count, 'feature')}, {counted(rules, 'rule')}"
         return f"<Problem {self.name!r}: {sizes}, goal: {shorten(self.spec.goal, 60)}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Travels between processes as text, and is compiled once where it arrives.
-        return _recalled, (json.dumps(self.to_message()), self.restrictions)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
-        return self.spec.model_dump(
-            mode="json", by_alias=True, exclude_defaults=True, exclude={"rules_file"}
-        )
-
-    def save(self, path: str | Path) -> Path:
-        """Write the problem as a file that `load` reads: TOML, or JSON where the name ends in .json.
-
-        Args:
-            path: Where to write; what is there is replaced. Comments of a file that was loaded are not kept.
-
-        Returns:
-            The path.
-        """
-        from p2c.domain.toml import problem_to_toml
-
-        file = Path(path)
-        if self.restrictions:
-            raise P2CError(
-                "a problem with one person's restrictions is not saved: save the problem without them"
-            )
-        kept = self.spec.model and (file.parent / self.spec.model.file).is_file()
-        if self.model is not None and not kept:
-            raise P2CError(
-                f"{file}: the model is not beside it; Recourse.save keeps a problem and its model as one folder"
-            )
-        as_json = file.suffix == ".json"
-        text = json.dumps(self.to_dict(), indent=2) if as_json else problem_to_toml(self.to_dict())
-        try:
-            file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise P2CError(f"{file}: cannot be written: {error.strerror}") from None
-        return file
-
-    def to_message(self) -> dict[str, Any]:
-        """Return what another process makes the same problem of: its keys and, with a model, where that lies as what."""
-        keys = self.to_dict()
-        if not self.home:
-            return keys
-        from p2c.folder.manifest import fingerprint
-
-        return keys | {"home": self.home, "fingerprint": fingerprint(self.model_place)}
-
-    @classmethod
-    def from_message(cls, message: Mapping[str, Any]) -> Problem:
-        """Return the problem that another process sent; its model is opened where it lies, and no pickle is."""
-        keys = {key: each for key, each in message.items() if key not in ("home", "fingerprint")}
-        if "home" not in message:
-            return cls.from_dict(keys)
-        from p2c.folder.manifest import fingerprint
-
-        problem = cls.load(message["home"])
-        if fingerprint(problem.model_place) != message["fingerprint"]:
-            raise P2CError(f"{message['home']}: the model was changed meanwhile: ask again")
-        return replace(problem, spec=read_spec(keys), source="")
-
-    @cached_property
-    def theory(self) -> Theory:
-        """Return the rules bound to the features."""
-        theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
-        if self.decider is not None and self.decider.learned and not self.decider.is_read:
-            # Reasons are those of the rules that stand in for the model, and every answer says so.
-            theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
-        return restrict(theory, dict(self.restrictions)) if self.restrictions else theory
-
-    @cached_property
-    def compiled(self) -> Space:
-        """Return the problem compiled for search; the first use pays for it."""
-        return Space(self.theory)
-
-    @cached_property
-    def _variants(self) -> dict[tuple[tuple[str, str], ...], Problem]:
-        return {}
-
-    @property
-    def name(self) -> str:
-        """Return the problem's name."""
-        return self.spec.name
-
-    def with_keys(self, **overrides: Unpack[Overrides]) -> Problem:
-        """Return the problem with some of its keys replaced; the same object for the same keys."""
-        if not overrides:
-            return self
-        refuse_unknown(overrides, OVERRIDES)
-        marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
-        known = self._variants.get(marks)
-        if known is None:
-            spec = read_spec({**self.to_dict(), **overrides})
-            known = self._variants[marks] = replace(self, spec=spec, source="")
-            known.theory  # noqa: B018 - faults are reported here, not at the first use
-        return known
-
-    def restricted(
-        self, restrictions: Mapping[str, Restriction | Mapping[str, Any] | str]
-    ) -> Problem:
-        """Return the problem as one person restricts it: what they cannot change, own limits, how hard something is.
-
-        Each feature has an action, or a mapping with any of `action`, `min`, `max`, `only` (names that a change may
-        end in), `weight` and `lift` (restrictions of the problem to do without: "moves", "limits").
-        """
-        if not restrictions:
-            return self
-        read = {name: read_restriction(name, each) for name, each in restrictions.items()}
-        problem = replace(self, restrictions=tuple((dict(self.restrictions) | read).items()))
-        problem.theory  # noqa: B018 - faults are reported here, not at the first use
-        return problem
-
-    def read_row(self, row: Mapping[str, Any]) -> State:
-        """Return a person's state from a mapping or a pandas Series: every value typed and within its domain."""
-        return read_row(self.theory.features, self._by_feature(row), bounded=self.bounded)
-
-    def _by_feature(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a row that may go by the columns of a model as one that goes by features."""
-        if self.decider is not None:
-            return self.decider.row(row)
-        columns = self.spec.model.columns if self.spec.model else {}
-        if not columns:
-            return row
-        return {**row, **{name: row[column] for name, column in columns.items() if column in row}}
-
-    def read_rows(self, path: str | Path) -> list[State]:
-        """Return the people that a JSON, JSON lines or CSV file holds."""
-        return read_rows(
-            self.theory.features, path, bounded=self.bounded, by_feature=self._by_feature
-        )
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """Return the model's column of each feature, where their names differ."""
-        return dict(self.spec.model.columns) if self.spec.model else {}
-
-    @property
-    def model_place(self) -> Path:
-        """Return the folder that the model lies in with its problem, or its file where the problem is a file by itself."""
-        home = Path(self.home)
-        return (
-            home if self.spec.model is None or home.is_dir() else home.parent / self.spec.model.file
-        )
-
-    def prepare(self) -> None:
-        """Compile what answers are searched with, so that nobody waits for it."""
-        if self.decider is None or self.decider.is_read:
-            self.compiled  # noqa: B018 - the first use pays for it
-        elif self.stand_in is not None:
-            self.stand_in.compiled  # noqa: B018
 
     def plan(
         self,
@@ -376,63 +86,7 @@ class Problem:
         """
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.plan, overrides, restrict)
-        if problem.decider is not None:
-            return problem.confirmed(row, 1, policy)[0].plan
-        plan = policy.explained_plan(problem.compiled, problem.read_row(row))
-        return with_renderer(problem.theory, plan)
-
-    def confirmed(
-        self, row: Any, k: int, policy: Policy, distinct: Distinct = Distinct.POINTS
-    ) -> list[VerifiedPlan]:
-        """Return up to k plans that the model behind the problem confirms, cheapest first; one that is not, where none is.
-
-        They are proved where the model was read, and else the best that was found by asking it.
-        """
-        policy.refuse_model()
-        found = self.planner.nearest(row, self.read_row(row), k, policy, distinct)
-        return [self._told(each, cheapest=number == 0) for number, each in enumerate(found)]
-
-    def _told(self, answer: VerifiedPlan, *, cheapest: bool) -> VerifiedPlan:
-        """Return an answer whose plans can tell themselves; what it rests on is what the model reads."""
-        plan = self._rendered(answer.plan, cheapest=cheapest)
-        guide = plan if answer.guide is answer.plan else self._rendered(answer.guide)
-        return replace(answer, plan=plan, guide=guide)
-
-    def _rendered(self, plan: Plan, *, cheapest: bool = True) -> Plan:
-        told = with_renderer(self.worded, plan, cheapest=cheapest)
-        unknown = self.theory.missing(plan.question.initial)
-        return replace(told, question=replace(told.question, unknown=unknown))
-
-    @property
-    def worded(self) -> Theory:
-        """Return what reasons are told by: the model where it was read, else the rules that stand in for it."""
-        asked = self.decider is not None and not self.decider.is_read
-        return self.stand_in.theory if asked and self.stand_in else self.theory
-
-    @cached_property
-    def planner(self) -> ConfirmedPlanner:
-        """Return what plans with the model that decides."""
-        from p2c.confirm.answers import ConfirmedPlanner
-
-        assert self.decider is not None
-        return ConfirmedPlanner(
-            self.decider,
-            self.theory,
-            space=lambda: self.compiled,
-            guide=lambda: self.stand_in.compiled if self.stand_in else None,
-        )
-
-    @cached_property
-    def stand_in(self) -> Problem | None:
-        """Return the problem in which rules stand in for the model, where there are any."""
-        if self.decider is None or not self.decider.stand_in:
-            return None
-        rules = f"{(self.spec.rules or '').rstrip()}\n{self.decider.stand_in}".lstrip()
-        keys = {key: value for key, value in self.to_dict().items() if key != "model"}
-        if self.decider.learned:
-            keys["source"] = dict(self.decider.learned)
-        problem = Problem.from_dict({**keys, "rules": rules}, bounded=self.bounded)
-        return problem.restricted(dict(self.restrictions))
+        return answers.plan_for(problem, row, policy)
 
     def nearest(
         self,
@@ -468,21 +122,8 @@ class Problem:
         [0.00502, 0.005020001]
         """
         policy = Policy(engine, time_limit, node_limit)
-        kinds = [each.value for each in Distinct]
-        if distinct not in kinds:
-            raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-        if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
-            raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         problem = self._asked(Problem.nearest, overrides, restrict)
-        if problem.decider is not None:
-            answers = problem.confirmed(row, index(k), policy, Distinct(distinct))
-            return Plans(each.plan for each in answers if each.status != "infeasible")
-        state = problem.read_row(row)
-        plans = policy.nearest(problem.compiled, state, index(k), Distinct(distinct))
-        return Plans(
-            with_renderer(problem.theory, plan, cheapest=number == 0)
-            for number, plan in enumerate(islice(plans, k))
-        )
+        return answers.nearest(problem, row, k, policy, distinct=distinct)
 
     def plan_many(
         self,
@@ -522,17 +163,9 @@ class Problem:
         """
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.plan_many, overrides, restrict)
-        if problem.decider is not None:
-            from p2c.learn.tables.view import as_frame
+        if type(frame).__module__.startswith("dask") and problem.decider is None:
+            from p2c.plan.tables.dask_frames import plan_lazily
 
-            found = problem.confirmed_many(as_frame(frame), policy, progress=progress)
-            found = found if details else found.drop(columns=["actions", "steps"])
-            return _like(frame, found)
-        # What reads tables takes longer to load than most people who ask for one plan would wait.
-        from p2c.plan.tables.dask_frames import is_lazy, plan_lazily
-        from p2c.plan.tables.frames import plan_frame
-
-        if is_lazy(frame):
             limits: dict[str, Any] = {
                 "engine": engine,
                 "time_limit": time_limit,
@@ -540,9 +173,7 @@ class Problem:
             }
             part = partial(problem.plan_many, details=details, progress=False, **limits)
             return plan_lazily(problem.compiled, frame, part)
-        return plan_frame(
-            problem.compiled, frame, details=details, progress=progress, solver=policy
-        )
+        return answers.plan_many(problem, frame, policy, details=details, progress=progress)
 
     def audit(
         self,
@@ -574,61 +205,22 @@ class Problem:
             progress: Whether a bar is shown.
             **overrides: Keys of the problem for this question alone.
         """
-        from p2c.audit.audit import Asked, audit_people
-        from p2c.report.expert_report import digest
+        from p2c.audit.audit import audit_problem
 
         check_seconds("patience", patience)
-        problem = self._asked(Problem.audit, overrides, None)
-        asked = asked or Asked(0)
-        asked = replace(asked, hashes={"problem": digest(problem.to_dict()), **asked.hashes})
-        policy = Policy("auto", time_limit)
-        other = None
-        if against is not None:
-            changed = against._asked(Problem.audit, overrides, None)
-            asked = replace(asked, hashes={**asked.hashes, "against": digest(changed.to_dict())})
-            if after is None:
-                after = changed._answers(frame, policy, progress)
-            other = changed.name, after
-        if answers is None:
-            answers = problem._answers(frame, policy, progress)
-        how: dict[str, Any] = {"by": by, "seed": seed, "patience": patience, "against": other}
-        if problem.decider is None:
-            return audit_people(problem.compiled, frame, answers, asked=asked, **how)
-        from p2c.audit.asking import Auditee
-
-        auditee = Auditee(problem.decider, problem.theory, frame)
-        read, ends = problem.decider.is_read, auditee.confirmed(answers)
-        asked = replace(asked, proved=read, confirmed=ends)
-        columns, scores = auditee.columns, auditee.scores
-        return audit_people(auditee.space, columns, answers, scores=scores, asked=asked, **how)
-
-    def _answers(self, frame: Any, policy: Policy, progress: bool | None) -> Any:
-        """Return the answers for a table: by rules as they are proved, by a model as it confirms them."""
-        if self.decider is None:
-            return self.plan_many(frame, time_limit=policy.time_limit, progress=progress)
-        from p2c.audit.asking import Auditee
-
-        people, asking = (
-            Auditee(self.decider, self.theory, frame),
-            Policy("native", policy.time_limit),
-        )
-        return people.for_all(self.confirmed_many(people.different, asking, progress=progress))
-
-    def confirmed_many(
-        self, table: pd.DataFrame, policy: Policy, *, progress: bool | None = None
-    ) -> pd.DataFrame:
-        """Return the confirmed plan of each row of a table: proved where the model was read, else found by asking it."""
-        from p2c.confirm.table import Chunks, plan_table
-
-        policy.refuse_model()
-        assert self.decider is not None, "a model decides"
-        chunks = Chunks(self.planner, self.read_row, policy) if self.decider.is_read else None
-        return plan_table(
-            self.theory.features,
-            lambda row: self.confirmed(row, 1, policy)[0],
-            table,
+        other = against and against._asked(Problem.audit, overrides, None)
+        return audit_problem(
+            self._asked(Problem.audit, overrides, None),
+            frame,
+            Policy("auto", time_limit),
+            by=by,
+            answers=answers,
+            against=other,
+            after=after,
+            seed=seed,
+            patience=patience,
+            asked=asked,
             progress=progress,
-            chunks=chunks,
         )
 
     def _asked(
@@ -661,28 +253,12 @@ class Problem:
         >>> [(each.feature, each.direction, each.check) for each in loan.reasons(john)]
         [('bank_balance', 'low', 'moves'), ('credit_score', 'low', 'moves')]
         """
-        from p2c.audit.reasons import Catalogue, principal_reasons, read_catalogue
-        from p2c.plan.search.best_first import Limits
+        from p2c.audit.reasons import catalogue_of, reasons_against
 
-        if isinstance(codes, Catalogue):
-            catalogue = codes
-        elif codes is None:
-            catalogue = Catalogue(protected=tuple(protected))
-        else:
-            catalogue = read_catalogue(Path(codes), protected)
+        catalogue = catalogue_of(codes, protected)
         catalogue.refuse_gaps(self.compiled)
         plan = row if isinstance(row, Plan) else self.plan(row, time_limit=time_limit)
-        if plan.status == "already":
-            return ()
-        limits, state = Limits.within(time_limit), plan.question.initial
-        return principal_reasons(self.compiled, state, plan.counterfactual, catalogue, limits)
-
-    def _reason_texts(self, plan: Plan, codes: Catalogue, language: str) -> tuple[str, ...]:
-        from p2c.audit.reasons import reason_words
-        from p2c.explain.letter import teller_in
-
-        teller = teller_in(self.theory, language)
-        return tuple(reason_words(each, teller) for each in self.reasons(plan, codes=codes))
+        return reasons_against(self.compiled, plan, catalogue, time_limit=time_limit)
 
     def decide(self, rows: Any) -> Any:
         """Tell for whom the goal holds as they are: for a whole table at once, or for one person.
@@ -699,16 +275,7 @@ class Problem:
         >>> p2c.Problem.example("loan").decide(pd.DataFrame([rows["john"], rows["already"]])).tolist()
         [False, True]
         """
-        if hasattr(rows, "columns"):
-            from p2c.plan.tables.frames import decide_frame
-
-            read = self.decider is None or self.decider.is_read
-            if read:
-                return decide_frame(self.compiled, rows, self.read_row)
-            return rows.assign(accepted=[self.decide(row) for row in rows.to_dict("records")])[
-                "accepted"
-            ]
-        return goal_holds(self.theory, self.read_row(rows))
+        return answers.decide(self, rows)
 
     def why(self, row: Mapping[str, Any]) -> Proof:
         """Return the proof tree behind the decision in a state; where a model is only asked, that of the rules in its place.
@@ -760,24 +327,27 @@ class Problem:
         >>> print(page.decode().splitlines()[0])
         Your way to a yes
         """
-        from p2c.report.document import applicant_document
-        from p2c.report.expert_report import Origin, expert_document
-        from p2c.report.formats import check_audience, renderer
+        from p2c.report.expert_report import Origin
+        from p2c.report.formats import check_report, report_on
 
-        render = renderer(format)
-        check_audience(audience)
+        check_report(format, audience)
+        policy = Policy(engine, time_limit)
         problem = self._asked(Problem.report, overrides, restrict)
-        check_seconds("time_limit", time_limit)
-        plan = row
-        if not isinstance(plan, Plan):
-            plan = problem.plan(plan, engine=engine, time_limit=time_limit)
-        if audience == "applicant":
-            told = problem._reason_texts(plan, reasons, language) if reasons is not None else ()
-            return render(applicant_document(problem.theory, plan, language=language, reasons=told))
-        origin = origin or Origin()
-        today = origin.date or date.today().isoformat()
-        origin = replace(origin, problem=problem.to_dict(), date=today, time_limit=time_limit)
-        return render(expert_document(problem.compiled, plan, origin, language=language))
+        plan = row if isinstance(row, Plan) else answers.plan_for(problem, row, policy)
+        told: tuple[str, ...] = ()
+        if reasons is not None and audience == "applicant":
+            from p2c.audit.reasons import reasons_told
+
+            told = reasons_told(problem.compiled, plan, reasons, language)
+        return report_on(
+            problem,
+            plan,
+            format=format,
+            audience=audience,
+            language=language,
+            origin=replace(origin or Origin(), time_limit=time_limit),
+            reasons=told,
+        )
 
     def check(
         self,
@@ -805,12 +375,10 @@ class Problem:
         the path is valid: every step, the cost and the end
         proved by a second search: that no cheaper path exists
         """
-        from p2c.plan.check.validate import check_plan, prove_claims
+        from p2c.plan.check.validate import prove_claims
 
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
-        verdict = check_plan(self.theory, document)
-        if self.decider is not None:
-            verdict = self.decider.testified(verdict, document)
+        verdict = answers.check(self, document)
         if not prove or not verdict.unchecked:
             return verdict
         norm = {"norm": document["norm"]} if document.get("norm") else {}
@@ -821,7 +389,7 @@ class Problem:
         """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right."""
         from p2c.plan.plan_json import read_plan
 
-        return self._rendered(read_plan(document, self.theory.feature))
+        return answers.told(self, read_plan(document, self.theory.feature))
 
     def lint(self) -> tuple[Finding, ...]:
         """Return what looks wrong with the problem although it can be read, and is not accepted by it."""
@@ -870,19 +438,3 @@ class Problem:
         from p2c.report.html import notebook_html
 
         return notebook_html(problem_document(self.theory), self.to_svg())
-
-
-def _like(frame: Any, found: pd.DataFrame) -> Any:
-    """Return a pandas table as the kind of frame that was given."""
-    import narwhals as nw
-
-    given = nw.from_native(frame, pass_through=True, eager_only=True)
-    if not isinstance(given, nw.DataFrame) or given.implementation.is_pandas_like():
-        return found
-    columns = {str(name): found[name].tolist() for name in found.columns}
-    return nw.to_native(nw.from_dict(columns, backend=given.implementation))
-
-
-@lru_cache(maxsize=8)
-def _recalled(text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Problem:
-    return Problem.from_message(json.loads(text)).restricted(dict(restrictions))

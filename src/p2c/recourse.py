@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from p2c import answers
 from p2c.confirm.decider import Decider
 from p2c.confirm.forcing import forcing_set
 from p2c.confirm.opening import standing_rules
@@ -303,7 +304,7 @@ class Recourse:
         if not isinstance(k, int) or k < 1:
             raise P2CError(f"k: expected a whole number above 0, found {k!r}")
         if self.judged is not None:
-            return Plans(self.judged.confirmed(self.source.view.named(row), k, policy))
+            return Plans(answers.confirmed(self.judged, self.source.view.named(row), k, policy))
         state = self.problem.read_row(self.source.view.row(self.source.view.named(row)))
         plans = list(islice(policy.nearest(self.problem.compiled, state, k, Distinct.CELLS), k))
         plans = plans or [policy.explained_plan(self.problem.compiled, state)]
@@ -349,7 +350,9 @@ class Recourse:
         """
         rows = as_frame(frame)
         if self.judged is not None:
-            return self.judged.confirmed_many(rows, Policy("native", time_limit), progress=progress)
+            return answers.confirmed_many(
+                self.judged, rows, Policy("native", time_limit), progress=progress
+            )
         plan = partial(self.plan, time_limit=time_limit)
         return plan_table(self.problem.theory.features, plan, rows, progress=progress)
 

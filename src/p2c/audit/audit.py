@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from p2c.answers import confirmed_many, plan_many
 from p2c.audit.change import compare
 from p2c.audit.confined import Ground, conditions, confine
 from p2c.audit.groups import divide, read_divisions
@@ -20,6 +21,7 @@ from p2c.audit.tally import differences, tally
 from p2c.errors import P2CError, suggestion
 from p2c.plan.compiled.space import Space
 from p2c.plan.search.best_first import Limits
+from p2c.report.expert_report import digest
 from p2c.report.formats import renderer
 
 if TYPE_CHECKING:
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
     from p2c.audit.intervals import Numbers
     from p2c.audit.lifting import Obstacles
     from p2c.audit.tally import Difference, Tally
+    from p2c.engines.policy import Policy
     from p2c.report.document import Document
     from p2c.rules.theory import Theory
+    from p2c.statement import Statement
 
 PATIENCE = 60.0
 """How many seconds are spent on why people have no way, and as many on who is like them."""
@@ -184,6 +188,52 @@ def audit_people(
         confine(people, Limits.within(patience)) if told.having("infeasible").any() else None,
         compare(against[0], told, read_answers(against[1]), groups) if against else None,
     )
+
+
+def audit_problem(
+    problem: Statement,
+    frame: Any,
+    policy: Policy,
+    *,
+    answers: Any = None,
+    against: Statement | None = None,
+    after: Any = None,
+    asked: Asked | None = None,
+    progress: bool | None = None,
+    **how: Any,
+) -> Audit:
+    """Return who of the people of a frame has a way and who has none, planned for where `answers` do not say it.
+
+    `against` is another problem for the same people, `after` what it answers; `how` is what `audit_people` takes.
+    """
+    asked = asked or Asked(0)
+    hashes = {"problem": digest(problem.to_dict()), **asked.hashes}
+    if against is not None:
+        hashes["against"] = digest(against.to_dict())
+        after = _answered(against, frame, policy, progress) if after is None else after
+        how["against"] = against.name, after
+    if answers is None:
+        answers = _answered(problem, frame, policy, progress)
+    asked = replace(asked, hashes=hashes)
+    if problem.decider is None:
+        return audit_people(problem.compiled, frame, answers, asked=asked, **how)
+    from p2c.audit.asking import Auditee
+
+    auditee = Auditee(problem.decider, problem.theory, frame)
+    asked = replace(asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers))
+    how |= {"scores": auditee.scores, "asked": asked}
+    return audit_people(auditee.space, auditee.columns, answers, **how)
+
+
+def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | None) -> Any:
+    """Return the answers for a table: by rules as they are proved, by a model as it confirms them."""
+    if problem.decider is None:
+        return plan_many(problem, frame, policy, progress=progress)
+    from p2c.audit.asking import Auditee
+
+    people = Auditee(problem.decider, problem.theory, frame)
+    native = replace(policy, engine="native")
+    return people.for_all(confirmed_many(problem, people.different, native, progress=progress))
 
 
 def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:

@@ -9,12 +9,14 @@ stand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.audit.acceptance import as_read
 from p2c.confirm.forcing import forced_without, forcing_set
 from p2c.domain.files import read_sheet
 from p2c.errors import P2CError, suggestion
+from p2c.explain.letter import teller_in
 from p2c.explain.sentences import filled
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
@@ -23,11 +25,11 @@ from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from p2c.domain.feature import Value
     from p2c.explain.teller import Teller
     from p2c.plan.compiled.space import Space
+    from p2c.plan.outcome import Plan
 
 MOST = 4
 """How many reasons are given; more are of no help to anybody (Regulation B, official interpretation)."""
@@ -110,6 +112,32 @@ def read_catalogue(path: Path, protected: Sequence[str] = ()) -> Catalogue:
             raise P2CError(f"{path}: direction: expected low, high or nothing, found '{found}'")
         entries.append((cells["feature"], cells["direction"], cells["code"], cells["text"]))
     return Catalogue(tuple(entries), tuple(protected))
+
+
+def catalogue_of(codes: str | Path | Catalogue | None, protected: Sequence[str]) -> Catalogue:
+    """Return a catalogue that may be given as such, as its file, or not at all."""
+    if isinstance(codes, Catalogue):
+        return codes
+    if codes is None:
+        return Catalogue(protected=tuple(protected))
+    return read_catalogue(Path(codes), protected)
+
+
+def reasons_against(
+    space: Space, plan: Plan, catalogue: Catalogue, *, time_limit: float | None = None
+) -> tuple[Reason, ...]:
+    """Return at most four principal reasons against whom a plan is about; none where there is nothing to do."""
+    catalogue.refuse_gaps(space)
+    if plan.status == "already":
+        return ()
+    state, limits = plan.question.initial, Limits.within(time_limit)
+    return principal_reasons(space, state, plan.counterfactual, catalogue, limits)
+
+
+def reasons_told(space: Space, plan: Plan, catalogue: Catalogue, language: str) -> tuple[str, ...]:
+    """Return the principal reasons as a letter says them."""
+    teller = teller_in(space.theory, language)
+    return tuple(reason_words(each, teller) for each in reasons_against(space, plan, catalogue))
 
 
 def principal_reasons(

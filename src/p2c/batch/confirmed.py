@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from p2c.answers import confirmed_many
 from p2c.batch.answers import WORDS, Answers, Planner, answer_counts, as_array, first_action
 from p2c.batch.persons import columns_of, tell_apart, to_array
 from p2c.domain.row import read_row
@@ -127,7 +128,7 @@ class ModelPlanner:
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
         assert self.problem.decider is not None
         frame = self.problem.decider.source.view.ask({}, states)
-        table: pd.DataFrame = self.problem.confirmed_many(frame, self.policy, progress=False)
+        table: pd.DataFrame = confirmed_many(self.problem, frame, self.policy, progress=False)
         plain = table.astype(object).where(table.notna(), None).to_dict("records")
         lines = [{str(name): each for name, each in row.items()} for row in plain]
         for line in lines:

@@ -250,6 +250,12 @@ class ProblemSpec(Table):
     lint: LintSpec = Field(LintSpec(), description="What p2c lint should know.")
     _file: str = PrivateAttr("")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys as `read_spec` reads them, those left at their defaults aside."""
+        return self.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"rules_file"}
+        )
+
     def placed(self, key: Literal["rules", "goal"]) -> str:
         """Return the rules or the goal, moved to where they stand in the TOML file that they were read from."""
         text = (self.rules or "") if key == "rules" else self.goal

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from p2c.errors import P2CError, suggestion
+from p2c.report.document import applicant_document
+from p2c.report.expert_report import Origin, expert_document
 from p2c.report.html import html_page
 from p2c.report.markdown import markdown
 from p2c.report.pdf import pdf_report
@@ -15,7 +19,9 @@ from p2c.report.text import text_report
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from p2c.plan.outcome import Plan
     from p2c.report.document import Document
+    from p2c.statement import Statement
 
 FORMATS: Mapping[str, Callable[[Document], bytes]] = MappingProxyType(
     {"html": html_page, "md": markdown, "txt": text_report, "png": png_report, "pdf": pdf_report}
@@ -30,7 +36,31 @@ def renderer(name: str) -> Callable[[Document], bytes]:
     return FORMATS[name]
 
 
-def check_audience(name: str) -> None:
-    """Refuse an audience that there is no report for."""
-    if name not in AUDIENCES:
-        raise P2CError(f"audience: no report for '{name}'; {suggestion(name, AUDIENCES)}")
+def check_report(format: str, audience: str) -> None:
+    """Refuse a format or an audience that there is no report for."""
+    renderer(format)
+    if audience not in AUDIENCES:
+        raise P2CError(f"audience: no report for '{audience}'; {suggestion(audience, AUDIENCES)}")
+
+
+def report_on(
+    problem: Statement,
+    plan: Plan,
+    *,
+    format: str,
+    audience: str,
+    language: str,
+    origin: Origin | None = None,
+    reasons: tuple[str, ...] = (),
+) -> bytes:
+    """Return a report on a plan as the bytes of a file; `reasons` are told the applicant after the verdict."""
+    check_report(format, audience)
+    if audience == "applicant":
+        theory = problem.theory
+        document = applicant_document(theory, plan, language=language, reasons=reasons)
+    else:
+        origin = origin or Origin()
+        today = origin.date or date.today().isoformat()
+        origin = replace(origin, problem=problem.to_dict(), date=today)
+        document = expert_document(problem.compiled, plan, origin, language=language)
+    return renderer(format)(document)

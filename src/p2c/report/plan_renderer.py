@@ -56,15 +56,18 @@ class PlanRenderer:
         return letter_document(letter)
 
 
-def with_renderer(theory: Theory, plan: Plan, *, cheapest: bool = True) -> Plan:
+def with_renderer(
+    theory: Theory, plan: Plan, *, cheapest: bool = True, resting_on: Theory | None = None
+) -> Plan:
     """Return an outcome that can be asked for words and pictures, and those inside it too.
 
-    It also says what it rests on: values that are not known, and what the rules were learned from.
+    It also says what it rests on: what the rules were learned from, and values that are not known to what decides, which
+    is not always what tells it.
     """
     question = replace(
         plan.question,
         renderer=PlanRenderer(theory, cheapest),
-        unknown=theory.missing(plan.question.initial),
+        unknown=(resting_on or theory).missing(plan.question.initial),
         source=theory.told_source,
     )
     told = replace(plan, question=question)

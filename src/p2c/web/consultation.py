@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from p2c.answers import nearest, plan_for
 from p2c.engines.policy import Policy
-from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import GaveUp, Infeasible
-from p2c.report.plan_renderer import with_renderer
 from p2c.rules.proof import why
 
 if TYPE_CHECKING:
@@ -68,28 +66,23 @@ class Consultation:
         if self._plan is None or (_is_unsettled(self._plan) and seconds > self._seconds):
             self.solves += 1
             policy = Policy(self.engine, seconds)
-            if self.problem.decider is not None:
-                plan = self.problem.confirmed(self._row or {}, 1, policy)[0].plan
-            else:
-                plan = policy.explained_plan(self.problem.compiled, self.state)
-                plan = with_renderer(self.problem.theory, plan)
+            plan = plan_for(self.problem, self._row or {}, policy, state=self.state)
             self._plan, self._seconds = plan, seconds
         return self._plan
 
     def nearest(self, k: int, distinct: str, seconds: float) -> list[Plan]:
         """Return the k cheapest end states; the search goes on from the plan where that is known."""
         self.solves += self._plan is None
-        if self.problem.decider is not None:
-            policy = Policy(self.engine, seconds)
-            found = self.problem.confirmed(self._row or {}, k, policy, Distinct(distinct))
-            return [each.plan for each in found if each.status != "infeasible"]
-        plans = Policy(self.engine, seconds).nearest(
-            self.problem.compiled, self.state, k, Distinct(distinct), first=self._plan
+        policy = Policy(self.engine, seconds)
+        told = nearest(
+            self.problem,
+            self._row or {},
+            k,
+            policy,
+            distinct=distinct,
+            state=self.state,
+            first=self._plan,
         )
-        told = [
-            with_renderer(self.problem.theory, plan, cheapest=number == 0)
-            for number, plan in enumerate(islice(plans, k))
-        ]
         if self._plan is None and told and not _is_unsettled(told[0]):
             self._plan = told[0]
         return told

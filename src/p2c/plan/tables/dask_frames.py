@@ -17,11 +17,6 @@ TYPES = {nw.String(): "string", nw.Int64(): "Int64", nw.Float64(): "float64"}
 """The pandas types that hold missing values too, so that every partition has the same."""
 
 
-def is_lazy(frame: Any) -> bool:
-    """Tell whether a frame is one of Dask's."""
-    return type(frame).__module__.startswith("dask")
-
-
 def plan_lazily(space: Space, frame: Any, plan: Callable[[Any], Any]) -> Any:
     """Return a lazy frame of the answers; what is wrong with the columns is raised at once."""
     empty = plan(frame._meta)

@@ -54,6 +54,15 @@ def plan_frame(
     return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
 
 
+def like(frame: Any, found: Any) -> Any:
+    """Return a pandas table as the kind of frame that was given."""
+    given = nw.from_native(frame, pass_through=True, eager_only=True)
+    if not isinstance(given, nw.DataFrame) or given.implementation.is_pandas_like():
+        return found
+    columns = {str(name): found[name].tolist() for name in found.columns}
+    return nw.to_native(nw.from_dict(columns, backend=given.implementation))
+
+
 def decide_frame(space: Space, frame: Any, read_row: ReadRow) -> Any:
     """Return for each row whether the goal holds, as a column of the frame's kind."""
     table, names = _opened(space, frame)

@@ -1,0 +1,338 @@
+"""A problem as it is stated: its keys, the model that decides, and what one person adds; read, written, bound and compiled.
+
+What opens models is imported where there is one, so that rules alone load quickly.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from p2c.domain.files import read_rows
+from p2c.domain.overrides import OVERRIDES, refuse_unknown
+from p2c.domain.row import read_row
+from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
+from p2c.domain.toml import problem_to_toml
+from p2c.errors import P2CError
+from p2c.plan.compiled.space import Space
+from p2c.plan.restriction import read_restriction, restrict
+from p2c.rules.bind import build_theory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from p2c.confirm.answers import ConfirmedPlanner
+    from p2c.confirm.decider import Decider
+    from p2c.domain.overrides import Overrides
+    from p2c.domain.row import State
+    from p2c.domain.spec import Trust
+    from p2c.folder.store import OpenedFolder
+    from p2c.plan.restriction import Restriction
+    from p2c.rules.theory import DecidingModel, Theory
+
+
+@dataclass(frozen=True, repr=False)
+class Statement:
+    """Features, rules, a goal, and who decides: all that a question is about. `Problem` is one that can be asked."""
+
+    spec: ProblemSpec
+    source: str = ""
+    restrictions: tuple[tuple[str, Restriction], ...] = ()
+    """What one person adds, by feature."""
+    model: DecidingModel | None = field(default=None, compare=False, repr=False)
+    """What decides `accepted(X)`, where a model does."""
+    decider: Decider | None = field(default=None, compare=False, repr=False)
+    """The model itself, opened, where plans are confirmed by it."""
+    bounded: bool = True
+    """Whether numbers of rows lie within their ranges; in a problem made from data these are only what was seen."""
+    home: str = ""
+    """The file or folder that the problem was read from, where a model has to be found there again."""
+
+    @classmethod
+    def load(cls, path: str | Path, *, trust: Trust | None = None) -> Self:
+        """Read a problem from a file, or from a folder with a model.
+
+        Args:
+            path: A TOML file, a JSON file of the same shape, or a folder as `Recourse.save` and `p2c fit` write it.
+            trust: What of a model may be opened that could run code; nothing, by default.
+
+        Returns:
+            The problem. Every fault of the file is reported now, by line and column, not at the first use.
+        """
+        given: object = path
+        if not isinstance(given, str | PathLike):
+            found = type(given).__name__
+            raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
+        file = Path(path)
+        if file.is_dir():
+            from p2c.folder import open_folder
+
+            return cls.of_folder(open_folder(file, trust), file)
+        problem = cls(load_spec(file), str(path))
+        if problem.spec.model is not None:
+            from p2c.confirm.opening import open_decider
+
+            decider = open_decider(problem.spec, file.parent, trust=trust)
+            home = str(file.resolve())
+            problem = replace(problem, model=decider.judge, decider=decider, home=home)
+        return problem._checked()
+
+    @classmethod
+    def outline(cls, path: str | Path) -> Self:
+        """Read a problem without opening its model: enough to say what it asks for, not to plan.
+
+        Args:
+            path: What `load` takes. The files of a folder must be what they were.
+        """
+        file = Path(path)
+        whole = file.is_dir()
+        if whole:
+            from p2c.folder.manifest import PROBLEM, read_manifest, refuse_changed
+
+            refuse_changed(file, read_manifest(file))
+            file /= PROBLEM
+        spec = load_spec(file)
+        if spec.model is None:
+            return cls.load(path)
+        from p2c.confirm.opening import UnopenedModel
+
+        model: Any = UnopenedModel(tuple(spec.features))
+        home = str(Path(path).resolve())
+        return cls(spec, str(file), model=model, bounded=not whole, home=home)._checked()
+
+    @classmethod
+    def of_folder(cls, opened: OpenedFolder, path: Path) -> Self:
+        """Return the problem of a folder that is open."""
+        file, home, decider = str(path / "problem.toml"), str(path.resolve()), opened.decider
+        return cls(
+            opened.spec, file, model=decider.judge, decider=decider, bounded=False, home=home
+        )._checked()
+
+    @classmethod
+    def from_dict(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        model: DecidingModel | None = None,
+        decider: Decider | None = None,
+        bounded: bool = True,
+    ) -> Self:
+        """Read a problem from a dict of the shape that a file has.
+
+        Args:
+            data: The keys of the problem: `goal`, `rules`, `features`, and those that have defaults.
+            model: What decides `accepted(X)`, where the goal or a rule asks it.
+            decider: A model that is open already, by which plans are confirmed.
+            bounded: Whether numbers of rows lie within the ranges of the features; not where these come from data.
+
+        >>> import p2c
+        >>> ages = {"age": {"type": "int", "min": 0, "max": 120}}
+        >>> adult = p2c.Problem.from_dict({"goal": "age(X,N), N>=18", "rules": "", "features": ages})
+        >>> adult.plan({"age": 16}).counterfactual
+        {'age': 18}
+        """
+        spec = read_spec(data)
+        if spec.model is not None and model is None and decider is None:
+            from p2c.confirm.opening import open_decider
+
+            decider = open_decider(spec, Path())
+        judge = decider.judge if decider is not None else model
+        return cls(spec, model=judge, decider=decider, bounded=bounded)._checked()
+
+    @classmethod
+    def example(cls, name: str = "loan") -> Self:
+        """Return an embedded problem: "loan", "cars", "adult" or "german"; `p2c.datasets.rows(name)` has people for it."""
+        from p2c import datasets
+
+        return cls.from_dict(tomllib.loads(datasets.problem_text(name)))
+
+    def _checked(self) -> Self:
+        """Return the problem itself; its faults are reported now, not at the first use."""
+        self.theory  # noqa: B018
+        return self
+
+    @property
+    def name(self) -> str:
+        """Return the problem's name."""
+        return self.spec.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
+        return self.spec.to_dict()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the problem as a file that `load` reads: TOML, or JSON where the name ends in .json.
+
+        Args:
+            path: Where to write; what is there is replaced. Comments of a file that was loaded are not kept.
+
+        Returns:
+            The path.
+        """
+        file = Path(path)
+        if self.restrictions:
+            raise P2CError(
+                "a problem with one person's restrictions is not saved: save the problem without them"
+            )
+        kept = self.spec.model and (file.parent / self.spec.model.file).is_file()
+        if self.model is not None and not kept:
+            raise P2CError(
+                f"{file}: the model is not beside it; Recourse.save keeps a problem and its model as one folder"
+            )
+        as_json = file.suffix == ".json"
+        text = json.dumps(self.to_dict(), indent=2) if as_json else problem_to_toml(self.to_dict())
+        try:
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise P2CError(f"{file}: cannot be written: {error.strerror}") from None
+        return file
+
+    @property
+    def model_place(self) -> Path:
+        """Return the folder that the model lies in with its problem, or its file where the problem is a file by itself."""
+        home, model = Path(self.home), self.spec.model
+        return home if model is None or home.is_dir() else home.parent / model.file
+
+    def to_message(self) -> dict[str, Any]:
+        """Return what another process makes the same problem of: its keys and, with a model, where that lies as what."""
+        keys = self.to_dict()
+        if not self.home:
+            return keys
+        from p2c.folder.manifest import fingerprint
+
+        return keys | {"home": self.home, "fingerprint": fingerprint(self.model_place)}
+
+    @classmethod
+    def from_message(cls, message: Mapping[str, Any]) -> Self:
+        """Return the problem that another process sent; its model is opened where it lies, and no pickle is."""
+        keys = {key: each for key, each in message.items() if key not in ("home", "fingerprint")}
+        if "home" not in message:
+            return cls.from_dict(keys)
+        from p2c.folder.manifest import fingerprint
+
+        problem = cls.load(message["home"])
+        if fingerprint(problem.model_place) != message["fingerprint"]:
+            raise P2CError(f"{message['home']}: the model was changed meanwhile: ask again")
+        return replace(problem, spec=read_spec(keys), source="")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Travels between processes as text, and is compiled once where it arrives.
+        return _recalled, (type(self), json.dumps(self.to_message()), self.restrictions)
+
+    @cached_property
+    def theory(self) -> Theory:
+        """Return the rules bound to the features."""
+        theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
+        if self.decider is not None and self.decider.learned and not self.decider.is_read:
+            # Reasons are those of the rules that stand in for the model, and every answer says so.
+            theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
+        return restrict(theory, dict(self.restrictions)) if self.restrictions else theory
+
+    @cached_property
+    def compiled(self) -> Space:
+        """Return the problem compiled for search; the first use pays for it."""
+        return Space(self.theory)
+
+    @cached_property
+    def _variants(self) -> dict[tuple[tuple[str, str], ...], Self]:
+        return {}
+
+    def with_keys(self, **overrides: Unpack[Overrides]) -> Self:
+        """Return the problem with some of its keys replaced; the same object for the same keys."""
+        if not overrides:
+            return self
+        refuse_unknown(overrides, OVERRIDES)
+        marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
+        known = self._variants.get(marks)
+        if known is None:
+            spec = read_spec({**self.to_dict(), **overrides})
+            known = self._variants[marks] = replace(self, spec=spec, source="")._checked()
+        return known
+
+    def restricted(self, restrictions: Mapping[str, Restriction | Mapping[str, Any] | str]) -> Self:
+        """Return the problem as one person restricts it: what they cannot change, own limits, how hard something is.
+
+        Each feature has an action, or a mapping with any of `action`, `min`, `max`, `only` (names that a change may
+        end in), `weight` and `lift` (restrictions of the problem to do without: "moves", "limits").
+        """
+        if not restrictions:
+            return self
+        read = {name: read_restriction(name, each) for name, each in restrictions.items()}
+        together = dict(self.restrictions) | read
+        return replace(self, restrictions=tuple(together.items()))._checked()
+
+    def read_row(self, row: Mapping[str, Any]) -> State:
+        """Return a person's state from a mapping or a pandas Series: every value typed and within its domain."""
+        return read_row(self.theory.features, self._by_feature(row), bounded=self.bounded)
+
+    def read_rows(self, path: str | Path) -> list[State]:
+        """Return the people that a JSON, JSON lines or CSV file holds."""
+        return read_rows(
+            self.theory.features, path, bounded=self.bounded, by_feature=self._by_feature
+        )
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Return the model's column of each feature, where their names differ."""
+        return dict(self.spec.model.columns) if self.spec.model else {}
+
+    def _by_feature(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row that may go by the columns of a model as one that goes by features."""
+        if self.decider is not None:
+            return self.decider.row(row)
+        found = {name: row[column] for name, column in self.columns.items() if column in row}
+        return {**row, **found} if found else row
+
+    @property
+    def is_asked(self) -> bool:
+        """Tell whether a model decides that is only asked."""
+        return self.decider is not None and not self.decider.is_read
+
+    @cached_property
+    def stand_in(self) -> Self | None:
+        """Return the problem in which rules stand in for the model, where there are any."""
+        if self.decider is None or not self.decider.stand_in:
+            return None
+        rules = f"{(self.spec.rules or '').rstrip()}\n{self.decider.stand_in}".lstrip()
+        keys = {key: value for key, value in self.to_dict().items() if key != "model"}
+        if self.decider.learned:
+            keys["source"] = dict(self.decider.learned)
+        problem = self.from_dict({**keys, "rules": rules}, bounded=self.bounded)
+        return problem.restricted(dict(self.restrictions))
+
+    @property
+    def worded(self) -> Theory:
+        """Return what reasons are told by: the model where it was read, else the rules that stand in for it."""
+        return self.stand_in.theory if self.is_asked and self.stand_in else self.theory
+
+    @cached_property
+    def planner(self) -> ConfirmedPlanner:
+        """Return what plans with the model that decides."""
+        from p2c.confirm.answers import ConfirmedPlanner
+
+        assert self.decider is not None, "a model decides"
+        return ConfirmedPlanner(
+            self.decider,
+            self.theory,
+            space=lambda: self.compiled,
+            guide=lambda: self.stand_in.compiled if self.stand_in else None,
+        )
+
+    def prepare(self) -> None:
+        """Compile what answers are searched with, so that nobody waits for it."""
+        searched = self.stand_in if self.is_asked else self
+        if searched is not None:
+            searched.compiled  # noqa: B018 - the first use pays for it
+
+
+@lru_cache(maxsize=8)
+def _recalled(
+    kind: type[Statement], text: str, restrictions: tuple[tuple[str, Restriction], ...]
+) -> Statement:
+    return kind.from_message(json.loads(text)).restricted(dict(restrictions))
