@@ -62,8 +62,12 @@ def command(source: Path, target: Path, *options: object) -> list[str]:
     """Return the command line of the same batch."""
     problem = target.parent / "loan.toml"
     problem.write_text(problem_to_toml(LOAN), encoding="utf-8")
-    arguments = ["batch", problem, source, target, "--part-rows", 50, *options]
-    return [sys.executable, "-c", RUN, *map(str, arguments)]
+    return command_line("batch", problem, source, target, "--part-rows", 50, *options)
+
+
+def command_line(*words: object) -> list[str]:
+    """Return what runs p2c in a process of its own."""
+    return [sys.executable, "-c", RUN, *map(str, words)]
 
 
 def begin_and_kill(line: list[str], target: Path, *, files: int, pause: float = 0.0) -> None:

@@ -1,19 +1,19 @@
 """Whether a model accepts anybody in a box of cells: by bounds on halves of it, remembering what was found before.
 
 Asked for many people, most answers follow from earlier ones: a box that holds a point known to be accepted, or that lies in
-one known to be refused throughout.
+one known to be refused throughout. Of a box that such ones hold in part, only the rest is looked at.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import combinations
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate, combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.plan.compiled.bitsets import numbers
+from p2c.plan.compiled.bitsets import mask_of, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from p2c.rules.theory import DecidingModel
 
     Boxes = tuple[int, ...]
-    Points = np.ndarray[Any, np.dtype[np.int64]]
+    Codes = np.ndarray[Any, np.dtype[np.int64]]
+    Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+WORD = 64
 
 
 def as_read(model: DecidingModel | None) -> ReadModel | None:
@@ -37,15 +40,81 @@ def as_read(model: DecidingModel | None) -> ReadModel | None:
 
 
 @dataclass
+class Known:
+    """Boxes that were found out, a bit for each cell, so that a new one is held against all of them at once."""
+
+    axis_of: Codes
+    """The axis of each word of bits."""
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self._rows: Words = np.zeros((0, len(self.axis_of)), dtype=np.uint64)
+
+    @property
+    def rows(self) -> Words:
+        """Return the boxes in the order in which they were added."""
+        return self._rows[: self.count]
+
+    def add(self, box: Words) -> None:
+        """Keep a box in the place of those that it holds."""
+        kept = self.rows[((self.rows & ~box) != 0).any(axis=1)]
+        if self.count == len(self._rows):
+            self._rows = np.zeros((2 * self.count + 16, len(box)), dtype=np.uint64)
+        self._rows[: len(kept)] = kept
+        self._rows[len(kept)] = box
+        self.count = len(kept) + 1
+
+    def first_inside(self, box: Words) -> Words | None:
+        """Return the first one that lies in a box."""
+        inside = ((self.rows & ~box) == 0).all(axis=1)
+        return self.rows[int(inside.argmax())] if inside.any() else None
+
+    def rest(self, box: Words) -> Words | None:
+        """Return a box with all of another one that is in none of the known ones; None where all of it is in them."""
+        starts = np.flatnonzero(np.diff(self.axis_of, prepend=-1))
+        while self.count:
+            axes = np.logical_or.reduceat((box & ~self.rows) != 0, starts, axis=1)
+            beyond = axes.sum(axis=1)
+            if not beyond.min():
+                return None
+            # One that holds the box but for a single axis takes away what it has there.
+            nearly = np.flatnonzero(beyond == 1)
+            there = np.where(axes[nearly][:, self.axis_of], self.rows[nearly], np.uint64(0))
+            narrower = box & ~np.bitwise_or.reduce(there, axis=0)
+            if (narrower == box).all():
+                break
+            box = narrower
+        return box
+
+
+@dataclass
 class Acceptance:
     """What a model accepts, asked box by box; a box is for each feature that the model reads the open cells, as bits."""
 
     judge: ReadModel
     state: Callable[[tuple[int, ...]], State]
     """Returns a state with given cells, for where the model itself has to be asked."""
-    _refused: list[Boxes] = field(default_factory=list)
-    _accepted: list[tuple[int, ...]] = field(default_factory=list)
-    _points: Points | None = None
+
+    @cached_property
+    def _words(self) -> list[int]:
+        """Return how many words of bits each axis takes."""
+        return [-(-axis.size // WORD) for axis in self.judge.score.axes]
+
+    @cached_property
+    def _refused(self) -> Known:
+        return Known(np.repeat(np.arange(len(self._words)), self._words))
+
+    @cached_property
+    def _accepted(self) -> Known:
+        return Known(self._refused.axis_of)
+
+    def _packed(self, boxes: Boxes) -> Words:
+        pairs = zip(boxes, self._words, strict=True)
+        return np.frombuffer(b"".join(c.to_bytes(8 * n, "little") for c, n in pairs), dtype="<u8")
+
+    def _unpacked(self, box: Words) -> Boxes:
+        text, ends = box.astype("<u8").tobytes(), list(accumulate(self._words, initial=0))
+        return tuple(int.from_bytes(text[8 * a : 8 * b], "little") for a, b in pairwise(ends))
 
     def some(self, boxes: Boxes, limits: Limits) -> bool:
         """Tell whether the model accepts anybody in a box; raise `LimitReached` where time ends."""
@@ -53,47 +122,49 @@ class Acceptance:
 
     def point(self, boxes: Boxes, limits: Limits) -> tuple[int, ...] | None:
         """Return the cells of somebody in a box whom the model accepts; None where there is nobody."""
-        known = self._known(boxes)
-        if known is not None or any(_inside(boxes, other) for other in self._refused):
-            return known
-        found = self._search(boxes, limits)
-        if found is None:
-            self._refused.append(boxes)
-        else:
-            self._accepted.append(found)
+        whole = self._packed(boxes)
+        known = self._accepted.first_inside(whole)
+        if known is not None:
+            return tuple(each.bit_length() - 1 for each in self._unpacked(known))
+        rest = self._refused.rest(whole)
+        found = None if rest is None else self._search(self._unpacked(rest), limits)
+        if found is not None:
+            self._accepted.add(self._packed(tuple(1 << each for each in found)))
+        elif rest is not None:
+            self._refused.add(whole)
         return found
 
     def forcing(self, own: tuple[int, ...], every: Boxes, limits: Limits) -> tuple[int, ...] | None:
         """Return the fewest features whose cells force the refusal whatever the others are; None for whom it accepts.
 
-        Every accepted point differs in some features, of which the set must hold one; the smallest set that holds one of
-        each is tried next, until no accepted point is left.
+        Every accepted point differs in some features, of which the set must hold one; the first smallest set that holds one of
+        each is tried next, until no accepted point is left. What holds too few of them once holds too few ever after.
         """
-        corrections: list[frozenset[int]] = []
-        while True:
-            held = _smallest_hitting(corrections)
-            boxes = tuple(1 << own[n] if n in held else every[n] for n in range(len(own)))
-            point = self.point(boxes, limits)
-            if point is None:
-                return held
-            other = frozenset(n for n, cell in enumerate(point) if cell != own[n])
-            if not other:
-                return None
-            corrections.append(other)
+        corrections: list[int] = []
+        for size in range(len(own) + 1):
+            for held in combinations(range(len(own)), size):
+                bits = mask_of(held)
+                while all(bits & each for each in corrections):
+                    boxes = tuple(
+                        1 << own[n] if n in held else each for n, each in enumerate(every)
+                    )
+                    point = self.point(boxes, limits)
+                    if point is None:
+                        return held
+                    corrections.append(self._correction(own, point))
+                    if not corrections[-1]:
+                        return None
+        return None
 
-    def _known(self, boxes: Boxes) -> tuple[int, ...] | None:
-        """Return a point of a box that is known to be accepted, if there is one."""
-        if not self._accepted:
-            return None
-        if self._points is None or len(self._points) < len(self._accepted):
-            self._points = np.array(self._accepted, dtype=np.int64)
-        inside = np.ones(len(self._points), dtype=bool)
-        for place, cells in enumerate(boxes):
-            column = self._points[:, place]
-            wide = np.zeros(int(max(column.max() + 1, cells.bit_length())), dtype=bool)
-            wide[list(numbers(cells))] = True
-            inside &= wide[column]
-        return self._accepted[int(inside.argmax())] if inside.any() else None
+    def _correction(self, own: tuple[int, ...], point: tuple[int, ...]) -> int:
+        """Return features that suffice to go from somebody to an accepted point, none of them in vain, as bits."""
+        needed = [n for n, cell in enumerate(point) if cell != own[n]]
+        for place in tuple(needed):
+            fewer = [n for n in needed if n != place]
+            tried = tuple(point[n] if n in fewer else cell for n, cell in enumerate(own))
+            if self.judge.accepts_cells(tried, partial(self.state, tried)):
+                needed = fewer
+        return mask_of(needed)
 
     def _search(self, boxes: Boxes, limits: Limits) -> tuple[int, ...] | None:
         """Return an accepted point of a box, the halves that promise most first; None where there is none."""
@@ -128,17 +199,3 @@ def _halves(box: Sequence[int]) -> list[tuple[tuple[int, int], tuple[int, int]]]
             low = sum(1 << each for each in listed[: len(listed) // 2])
             found.append(((place, low), (place, cells & ~low)))
     return found
-
-
-def _inside(boxes: Boxes, other: Boxes) -> bool:
-    return all(not mine & ~theirs for mine, theirs in zip(boxes, other, strict=True))
-
-
-def _smallest_hitting(sets: Sequence[frozenset[int]]) -> tuple[int, ...]:
-    """Return the first smallest set of numbers that holds one of each of some sets."""
-    some = sorted(frozenset().union(*sets))
-    for size in range(len(some) + 1):
-        for chosen in combinations(some, size):
-            if all(each.intersection(chosen) for each in sets):
-                return chosen
-    raise AssertionError("all numbers together hold one of each")

@@ -1,7 +1,8 @@
-"""A model behind a problem, as an audit needs it: people by its columns, its scores, and its word on where plans end."""
+"""A model behind a problem, as an audit needs it: people by its columns, and its word on them and on where plans end."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c.audit.intervals import Numbers
     from p2c.confirm.decider import Decider
+    from p2c.confirm.judge import Ask
     from p2c.rules.theory import Theory
 
 
 @dataclass(frozen=True)
 class Auditee:
-    """A model that decides, the problem around it, and a table of people by the columns of either."""
+    """A model that decides, the problem around it, and people: a table by the columns of either, or columns by feature."""
 
     decider: Decider
     theory: Theory
@@ -40,11 +41,6 @@ class Auditee:
         rows = as_frame(self.frame)
         names = {e.feature: e.name for e in self.decider.source.view.columns if e.name not in rows}
         return rows.rename(columns=names)
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """Return the people by feature."""
-        return self.decider.source.view.table(self.rows)
 
     @cached_property
     def _which(self) -> Any:
@@ -64,18 +60,18 @@ class Auditee:
         return table
 
     @cached_property
-    def columns(self) -> dict[str, Sequence[Any]]:
+    def columns(self) -> Mapping[str, Sequence[Any]]:
         """Return the columns by feature, and those that are no feature by their own names."""
+        if isinstance(self.frame, Mapping):
+            return self.frame
+        table = self.decider.source.view.table(self.rows)
         known = {str(name): self.rows[name].tolist() for name in self.rows.columns}
-        return known | {name: self.table[name].tolist() for name in self.table.columns}
+        return known | {name: table[name].tolist() for name in table.columns}
 
-    @cached_property
-    def scores(self) -> Numbers | None:
-        """Return what the model gives each; None where it keeps that to itself."""
-        if not self.decider.scored:
-            return None
-        told = self.decider.asker({})(self.table.to_dict("records"))  # type: ignore[arg-type]
-        return np.array([np.nan if score is None else score for _, score in told], dtype=float)
+    @property
+    def ask(self) -> Ask | None:
+        """Return what asks the model for scores; None where it keeps them to itself."""
+        return self.decider.asker({}) if self.decider.scored else None
 
     def confirmed(self, answers: Any) -> tuple[int, int] | None:
         """Return how many ends of plans the model itself accepts, of how many; None where the answers do not say so."""

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from p2c.audit.change import Change
     from p2c.audit.confined import Box, Confinement, Limitation
-    from p2c.audit.intervals import Numbers
     from p2c.audit.lifting import Obstacles
     from p2c.audit.tally import Difference, Tally
+    from p2c.confirm.judge import Ask
     from p2c.engines.policy import Policy
     from p2c.report.document import Document
     from p2c.rules.theory import Theory
@@ -152,11 +152,11 @@ def audit_people(
     by: str | Sequence[str] = (),
     seed: int = 0,
     patience: float | None = PATIENCE,
-    scores: Numbers | None = None,
+    ask: Ask | None = None,
     against: tuple[str, Any] | None = None,
     asked: Asked | None = None,
 ) -> Audit:
-    """Return the audit of the people of a frame, from what `plan_many` answered them; `scores` are those of a model.
+    """Return the audit of the people of a frame, from what `plan_many` answered them; `ask` asks a model for scores.
 
     `against` are the name and the answers of another problem for the same people.
     """
@@ -168,7 +168,7 @@ def audit_people(
     if size != len(told):
         raise P2CError(f"answers: expected one for each of {size} rows, found {len(told)}")
     groups = divide(divisions, columns, size)
-    people = place_people(space, [columns[name] for name in names], told, scores)
+    people = place_people(space, [columns[name] for name in names], told, ask)
     given = asked or Asked(size)
     return Audit(
         space.theory,
@@ -221,7 +221,7 @@ def audit_problem(
 
     auditee = Auditee(problem.decider, problem.theory, frame)
     asked = replace(asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers))
-    how |= {"scores": auditee.scores, "asked": asked}
+    how |= {"ask": auditee.ask, "asked": asked}
     return audit_people(auditee.space, auditee.columns, answers, **how)
 
 

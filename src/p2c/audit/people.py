@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from p2c.audit.groups import Codes, Rows
     from p2c.audit.intervals import Numbers
+    from p2c.confirm.judge import Ask
     from p2c.domain.feature import Value
     from p2c.domain.row import State
     from p2c.plan.compiled.axis import Axis
@@ -117,8 +118,8 @@ class People:
     space: Space
     columns: tuple[Cells, ...]
     answers: Answers
-    scores: Numbers | None = None
-    """What a model gives each, where it was asked; NaN where it gives none."""
+    ask: Ask | None = None
+    """Asks the model that decides about states, where it tells how near each is to a yes."""
 
     def state(self, row: int) -> State:
         """Return the state of a row."""
@@ -154,8 +155,9 @@ class People:
 
     def _scores(self, rows: Codes) -> Numbers | None:
         """Return how far each of some rows is from a model's yes; None where rules decide."""
-        if self.scores is not None:
-            return self.scores[rows]
+        if self.ask is not None:
+            asked = self.ask([self.state(int(row)) for row in rows]) if len(rows) else []
+            return np.array([np.nan if score is None else score for _, score in asked], dtype=float)
         model = as_read(self.space.theory.model)
         if model is None or not self.space.wants_accepted:
             return None
@@ -187,7 +189,7 @@ def place_people(
     space: Space,
     columns: Sequence[Sequence[Any]],
     answers: Answers,
-    scores: Numbers | None = None,
+    ask: Ask | None = None,
 ) -> People:
     """Return the people whose columns these are, one for each feature of the space."""
     valid = ~answers.having("invalid")
@@ -200,7 +202,7 @@ def place_people(
             for axis, column in zip(space.axes, columns, strict=True)
         ),
         answers,
-        scores,
+        ask,
     )
 
 

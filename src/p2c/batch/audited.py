@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ PEOPLE = "people"
 """The folder of the answers inside that of the audit."""
 AFTER = "people-after"
 """The folder of the answers of the problem that it is compared with."""
+PART_ROWS = 1 << 10
+"""How many rows a part has at most where a model decides, each of which takes about as long as a thousand by rules."""
 
 
 def audit_files(
@@ -49,17 +51,13 @@ def audit_files(
     command: str = "",
     watch: Watch | None = None,
 ) -> Audit:
-    """Plan for everybody in a file or folder into `people` inside the target, or go on with that, and audit them."""
-    if problem.decider is not None or (against is not None and against.decider is not None):
-        # A batch has no model with it; the table is planned for here.
-        frame = _frame(Path(source))
-        how: dict[str, Any] = {"seed": seed, "time_limit": time_limit}
-        hashes = {"data": hashlib.sha256(Path(source).read_bytes()).hexdigest()}
-        asked = Asked(0, hashes=hashes, command=command)
-        return problem.audit(frame, by, against=against, asked=asked, **how)
+    """Plan for everybody in a file or folder into `people` inside the target, or go on with that, and audit them.
+
+    What is found does not hang on how many processes plan.
+    """
     files = find_files(Path(source).resolve())
-    names = {feature.name for feature in problem.theory.features}
-    keep = tuple(each.column for each in read_divisions(by) if each.column not in names)
+    known = {feature.name for feature in problem.theory.features} | set(problem.columns.values())
+    keep = tuple(each.column for each in read_divisions(by) if each.column not in known)
     for name in keep:
         _refuse_if_absent(name, files)
     options = Options(keep, policy=Policy(time_limit=time_limit))
@@ -70,7 +68,7 @@ def audit_files(
             one,
             source,
             people,
-            options,
+            options if one.decider is None else replace(options, part_rows=PART_ROWS),
             executor="processes" if workers > 1 else "here",
             workers=workers,
             blockers=False,
@@ -91,20 +89,9 @@ def audit_files(
     )
 
 
-def _frame(path: Path) -> Any:
-    """Return the table of one file; a model is asked about its columns as they are."""
-    from p2c.learn.tables.files import read_frame
-
-    if path.is_dir():
-        raise P2CError(f"{path}: a model is audited on one CSV or Parquet file, this is a folder")
-    if path.suffix != ".parquet":
-        return read_frame(path)
-    return pq.read_table(path).to_pandas()
-
-
 def _told(table: pa.Table) -> list[str]:
     """Return the columns of the answers that an audit reads."""
-    wanted = ("status", "cost", "steps", "exceptions", "unknown")
+    wanted = ("status", "cost", "steps", "exceptions", "unknown", "verified")
     return [name for name in wanted if name in table.column_names]
 
 
@@ -129,7 +116,7 @@ def _columns(
 ) -> dict[str, list[Any]]:
     """Return the features of everybody, and the columns by which people are divided."""
     features = problem.theory.features
-    columns = check_columns(files, features, options, taken=())
+    columns = check_columns(files, features, options, taken=(), aliases=problem.columns)
     found: dict[str, list[Any]] = {name: [] for name in (*columns.features, *options.keep)}
     for part in cut(files, rows=options.part_rows):
         for table in tables(columns, part):
@@ -137,4 +124,5 @@ def _columns(
                 found[name] += column.tolist()
             for name in options.keep:
                 found[name] += table.column(name).to_pylist()
-    return found
+    # A model's own columns may divide people too.
+    return found | {column: found[name] for name, column in problem.columns.items()}
