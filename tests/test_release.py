@@ -128,7 +128,18 @@ def test_every_hint_names_an_extra_that_there_is() -> None:
                 (extra,) = [each.value for each in node.keywords if each.arg == "extra"]
                 named.add(ast.literal_eval(extra))
     assert named <= EXTRAS.keys()
-    assert named >= {"learn", "web", "batch", "report", "clingo", "skops", "onnx", "dask", "plots", "notebook"}
+    assert named >= {
+        "learn",
+        "web",
+        "batch",
+        "report",
+        "clingo",
+        "skops",
+        "onnx",
+        "dask",
+        "plots",
+        "notebook",
+    }
 
 
 def test_all_is_every_extra_that_users_need() -> None:

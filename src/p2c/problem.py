@@ -164,7 +164,7 @@ class Problem(Statement):
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.plan_many, overrides, restrict)
         if type(frame).__module__.startswith("dask") and problem.decider is None:
-            from p2c.plan.tables.dask_frames import plan_lazily
+            from p2c.plan.tables.frames import plan_lazily
 
             limits: dict[str, Any] = {
                 "engine": engine,

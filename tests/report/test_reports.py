@@ -150,7 +150,7 @@ def test_a_report_says_today_where_no_date_is_given(monkeypatch: pytest.MonkeyPa
         def today(cls) -> Calendar:
             return cls(2031, 5, 6)
 
-    monkeypatch.setattr("p2c.problem.date", Calendar)
+    monkeypatch.setattr("p2c.report.formats.date", Calendar)
     assert "2031-05-06" in text_of("loan", "john", format="md", audience="expert")
 
 

@@ -12,8 +12,14 @@ import pytest
 from p2c import datasets
 from p2c.explain.phrases import ENGLISH, GERMAN, LANGUAGES, phrases_of
 from p2c.explain.sentences import number_words
-from p2c.web.pages.address import Case, case_of_row, read_case
-from p2c.web.pages.values import plain_number, read_values, typed_number
+from p2c.web.pages.address import (
+    Case,
+    case_of_row,
+    plain_number,
+    read_case,
+    read_values,
+    typed_number,
+)
 from tests.embedded import embedded
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.report.canvas import Canvas
-from p2c.report.lettering import text_width, wrap
+from p2c.report.canvas import Canvas, text_width, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """What a language has to say: every word that a reader sees and that is not the problem's own, as one frozen value.
 
-A language is one value of `Phrases` in a file of its own, such as `english.py` (the words of the workbench in `english_pages.py`, those of audits in `english_audit.py`), and one line in `phrases.py`; no other code
+A language is one value of `Phrases` in a file of its own, such as `english.py` (the words of the workbench and of audits in `english_pages.py`), and one line in `phrases.py`; no other code
 changes. Words in braces are filled in: `{label}`, `{value}` and the like keep their names in every language. A clause has
 neither a capital at its start nor a full stop at its end; those are added when it becomes a sentence. What ends in a full
 stop or a colon here is shown as it is.

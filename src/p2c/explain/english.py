@@ -5,8 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from p2c.explain.catalogue import Phrases
-from p2c.explain.english_audit import AUDIT
-from p2c.explain.english_pages import PAGES
+from p2c.explain.english_pages import AUDIT, PAGES
 from p2c.rules.syntax import Comparator
 
 ENGLISH = Phrases(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from p2c.explain.catalogue import Phrases
-from p2c.explain.german_audit import AUDIT
-from p2c.explain.german_pages import PAGES
+from p2c.explain.german_pages import AUDIT, PAGES
 from p2c.rules.syntax import Comparator
 
 GERMAN = Phrases(

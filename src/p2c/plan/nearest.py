@@ -1,7 +1,7 @@
 """The k nearest: end states in the order of their cost, each with its own best path, one at a time.
 
 The search works on regions, whose places have the same future; `search.variations` takes each path of regions to the
-places within them.
+places within them. A way that contains a cheaper one adds something pointless to it and is none of its own.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from p2c.plan.planner import find_plan, gave_up
 from p2c.plan.search.arrivals import arrivals
 from p2c.plan.search.best_first import Arrival, LimitReached, Limits
 from p2c.plan.search.variations import varied
-from p2c.plan.ways import ways_of_their_own
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.compiled.person import Places
     from p2c.plan.compiled.space import Space
-    from p2c.plan.outcome import Plan
+    from p2c.plan.outcome import DirectAction, Plan
+    from p2c.rules.theory import Theory
 
 
 class Distinct(Enum):
@@ -96,3 +96,35 @@ def _points(transitions: Transitions, limits: Limits) -> Iterator[Arrival]:
         if arrival.places not in seen:
             seen.add(arrival.places)
             yield arrival
+
+
+def ways_of_their_own(theory: Theory, plans: Iterable[Found]) -> Iterator[Found]:
+    """Yield the plans that contain no plan before them, in their order."""
+    before: list[Found] = []
+    for plan in plans:
+        if not any(contains(theory, plan, each) for each in before):
+            yield plan
+        before.append(plan)
+
+
+def contains(theory: Theory, plan: Found, other: Found) -> bool:
+    """Tell whether a plan does all that another one does directly, each as far or farther, and more than that."""
+    mine = {each.feature: each for each in plan.direct_actions}
+    theirs = other.direct_actions
+    same = {(each.feature, each.end) for each in theirs}
+    if same == {(each.feature, each.end) for each in plan.direct_actions}:
+        # The same in another order, which leads elsewhere.
+        return False
+    return all(
+        each.feature in mine and _reaches(theory, mine[each.feature], each) for each in theirs
+    )
+
+
+def _reaches(theory: Theory, mine: DirectAction, other: DirectAction) -> bool:
+    feature = theory.feature[mine.feature]
+    if mine.end == other.end:
+        return True
+    if not feature.has_order or other.start is None or mine.end is None or other.end is None:
+        return False
+    start, short, far = (feature.order(each) for each in (other.start, other.end, mine.end))
+    return start < short < far or start > short > far

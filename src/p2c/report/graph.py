@@ -16,9 +16,8 @@ from p2c.explain.letter import spoken
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, label_words
 from p2c.markup import clean, element
-from p2c.report.canvas import HEAD, LINE, Canvas, arrow, legend, legend_width
+from p2c.report.canvas import HEAD, LINE, Canvas, arrow, legend, legend_width, wrap
 from p2c.report.layers import lay_out_graph
-from p2c.report.lettering import wrap
 
 if TYPE_CHECKING:
     from p2c.explain.catalogue import Phrases

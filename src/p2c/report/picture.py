@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING
 
 from p2c.errors import P2CError, suggestion
 from p2c.markup import element
-from p2c.report.canvas import LINE, PADDING, Canvas, badge, curve, legend, legend_width, pill
-from p2c.report.lettering import text_width, wrap
+from p2c.report.canvas import (
+    LINE,
+    PADDING,
+    Canvas,
+    badge,
+    curve,
+    legend,
+    legend_width,
+    pill,
+    text_width,
+    wrap,
+)
 from p2c.report.plan_layout import Sort, lay_out
 from p2c.report.tall_picture import tall_svg
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from p2c.errors import MissingExtra, P2CError
 from p2c.markup import Markup, clean
-from p2c.report.canvas import LINE, Canvas
+from p2c.report.canvas import LINE, Canvas, wrap
 from p2c.report.document import Figure, Heading, Listing, Paragraph
-from p2c.report.lettering import wrap
 
 if TYPE_CHECKING:
     from p2c.report.document import Block, Document

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from p2c.report.canvas import LINE, PADDING, badge, curve, pill
-from p2c.report.lettering import wrap
+from p2c.report.canvas import LINE, PADDING, badge, curve, pill, wrap
 from p2c.report.plan_layout import Sort
 
 if TYPE_CHECKING:

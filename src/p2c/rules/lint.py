@@ -5,57 +5,91 @@ Every finding is proved. Where a proof would take too long (`satisfy.Effort`), n
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action
-from p2c.domain.spec import Effects
+from p2c.domain.spec import Effects, Exceptions
 from p2c.errors import suggestion
 from p2c.rules.binder import render_decision
 from p2c.rules.cells import every_test
-from p2c.rules.findings import (
-    Concern,
-    Finding,
-    about,
-    dead_rules,
-    goal_never_met,
-    implied_rules,
-    never_firing,
-)
+from p2c.rules.evaluate import in_head
+from p2c.rules.meaning import landmarks
 from p2c.rules.parse import parse_query
-from p2c.rules.render import render_atom, render_term
-from p2c.rules.satisfy import Formulas
+from p2c.rules.render import render_atom, render_rule, render_term
+from p2c.rules.satisfy import Effort, Formulas, Holds, satisfiable
 from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Variable, bare
 from p2c.rules.variables import ANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Set
 
+    from p2c.rules.satisfy import Part
     from p2c.rules.syntax import Literal
-    from p2c.rules.theory import Theory
-
-Findings = tuple[Finding, ...]
-
-__all__ = ["Concern", "Finding", "lint", "misspelt_heads"]
+    from p2c.rules.theory import Clause, Theory
 
 
-def lint(theory: Theory, accepted: Mapping[str, Mapping[str, str]] | None = None) -> Findings:
+class Concern(Enum):
+    """What a finding is about."""
+
+    NEVER_FIRES = "never_fires"
+    EMPTY_HEAD = "empty_head"
+    IMPLIED = "implied"
+    UNUSED_VARIABLE = "unused_variable"
+    UNUSED_DECISION = "unused_decision"
+    MISSPELT_HEAD = "misspelt_head"
+    CAUSAL_CYCLE = "causal_cycle"
+    UNCHANGEABLE = "unchangeable"
+    UNREAD_FEATURE = "unread_feature"
+    UNMENTIONED_VALUES = "unmentioned_values"
+    GOAL_NEVER_MET = "goal_never_met"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at; the message says in one line where it is, what it is and what to do.
+
+    `about` is the feature, the rule or the literal that it is about, as a problem names it to accept the finding; `reason`
+    says why the problem accepts it.
+    """
+
+    kind: Concern
+    message: str
+    line: int | None = None
+    about: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def _about(kind: Concern, clause: Clause, message: str) -> Finding:
+    """Return a finding about a rule."""
+    line = clause.rule.at.line
+    return Finding(kind, f"line {line}: {message}", line, render_rule(clause.rule))
+
+
+def lint(
+    theory: Theory, accepted: Mapping[str, Mapping[str, str]] | None = None
+) -> tuple[Finding, ...]:
     """Return the findings: those about rules in the order of their lines, then the others.
 
     `accepted` gives a reason for what is known, by kind and what it is about; what it names and is not found, is a finding.
     """
     formulas = Formulas(theory)
-    dead = never_firing(theory, formulas)
+    dead = _never_firing(theory, formulas)
     found = [
-        *dead_rules(theory, dead),
-        *implied_rules(theory, formulas, dead),
+        *_dead_rules(theory, dead),
+        *_implied_rules(theory, formulas, dead),
         *_unused_variables(theory),
         *_unused_decisions(theory),
         *_causal_cycles(theory),
         *_unchangeable(theory),
         *_unread_features(theory),
         *_unmentioned_values(theory),
-        *goal_never_met(theory, formulas),
+        *_goal_never_met(theory, formulas),
     ]
     told = sorted(found, key=lambda each: (each.line is None, each.line or 0))
     reasons = {
@@ -122,7 +156,7 @@ def _unused_decisions(theory: Theory) -> Iterator[Finding]:
                 f"nothing uses {render_decision(decision)}, neither the goal nor a causal rule nor"
                 f" a constraint: use it or drop its rules{meant}"
             )
-            yield about(kind, clauses[0], message)
+            yield _about(kind, clauses[0], message)
 
 
 def _causal_cycles(theory: Theory) -> Iterator[Finding]:
@@ -134,7 +168,7 @@ def _causal_cycles(theory: Theory) -> Iterator[Finding]:
         seen |= {each for each in theory.upstream[name] if name in theory.upstream[each]}
         shown = " <- ".join(_way_round(theory, name))
         message = f"the causal rules go in a circle, {shown}: check that this feedback is meant"
-        yield about(Concern.CAUSAL_CYCLE, clauses[0], message)
+        yield _about(Concern.CAUSAL_CYCLE, clauses[0], message)
 
 
 def _way_round(theory: Theory, name: str) -> list[str]:
@@ -163,7 +197,7 @@ def _unchangeable(theory: Theory) -> Iterator[Finding]:
             message = f"nothing can change '{name}', for nothing can change what its causal rules read: free one of its causes"
         else:
             continue
-        yield about(Concern.UNCHANGEABLE, clauses[0], message)
+        yield _about(Concern.UNCHANGEABLE, clauses[0], message)
 
 
 def _unread_features(theory: Theory) -> Iterator[Finding]:
@@ -194,3 +228,95 @@ def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
             more = ", …" if len(missing) > 8 else ""
             message = f"features.{name}.values: no rule mentions {shown}{more}: check the spelling, or leave them if the rules treat them alike"
             yield Finding(Concern.UNMENTIONED_VALUES, message, about=name)
+
+
+def _never_firing(theory: Theory, formulas: Formulas) -> frozenset[Clause]:
+    """Return the rules whose bodies hold in no state."""
+    effort = Effort()
+    return frozenset(
+        clause
+        for _, clauses in _groups(theory)
+        for clause in clauses
+        if satisfiable(formulas, formulas.parts(clause.body), effort) is False
+    )
+
+
+def _dead_rules(theory: Theory, dead: Set[Clause]) -> Iterator[Finding]:
+    """Report the rules that never fire, and causal rules whose head names no value."""
+    for _, clauses in _groups(theory):
+        for clause in clauses:
+            if clause in dead:
+                message = "this rule can never fire, for no state meets its body: loosen a condition or drop the rule"
+                yield _about(Concern.NEVER_FIRES, clause, message)
+    for name, clauses in theory.causes:
+        values = landmarks(theory, theory.feature[name])
+        for clause in clauses:
+            if not any(in_head(theory, clause, value) for value in values):
+                message = f"the head of this rule names no admissible value of '{name}': correct its constants"
+                yield _about(Concern.EMPTY_HEAD, clause, message)
+
+
+def _implied_rules(theory: Theory, formulas: Formulas, dead: Set[Clause]) -> Iterator[Finding]:
+    """Report the rules that fire only where others with the same head fire too."""
+    effort = Effort()
+    for _, clauses in _groups(theory):
+        for same in _by_head(formulas, [each for each in clauses if each not in dead]):
+            kept = list(same)
+            for clause in reversed(same):
+                if effort.left <= 0:
+                    return
+                others = [each for each in kept if each is not clause]
+                by = _implying(formulas, clause, others, effort)
+                if by:
+                    kept = others
+                    message = f"this rule says nothing beyond {by}: drop it"
+                    yield _about(Concern.IMPLIED, clause, message)
+
+
+def _goal_never_met(theory: Theory, formulas: Formulas) -> Iterator[Finding]:
+    """Report a goal that no state meets, or none that obeys the rules."""
+    goal = formulas.parts(theory.goal)
+    if satisfiable(formulas, goal, Effort()) is False:
+        message = f"goal: no state meets '{theory.goal_text}': correct the goal or the rules that it calls"
+        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
+    elif satisfiable(formulas, (*goal, *formulas.consistency()), Effort()) is False:
+        exempt = theory.exceptions is Exceptions.ABDUCE
+        rest = ", but for people who break those at the start" if exempt else ""
+        message = (
+            f"goal: no state that obeys the causal rules and constraints meets '{theory.goal_text}'"
+            f"{rest}: correct the goal or those rules"
+        )
+        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
+
+
+def _groups(theory: Theory) -> Iterator[tuple[object, tuple[Clause, ...]]]:
+    yield from theory.decisions
+    yield from theory.causes
+    yield None, theory.constraints
+
+
+def _by_head(formulas: Formulas, clauses: list[Clause]) -> list[list[Clause]]:
+    groups: dict[int, list[Clause]] = {}
+    for clause in clauses:
+        groups.setdefault(formulas.head(clause) if clause.head else -1, []).append(clause)
+    return list(groups.values())
+
+
+def _implying(formulas: Formulas, clause: Clause, others: list[Clause], effort: Effort) -> str:
+    """Return the words for the rules without which a rule says nothing new; none where it does."""
+    body = formulas.parts(clause.body)
+    if not others or not _excludes(formulas, body, others, effort):
+        return ""
+    for other in others:
+        if _excludes(formulas, body, [other], effort):
+            return f"line {other.rule.at.line}"
+    lines = ", ".join(str(each.rule.at.line) for each in others[:5])
+    return f"lines {lines}{', …' if len(others) > 5 else ''} together"
+
+
+def _excludes(
+    formulas: Formulas, body: tuple[Part, ...], others: list[Clause], effort: Effort
+) -> bool:
+    """Tell whether a body is proved to hold nowhere without one of the others."""
+    number = formulas.add(formulas.parts(other.body) for other in others)
+    return satisfiable(formulas, (*body, Holds(number, negated=True)), effort) is False

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p2c.learn import FoldSE
-from p2c.learn.foldse import choose, grid
+from p2c.learn.foldse import grid, induce
 from p2c.rules.parse import parse
 from tests.learn.foldse.interpreter import first_label
 from tests.learn.foldse.reference import Reference, score
@@ -49,7 +49,7 @@ def test_wide_columns_in_blocks_change_nothing(table: Table) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grid, "NARROW", 2)
         patch.setattr(grid, "BLOCK", 3)
-        patch.setattr(choose, "BLOCK", 3)
+        patch.setattr(induce, "BLOCK", 3)
         blocked, _ = fitted(table)
     assert blocked.rules_ == model.rules_
 
@@ -83,4 +83,4 @@ def test_the_proof_of_every_row_ends_in_its_prediction(table: Table) -> None:
 @given(*[st.integers(0, 10**6)] * 4)
 def test_the_score_is_the_published_one(tp: int, fn: int, tn: int, fp: int) -> None:
     if tp + fn + tn + fp:
-        assert choose.score(tp, fn, tn, fp) == score(tp, fn, tn, fp)
+        assert induce.score(tp, fn, tn, fp) == score(tp, fn, tn, fp)

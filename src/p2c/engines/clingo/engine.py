@@ -24,9 +24,8 @@ from p2c.plan.answer import ask, refuse_if_strict
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions, Variety
-from p2c.plan.nearest import Distinct
+from p2c.plan.nearest import Distinct, ways_of_their_own
 from p2c.plan.outcome import Already, GaveUp
-from p2c.plan.ways import ways_of_their_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from p2c.domain.feature import Law
 from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import Axis
-from p2c.plan.compiled.bitsets import Remembered
+from p2c.plan.compiled.bitsets import Remembered, mask_of
 from p2c.rules.render import render_rule
 from p2c.rules.syntax import Comparator, Rule
 from p2c.rules.theory import ACCEPTED, Call, Clause, Test
@@ -287,53 +287,41 @@ class Space:
         return causes | self.constraints | self.decision_bits | called
 
     def _called_by(self, bodies: Iterable[tuple[Condition, ...]]) -> int:
-        called = self.theory.called(bodies)
-        return sum(bit for decision, _ in called for bit, _ in self.bits_for[decision])
+        return self._rules_for(decision for decision, _ in self.theory.called(bodies))
+
+    def _rules_for(self, decisions: Iterable[Decision]) -> int:
+        return sum(bit for decision in decisions for bit, _ in self.bits_for[decision])
 
     @cached_property
-    def _layers(self) -> tuple[tuple[int, int, int], ...]:
-        """Return, for each rule that calls decisions, its bit and the decisions it needs to hold and to fail."""
-        decision_of = {decision: index for index, (decision, _) in enumerate(self.theory.decisions)}
-        found = []
-        for bit, clause in enumerate(self.clauses):
-            calls = [each for each in clause.body if isinstance(each, Call)]
-            if calls:
-                needs = sum({1 << decision_of[c.decision] for c in calls if not c.negated})
-                bars = sum({1 << decision_of[c.decision] for c in calls if c.negated})
-                found.append((1 << bit, needs, bars))
-        return tuple(found)
+    def _calling(self) -> tuple[tuple[int, int, int], ...]:
+        """Return the bit of each rule that calls decisions, and masks of those it needs to hold and to fail."""
+        return tuple(
+            (1 << rule, mask_of(set(needs)), mask_of(set(bars)))
+            for rule, (needs, bars) in self.called.items()
+        )
 
     @cached_property
     def settling(self) -> tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...]:
         """Return, for each decision in call order, its rules' bits and those of its rules that call others."""
-        first = 0
-        found = []
-        for _, clauses in self.theory.decisions:
-            rules = ((1 << len(clauses)) - 1) << first
-            first += len(clauses)
-            calling = tuple(layer for layer in self._layers if layer[0] & rules)
-            found.append((rules, calling))
-        return tuple(found)
+        rules = [self._rules_for([decision]) for decision, _ in self.theory.decisions]
+        return tuple((own, tuple(each for each in self._calling if each[0] & own)) for own in rules)
 
     @cached_property
     def calling_others(self) -> tuple[tuple[int, int, int], ...]:
         """Return the calling rules of causes, constraints and the goal."""
         decisions = sum(rules for rules, _ in self.settling)
-        return tuple(layer for layer in self._layers if not layer[0] & decisions)
+        return tuple(each for each in self._calling if not each[0] & decisions)
 
     @cached_property
     def judged(self) -> int:
         """Return the bit of what the model decides; 0 where there is none."""
-        rules = self.bits_for.get(ACCEPTED, ()) if self.theory.model is not None else ()
-        return sum(bit for bit, _ in rules)
+        decides = self.theory.model is not None and ACCEPTED in self.bits_for
+        return self._rules_for([ACCEPTED]) if decides else 0
 
     @cached_property
     def wants_accepted(self) -> bool:
         """Tell whether the goal itself asks for the model's yes."""
-        return bool(self.judged) and any(
-            isinstance(each, Call) and each.decision == ACCEPTED and not each.negated
-            for each in self.theory.goal
-        )
+        return bool(self.judged) and ACCEPTED in _called(self.theory.goal, negated=False)
 
     @cached_property
     def judged_axes(self) -> tuple[int, ...]:
@@ -430,7 +418,7 @@ class Space:
     @cached_property
     def denied(self) -> int:
         """Return the rules of the decisions that the goal denies."""
-        return self._rules_for(_called(self.theory.goal, negated=True))
+        return self._with_bodies(_called(self.theory.goal, negated=True))
 
     @cached_property
     def blamed(self) -> int:
@@ -438,12 +426,11 @@ class Space:
         needed = _called(self.theory.goal, negated=False)
         for clause in self.clauses[:-1]:
             needed |= _called(clause.body, negated=True) | _called(clause.body, negated=False)
-        return self._rules_for(_called(self.theory.goal, negated=True) - needed)
+        return self._with_bodies(_called(self.theory.goal, negated=True) - needed)
 
-    def _rules_for(self, decisions: set[Decision]) -> int:
+    def _with_bodies(self, decisions: set[Decision]) -> int:
         """Return the rules of decisions; what a model decides has no body that could be kept from firing."""
-        rules = sum(bit for decision in decisions for bit, _ in self.bits_for[decision])
-        return rules & ~self.judged
+        return self._rules_for(decisions) & ~self.judged
 
     @cached_property
     def _kept(self) -> dict[Callable[[Space], Any], Any]:

@@ -1,4 +1,8 @@
-"""Data frames in and out: any eager frame that narwhals reads, and the same kind back, a chunk at a time."""
+"""Data frames in and out: any eager frame that narwhals reads, and the same kind back, a chunk at a time.
+
+Dask's are planned for partition by partition, when somebody asks for the answers and not before. Decisions are made once for
+all rows that the rules see alike, by the reference meaning.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +18,28 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 
 from p2c.domain.feature import Kind
 from p2c.errors import Fault, P2CError, RowError, suggestion
-from p2c.plan.tables.decide import decide_rows
-from p2c.plan.tables.encode import WIDEST, Coded
-from p2c.plan.tables.table import plan_rows
+from p2c.plan.compiled.axis import OFF
+from p2c.plan.tables.encode import ASTRAY, WIDEST, Coded, encode
+from p2c.plan.tables.table import combined, count_codes, grouped, neighbours, plan_rows, regions_of
+from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from p2c.domain.row import State
     from p2c.plan.compiled.space import Space
-    from p2c.plan.tables.decide import ReadRow
-    from p2c.plan.tables.encode import Column
+    from p2c.plan.tables.encode import Column, Whole
     from p2c.plan.tables.table import Solver
+
+    ReadRow = Callable[[Mapping[str, Any]], State]
+
 
 CHUNK = 250_000
 """How many rows are planned at a time."""
 LONG = 20_000
 """From how many rows on progress is shown."""
+TYPES = {nw.String(): "string", nw.Int64(): "Int64", nw.Float64(): "float64"}
+"""The pandas types that hold missing values too, so that every partition has the same."""
 
 
 def plan_frame(
@@ -170,3 +180,58 @@ def _joined_codes(parts: list[Coded]) -> Coded:
         table = [known.setdefault(value, len(known)) for value in part.values]
         numbers.append(np.array([*table, -1], dtype=np.int64)[part.numbers])
     return Coded(np.concatenate(numbers), tuple(known))
+
+
+def plan_lazily(space: Space, frame: Any, plan: Callable[[Any], Any]) -> Any:
+    """Return a lazy frame of the answers; what is wrong with the columns is raised at once."""
+    empty = plan(frame._meta)
+    types = {key: TYPES[answer_type(key, space)] for key in empty.columns}
+    return frame.map_partitions(_planned, plan, types, meta=empty.astype(types))
+
+
+def _planned(part: Any, plan: Callable[[Any], Any], types: dict[str, str]) -> Any:
+    return plan(part).astype(types)
+
+
+def decide_rows(
+    space: Space, columns: Mapping[str, Column | Coded], read_row: ReadRow, first: int = 1
+) -> Column:
+    """Return for each row whether the goal holds; a row that does not fit is refused by its number, counted from `first`."""
+    size = len(next(iter(columns.values())))
+    axes = space.axes
+    places = {index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(axes)}
+    near = neighbours(space, columns, places)
+    # What a model says hangs on more than the cells that rules cut.
+    alone = np.full(size, space.theory.model is not None)
+    alone |= np.minimum.reduce(list(near.values())) <= ASTRAY
+    holds = np.zeros(size, dtype=bool)
+    for rows in _classes(space, near, np.flatnonzero(~alone)):
+        at = {index: int(near[index][rows[0]]) for index in near}
+        state = {
+            axes[index].feature.name: None
+            if place == OFF
+            else axes[index].feature.domain.value(place)
+            for index, place in at.items()
+        }
+        holds[rows] = goal_holds(space.theory, state)
+    for row in np.flatnonzero(alone):
+        own = {name: column[row] for name, column in columns.items()}
+        try:
+            holds[row] = goal_holds(space.theory, read_row(own))
+        except RowError as error:
+            place = f"row {first + int(row)}"
+            faults = [Fault(f"{place}, {each.place}", each.message) for each in error.faults]
+            raise RowError(faults) from None
+    return holds
+
+
+def _classes(space: Space, near: Mapping[int, Whole], rows: Whole) -> list[Whole]:
+    """Return the rows whose values lie in the same regions together."""
+    if not len(rows):
+        return []
+    read = [space.index[name] for name in space.theory.reads(space.theory.goal)]
+    codes = [
+        (regions_of(space.axes[index], near[index][rows]) + 1, count_codes(space.axes[index]))
+        for index in read
+    ]
+    return list(grouped(combined(codes, rows), rows))

@@ -18,18 +18,17 @@ from p2c.domain.row import read_row, read_text_row
 from p2c.errors import Fault, P2CError, RowError, suggestion
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
-from p2c.web.pages.address import Case, read_case
+from p2c.web.pages.address import Case, read_case, read_values
 from p2c.web.pages.frame import show
 from p2c.web.pages.person import turned
 from p2c.web.pages.plan import TROUBLE, ask, opened
-from p2c.web.pages.values import read_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p2c.domain.row import State
     from p2c.problem import Problem
-    from p2c.web.pages.values import Reading
+    from p2c.web.pages.address import Reading
     from p2c.web.problem_store import Entry
 
 router = APIRouter()

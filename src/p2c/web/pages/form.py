@@ -9,13 +9,12 @@ from p2c.domain.feature import Action, Grid, Points, in_language
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, label_words, number_words, unit_of_one, value_words
 from p2c.rules.cells import weighed_features
-from p2c.web.pages.values import EXAMPLE, number_fault
+from p2c.web.pages.address import EXAMPLE, number_fault
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.explain.phrases import Phrases
-    from p2c.web.pages.address import Case
-    from p2c.web.pages.values import Reading
+    from p2c.web.pages.address import Case, Reading
     from p2c.web.problem_store import Entry
 
 GROUPS = {each: "change" if each.is_direct else each.value for each in Action}

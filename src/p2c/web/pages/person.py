@@ -12,17 +12,15 @@ from starlette.responses import RedirectResponse, Response
 from p2c.domain.feature import in_language
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words, value_words
-from p2c.web.pages.address import case_of_row, read_case
+from p2c.web.pages.address import case_of_row, read_case, read_values
 from p2c.web.pages.form import example_number, groups_of, typing_words
 from p2c.web.pages.frame import show
-from p2c.web.pages.values import read_values
 from p2c.web.service import context_of
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
-    from p2c.web.pages.address import Case
-    from p2c.web.pages.values import Reading
+    from p2c.web.pages.address import Case, Reading
     from p2c.web.problem_store import Entry
 
 router = APIRouter()

@@ -12,17 +12,15 @@ from p2c.errors import P2CError
 from p2c.explain.letter import spoken
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
-from p2c.web.pages.address import NEEDED, case_of_row, read_case
+from p2c.web.pages.address import NEEDED, case_of_row, read_case, read_values
 from p2c.web.pages.frame import show
 from p2c.web.pages.person import form_facts, turned
 from p2c.web.pages.problem import drawn
-from p2c.web.pages.values import read_values
 from p2c.web.service import context_of, solve
 from p2c.web.solver_pool import OutOfTime, Overloaded, SolverFailed
 
 if TYPE_CHECKING:
-    from p2c.web.pages.address import Case
-    from p2c.web.pages.values import Reading
+    from p2c.web.pages.address import Case, Reading
     from p2c.web.problem_store import Entry
 
 router = APIRouter()

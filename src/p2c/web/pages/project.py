@@ -19,8 +19,8 @@ from starlette.responses import RedirectResponse, Response
 
 from p2c.errors import P2CError, counted
 from p2c.explain.phrases import phrases_of
+from p2c.web.pages.address import plain_number, typed_number
 from p2c.web.pages.frame import language_of, show
-from p2c.web.pages.values import plain_number, typed_number
 from p2c.web.service import context_of
 
 if TYPE_CHECKING:
