@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.record import recorded
 from p2c.datasets import load_frame
-from p2c.learn import FoldSE
+from p2c.learn.foldse import FoldSE
 from p2c.learn.foldse.text import count_literals
 from tests.learn.foldse.reference import Reference
 

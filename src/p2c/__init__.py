@@ -16,7 +16,7 @@ from p2c.release import __version__
 
 if TYPE_CHECKING:
     from p2c.errors import P2CError as P2CError
-    from p2c.learn.causal import learn_causal_rules as learn_causal_rules
+    from p2c.learn.causal.learning import learn_causal_rules as learn_causal_rules
     from p2c.learn.extract import extract_logic as extract_logic
     from p2c.learn.foldse import FoldSE as FoldSE
     from p2c.plan.rendered import Plan as Plan
@@ -35,7 +35,7 @@ LEARNING = {
     "FoldSE": "p2c.learn.foldse",
     "Recourse": "p2c.recourse",
     "extract_logic": "p2c.learn.extract",
-    "learn_causal_rules": "p2c.learn.causal",
+    "learn_causal_rules": "p2c.learn.causal.learning",
 }
 """Where those names come from that need pandas and scikit-learn."""
 

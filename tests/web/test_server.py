@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -125,3 +126,27 @@ def test_a_request_under_way_is_answered_before_the_server_stops(server: Running
         until(lambda: long.done() or b"p2c_active_requests 2.0" in _metrics(server.address))
         assert server.stop() == 0
         assert len(long.result().json()["plans"]) == 100
+
+
+LACKING = """
+import sys
+
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("pandas", "sklearn", "scipy", "pyarrow", "clingo", "matplotlib"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Lacking())
+"""
+"""What a process is like where only the extra `web` is installed; solvers are such processes too."""
+
+
+def test_the_service_and_its_pages_need_no_extra_but_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(LACKING, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    with running(tmp_path) as server:
+        body = {"problem": "loan", "row": JOHN}
+        assert httpx2.post(f"{server.address}/plan", json=body, timeout=PATIENCE).status_code == 200
+        assert httpx2.get(server.address, timeout=PATIENCE).status_code == 200

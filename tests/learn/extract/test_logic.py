@@ -14,10 +14,10 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c.errors import P2CError
-from p2c.learn import FoldSE
 from p2c.learn.extract.logic import Extraction, extract_logic
 from p2c.learn.extract.source import read_source
 from p2c.learn.extract.written import read_written
+from p2c.learn.foldse import FoldSE
 from p2c.learn.model.floats import single_bound
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.learn.tables.view import as_frame, feature_names, view_of

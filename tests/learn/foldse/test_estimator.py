@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from p2c.datasets import load_frame
-from p2c.learn import FoldSE
+from p2c.learn.foldse import FoldSE
 from p2c.learn.foldse.proof import prove_rule
 
 CARS = load_frame("cars").iloc[::4].reset_index(drop=True)
@@ -28,7 +28,7 @@ UNACCEPTABLE = CARS["label"].where(CARS["label"] == "unacc", "rest")
 PRINT_RULES = """
 import json, sys
 from p2c.datasets import load_frame
-from p2c.learn import FoldSE
+from p2c.learn.foldse import FoldSE
 frame = load_frame("german")
 json.dump(FoldSE().fit(frame.drop(columns="label"), frame["label"]).program_, sys.stdout)
 """

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import p2c
 from p2c.datasets import load_frame
-from p2c.learn import FoldSE
+from p2c.learn.foldse import FoldSE
 from p2c.learn.foldse.text import count_literals
 from p2c.rules.evaluate import goal_holds
 

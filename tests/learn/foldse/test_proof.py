@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from p2c.learn import FoldSE, LearnedLiteral, LearnedRule, Relation
+from p2c.learn.foldse import FoldSE
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
 from p2c.learn.foldse.proof import prove
 
 BIRDS = LearnedRule(

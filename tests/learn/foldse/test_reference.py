@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p2c.learn import FoldSE
-from p2c.learn.foldse import grid, induce
+from p2c.learn.foldse import FoldSE, grid, induce
 from p2c.rules.parse import parse
 from tests.learn.foldse.interpreter import first_label
 from tests.learn.foldse.reference import Reference, score
