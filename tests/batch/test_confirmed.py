@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,19 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from p2c.batch import Options, plan_files
+from p2c.batch import Options, confirmed, part, plan_files
+from p2c.batch.confirmed import ModelPlanner
 from p2c.errors import P2CError
 from p2c.problem import Problem
+from p2c.recourse import Recourse
 from tests.folder.test_store import fitted, table
+from tests.test_recourse_proved import CAUSAL, MODELS, answers
+from tests.test_recourse_proved import people as combinations
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pyarrow as pa
 
 
 @pytest.fixture(scope="module", params=["boosted", "kernel"])
@@ -88,3 +95,90 @@ def test_a_row_that_does_not_fit_is_invalid_and_stops_nobody(desk: Path, tmp_pat
     found = pq.read_table(tmp_path / "out").to_pylist()
     assert [line["status"] == "invalid" for line in found] == [False, True, False, False]
     assert "astronaut" in found[1]["message"]
+
+
+@pytest.fixture(scope="module")
+def bound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which some people have no way."""
+    everybody = combinations()
+    model = MODELS["boosted"].fit(everybody, answers(everybody))
+    actions = {"age": "fixed", "saved": "fixed"}
+    recourse = Recourse.fit(model, everybody, desired=1, actions=actions, causal=CAUSAL)
+    folder = tmp_path_factory.mktemp("bound") / "desk"
+    recourse.save(folder)
+    return folder
+
+
+def test_the_summary_names_what_blocks_people_without_a_way(bound: Path, tmp_path: Path) -> None:
+    everybody = combinations().sample(150, random_state=0)
+    everybody.to_parquet(tmp_path / "people.parquet", row_group_size=40, index=False)
+    problem, source = Problem.load(bound), tmp_path / "people.parquet"
+    summary = plan_files(problem, source, tmp_path / "out", Options(part_rows=40))
+    expected: Counter[str] = Counter()
+    for row in everybody.to_dict("records"):
+        plan = problem.plan({str(name): value for name, value in row.items()}).to_dict()
+        if plan["status"] == "infeasible":
+            words = [f"{each['feature']} {each['restriction']}" for each in plan["blockers"]]
+            expected[" + ".join(words)] += 1
+    assert expected
+    assert Counter(summary.blockers) == expected
+    silent = plan_files(problem, source, tmp_path / "silent", blockers=False)
+    assert silent.blockers == {"not asked": expected.total()}
+
+
+class Spy:
+    """Counts the people whom a planner had to plan for, and ends it after so many times."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, times: int = 1_000) -> None:
+        part._planner.cache_clear()
+        self.people, self.times = 0, times
+        planned = ModelPlanner._answers
+
+        def counted(planner: ModelPlanner, people: pa.Table) -> pa.Table:
+            if self.times == 0:
+                raise KeyboardInterrupt
+            self.times -= 1
+            self.people += len(people)
+            return planned(planner, people)
+
+        monkeypatch.setattr(ModelPlanner, "_answers", counted)
+
+
+def test_nobody_is_planned_for_twice_in_a_batch(
+    bound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, source = Problem.load(bound), tmp_path / "people.parquet"
+    drawn = combinations().head(60).sample(200, replace=True, random_state=0)
+    drawn.to_parquet(source, row_group_size=70, index=False)
+    options = Options(part_rows=70)
+    spy = Spy(monkeypatch)
+    plan_files(problem, source, tmp_path / "out", options)
+    assert len(digests(tmp_path / "out")) == 3
+    assert spy.people == len(drawn.drop_duplicates())
+    # Each part by itself, by a worker that remembers nothing, is the same.
+    before = digests(tmp_path / "out")
+    for name in before:
+        part._planner.cache_clear()
+        (tmp_path / "out" / name).unlink()
+        plan_files(problem, source, tmp_path / "out", options)
+    assert digests(tmp_path / "out") == before
+
+
+def test_what_a_run_has_planned_before_it_ended_is_known_to_the_next(
+    bound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confirmed, "CHUNK", 8)
+    source, everybody = tmp_path / "people.parquet", combinations().head(60)
+    everybody.to_parquet(source)
+    problem = Problem.load(bound)
+    plan_files(problem, source, tmp_path / "whole")
+    Spy(monkeypatch, times=3)
+    with pytest.raises(KeyboardInterrupt):
+        plan_files(problem, source, tmp_path / "out")
+    assert not digests(tmp_path / "out")
+    monkeypatch.undo()
+    spy = Spy(monkeypatch)
+    plan_files(problem, source, tmp_path / "out")
+    assert spy.people == len(everybody) - 3 * 8
+    assert digests(tmp_path / "out") == digests(tmp_path / "whole")
+    assert not (tmp_path / "out" / part.WORKSHOP).exists()

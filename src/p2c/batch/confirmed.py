@@ -13,6 +13,8 @@ import pyarrow as pa
 from p2c.answers import confirmed_many
 from p2c.batch.answers import WORDS, Answers, Planner, answer_counts, as_array, first_action
 from p2c.batch.persons import columns_of, tell_apart, to_array
+from p2c.batch.remembered import Memory
+from p2c.batch.summary import Counts, Stuck
 from p2c.domain.row import read_row
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, RowError
@@ -20,18 +22,19 @@ from p2c.plan.tables.encode import Coded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
     from p2c.audit.reasons import Catalogue
     from p2c.domain.row import State
-    from p2c.plan.tables.encode import Column
+    from p2c.plan.tables.encode import Column, Whole
     from p2c.problem import Problem
 
     Advance = Callable[[float], None]
 
-CHUNK = 2_000
-"""How many people are planned for before it is told how far that has come."""
+CHUNK = 500
+"""How many people are planned for before other workers, and whoever watches, are told."""
 
 
 class TablePlanner(Protocol):
@@ -51,8 +54,9 @@ def planner_for(
     policy: Policy | None = None,
     *,
     reasons: Catalogue | None = None,
+    shelf: Path | None = None,
 ) -> TablePlanner:
-    """Return what plans for tables: by rules, or with the model that decides."""
+    """Return what plans for tables: by rules, or with the model that decides, workers sharing what lies on a shelf."""
     policy = policy or Policy()
     if problem.decider is None:
         return Planner(problem, alternatives, policy, reasons)
@@ -61,16 +65,19 @@ def planner_for(
         raise P2CError(
             "a catalogue of reasons goes by rules, and a model decides here: leave it out"
         )
-    return ModelPlanner(problem, alternatives, policy)
+    return ModelPlanner(problem, alternatives, policy, shelf)
 
 
 @dataclass
 class ModelPlanner:
-    """What plans for tables with a model, and has nothing to remember: people are planned for once in a table."""
+    """What plans for tables with a model, and remembers people between them."""
 
     problem: Problem
     alternatives: int = 0
     policy: Policy = field(default_factory=Policy)
+    shelf: Path | None = None
+    """The folder through which workers tell one another of people."""
+    _memory: Memory | None = None
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -83,29 +90,62 @@ class ModelPlanner:
 
     def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
         """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
-        features = self.problem.theory.features
-        who, first = tell_apart(table, [feature.name for feature in features])
-        people = columns_of(table.take(to_array(first)), features)
+        who, first = tell_apart(table, self._names)
+        people = table.select(self._names).take(to_array(first)).replace_schema_metadata()
         share = len(table) / max(len(first), 1)
-        lines: list[dict[str, Any]] = []
-        for begin in range(0, len(first), CHUNK):
-            places = range(begin, min(begin + CHUNK, len(first)))
-            lines += self._lines([_person(people, place) for place in places])
-            advance(len(places) * share)
-        found = {name: _coded([line.get(name) for line in lines]) for name in self._worded}
+        memory = self._remembered(people)
+        memory.look_around()
+        rest = memory.unknown(people)
+        advance((len(people) - len(rest)) * share)
+        while len(rest):
+            some, rest = rest.slice(0, CHUNK), rest.slice(CHUNK)
+            answers = self._answers(some)
+            memory.add(some, answers)
+            memory.tell(some, answers)
+            advance(len(some) * share)
+            if memory.look_around():
+                before, rest = len(rest), memory.unknown(rest)
+                advance((before - len(rest)) * share)
+        answers = memory.of(people)
+        return Answers(answers, who, self._counts(people, answers, who))
+
+    def _remembered(self, people: pa.Table) -> Memory:
+        """Return what is remembered of people whose columns are like these."""
+        known = self._memory
+        if known is None or known.is_full or not known.people.schema.equals(people.schema, True):
+            known = self._memory = Memory(people.slice(0, 0), self.schema.empty_table(), self.shelf)
+        return known
+
+    def _answers(self, people: pa.Table) -> pa.Table:
+        """Return the answers for people who are not known yet."""
+        columns = columns_of(people, self.problem.theory.features)
+        lines = self._lines([_person(columns, place) for place in range(len(people))])
         arrays = [
-            as_array(found[name], WORDS)
-            if name in found
+            as_array(_coded([line.get(name) for line in lines]), WORDS)
+            if kind == WORDS
             else pa.array([_typed(line.get(name), kind) for line in lines], kind)
             for name, kind in zip(self.schema.names, self.schema.types, strict=True)
         ]
-        cost = np.array([line.get("cost") for line in lines], dtype=np.float64)
-        counts = answer_counts(who, found, cost, people=len(first))
-        return Answers(pa.Table.from_arrays(arrays, schema=self.schema), who, counts)
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+    def _counts(self, people: pa.Table, answers: pa.Table, who: Whole) -> Counts:
+        """Return what a summary counts, with everybody who has no way."""
+        words = {name: _told(answers.column(name)) for name in ("status", "exceptions", "unknown")}
+        cost = answers.column("cost").to_numpy()
+        counts = answer_counts(who, words, cost, people=len(people))
+        columns, times = columns_of(people, self.problem.theory.features), np.bincount(who)
+        for place in np.flatnonzero(np.array(words["status"].tolist()) == "infeasible").tolist():
+            state = self._state(_person(columns, place))
+            name = json.dumps(list(state.values()))
+            counts.add_stuck(Stuck(name, state, int(times[place])))
+        return counts
 
     @cached_property
-    def _worded(self) -> list[str]:
-        return [each.name for each in self.schema if each.type == WORDS]
+    def _names(self) -> list[str]:
+        return [feature.name for feature in self.problem.theory.features]
+
+    def _state(self, row: Mapping[str, Any]) -> State:
+        return read_row(self.problem.theory.features, row, bounded=self.problem.bounded)
 
     def _lines(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return a line for each person, in their order; one whose row does not fit is said to be invalid."""
@@ -113,9 +153,7 @@ class ModelPlanner:
         found: dict[int, dict[str, Any]] = {}
         for place, row in enumerate(rows):
             try:
-                states[place] = read_row(
-                    self.problem.theory.features, row, bounded=self.problem.bounded
-                )
+                states[place] = self._state(row)
             except RowError as error:
                 found[place] = {"status": "invalid", "message": str(error)}
         if states:
@@ -161,6 +199,13 @@ def _typed(value: Any, kind: pa.DataType) -> Any:
 
 def _person(people: Mapping[str, Column | Coded], place: int) -> dict[str, Any]:
     return {name: column[place] for name, column in people.items()}
+
+
+def _told(words: pa.ChunkedArray) -> Coded:
+    """Return a column of answers as it is counted."""
+    texts = words.combine_chunks()
+    values = [*texts.dictionary.to_pylist(), ""]
+    return Coded(texts.indices.fill_null(len(values) - 1).to_numpy().astype(np.int64), values)
 
 
 def _coded(texts: Sequence[Any]) -> Coded:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from p2c.batch.confirmed import planner_for
-from p2c.batch.persons import TEXT, to_array, to_texts
+from p2c.batch.persons import TEXT, joined, to_array, to_texts
 from p2c.batch.source import digest
 from p2c.batch.summary import Counts, Record
 from p2c.batch.workshop import paced, put, put_text
@@ -90,19 +90,24 @@ def _changed(part: Part) -> bool:
 
 def prepare(work: Work) -> None:
     """Have the problem read and compiled."""
-    _planner(work.problem, work.alternatives, work.policy, work.reasons)
+    _planner_of(work)
+
+
+def _planner_of(work: Work) -> TablePlanner:
+    shelf = work.target / WORKSHOP
+    return _planner(work.problem, work.alternatives, work.policy, work.reasons, shelf)
 
 
 @lru_cache(maxsize=4)
 def _planner(
-    problem: str, alternatives: int, policy: Policy, reasons: Catalogue | None
+    problem: str, alternatives: int, policy: Policy, reasons: Catalogue | None, shelf: Path
 ) -> TablePlanner:
     opened = Problem.from_message(json.loads(problem))
-    return planner_for(opened, alternatives, policy, reasons=reasons)
+    return planner_for(opened, alternatives, policy, reasons=reasons, shelf=shelf)
 
 
 def _make(work: Work, part: Part) -> Record:
-    planner = _planner(work.problem, work.alternatives, work.policy, work.reasons)
+    planner = _planner_of(work)
     schema = pa.unify_schemas([planner.schema, work.columns.kept])
     counts = Counts()
     workshop = work.target / WORKSHOP
@@ -157,19 +162,13 @@ def tables(columns: Columns, part: Part) -> Iterator[pa.Table]:
     for table in _small_tables(columns, part.pieces):
         alike = not waiting or table.schema.equals(waiting[0].schema, check_metadata=True)
         if waiting and (rows + len(table) > CHUNK or not alike):
-            yield _joined(waiting)
+            yield joined(waiting)
             waiting, rows = [], 0
         if len(table):
             waiting.append(table)
             rows += len(table)
     if waiting:
-        yield _joined(waiting)
-
-
-def _joined(waiting: list[pa.Table]) -> pa.Table:
-    if len(waiting) == 1:
-        return waiting[0]
-    return pa.concat_tables(waiting).unify_dictionaries().combine_chunks()
+        yield joined(waiting)
 
 
 def _small_tables(columns: Columns, pieces: Iterable[Piece]) -> Iterator[pa.Table]:

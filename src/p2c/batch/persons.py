@@ -63,6 +63,13 @@ def columns_of(table: pa.Table, features: Sequence[Feature]) -> dict[str, Column
     }
 
 
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables of one make as one, in one piece."""
+    if len(tables) == 1:
+        return tables[0]
+    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+
+
 def _whole_column(table: pa.Table, name: str) -> pa.Array:
     column = table.column(name)
     array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

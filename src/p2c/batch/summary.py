@@ -205,11 +205,14 @@ def _blockers(problem: Problem, classes: Sequence[Stuck], policy: Policy) -> Cou
     """Return what blocks how many; what takes longer than one person may take, or all together, is left open."""
     counts: Counter[str] = Counter()
     whole = Limits.within(SECONDS)
+    # A model that is only asked proves nothing but by rules of its own.
+    asked = problem.decider is not None and not problem.decider.is_read
+    proving = problem.stand_in if asked and problem.stand_in else problem
     for each in classes:
         limits = policy.limits
         if limits.left is None or (whole.left or 0.0) < limits.left:
             limits = Limits(deadline=whole.deadline)
-        blockers, _, known = find_blockers(problem.compiled, each.state, limits)
+        blockers, _, known = find_blockers(proving.compiled, each.state, limits)
         if not known and whole.left == 0.0:
             break
         words = [f"{blocker.feature} {blocker.restriction}" for blocker in blockers]

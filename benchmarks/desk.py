@@ -1,0 +1,190 @@
+"""A batch with a model: Adult with a boosted one of 100 trees, Parquet to Parquet, killed again and again, every end asked.
+
+    python -m benchmarks.desk [--rows 1000000] [--workers 2] [--part-rows 100000] [--kills 10] [--many 2000] [--compared 200]
+
+The model is trained on all of Adult and saved as a folder with the causal rules; the input is Adult with its rows drawn again
+and again. `p2c batch` runs undisturbed and is timed; then it runs once more, is killed with signal 9 at random moments and taken
+up again, and its hashes are compared. Of the answers, every end is put together here and the model asked about it; some
+people, drawn at random, are asked about one by one and compared with the library. `plan_many` plans for some rows of
+Adult as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.batch import timed
+from benchmarks.clock import processor_time
+from benchmarks.proved import MODELS
+from benchmarks.record import recorded
+from benchmarks.verified import adult, pipeline
+from p2c.problem import Problem
+from p2c.recourse import Recourse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from benchmarks.batch import Run
+
+ASKED = 100_000
+"""About how many rows the model is asked at a time."""
+
+
+def adult_recourse() -> tuple[Recourse, Any, pd.DataFrame]:
+    """Return Adult with a boosted model and causal rules, the model itself, and the rows."""
+    data = adult()
+    model = pipeline(MODELS["GBC 100x3"]()).fit(data.frame, data.label)
+    recourse = Recourse.fit(
+        model,
+        data.frame,
+        desired=data.desired,
+        name="adult",
+        actions=data.actions,
+        features=data.features,
+        causal=data.causal,
+        law=data.law,
+    )
+    return recourse, model, data.frame
+
+
+def draw(people: pd.DataFrame, path: Path, *, rows: int, group: int) -> pa.Table:
+    """Write and return rows drawn again and again, the same for the same number, in row groups of a size."""
+    drawn = np.random.default_rng(0).integers(0, len(people), rows)
+    table = pa.Table.from_pandas(people, preserve_index=False).take(pa.array(drawn))
+    pq.write_table(table, path, row_group_size=group)
+    return table
+
+
+def hashes(target: Path) -> dict[str, str]:
+    """Return the hash of everything that a batch has written."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in target.iterdir()}
+
+
+def kill_and_resume(command: list[str], whole: Run, times: int) -> int:
+    """Run a command, kill it at random moments and begin it again, so many times; return how often it was not done yet."""
+    chance, killed = random.Random(0), 0
+    for _ in range(times):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            process.wait(chance.uniform(0, 1.5 * whole.seconds / times))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            killed += 1
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return killed
+
+
+def flipped(model: Any, table: pa.Table, answers: pa.Table, desired: str) -> str:
+    """Ask the model about every row and every end, and return how often the answers are as it says."""
+    status = np.array(answers.column("status").to_pylist())
+    ends = pa.table(
+        {
+            name: answers.column(f"end_{name}").cast(table.schema.field(name).type)
+            for name in table.column_names
+        }
+    )
+    before, after = (np.concatenate(list(_asked(model, each, desired))) for each in (table, ends))
+    found, already = status == "found", status == "already"
+    optimal, verified = (
+        np.array(answers.column(each).to_pylist()) for each in ("optimal", "verified")
+    )
+    cost = answers.column("cost").to_numpy()
+    return (
+        f"found {found.sum():,}: {(found & ~before).sum():,} refused before, {(found & after).sum():,} accepted at the end, "
+        f"{(found & verified).sum():,} verified, {(found & optimal).sum():,} proved, {(found & (cost > 0)).sum():,} at a cost\n"
+        f"already {already.sum():,}: {(already & before & (cost == 0)).sum():,} accepted, at no cost\n"
+        f"anything else {(~found & ~already).sum():,}, of them {(~found & ~already & before).sum():,} accepted"
+    )
+
+
+def _asked(model: Any, rows: pa.Table, desired: str) -> Any:
+    for begin in range(0, len(rows), ASKED):
+        yield model.predict(rows.slice(begin, ASKED).to_pandas()) == desired
+
+
+def compared(problem: Problem, table: pa.Table, answers: pa.Table, count: int) -> int:
+    """Return how many of some people, planned for alone, have the same status, cost and end as in the batch."""
+    names, same = problem.theory.feature, 0
+    for place in random.Random(1).sample(range(len(table)), count):
+        row, line = (each.slice(place, 1).to_pylist()[0] for each in (table, answers))
+        plan = problem.plan(row)
+        ends = {name: line[f"end_{name}"] for name in names}
+        same += (line["status"], line["cost"]) == (
+            plan.status,
+            plan.cost,
+        ) and plan.counterfactual in (None, ends)
+    return same
+
+
+def measure(folder: Path, given: argparse.Namespace) -> None:
+    recourse, model, people = adult_recourse()
+    desk, source = folder / "adult", folder / "people.parquet"
+    recourse.save(desk)
+    table = draw(people, source, rows=given.rows, group=given.part_rows)
+    print(f"{given.rows:,} rows of Adult, {len(people.drop_duplicates()):,} people, {recourse}")
+    plan = [sys.executable, "-m", "p2c", "batch", str(desk), str(source)]
+    options = ["--workers", str(given.workers), "--part-rows", str(given.part_rows)]
+    run = timed([*plan, str(folder / "whole"), *options])
+    print(
+        f"p2c batch, {given.workers} workers: {run}, {_rate(given.rows, run.seconds)} by the clock"
+    )
+    some = people.sample(min(given.many, len(people)), random_state=0)
+    begin = time.monotonic()
+    _, used = processor_time(lambda: recourse.plan_many(some, progress=False))
+    print(
+        f"plan_many: {_rate(len(some), time.monotonic() - begin)} by the clock, {_rate(len(some), used)} of a processor"
+    )
+    answers = pq.read_table(folder / "whole")
+    print(flipped(model, table, answers, ">50K"))
+    print(
+        f"{compared(Problem.load(desk), table, answers, given.compared)} of {given.compared} are the library's"
+    )
+    if given.kills:
+        killed = kill_and_resume([*plan, str(folder / "killed"), *options], run, given.kills)
+        same = hashes(folder / "killed") == hashes(folder / "whole")
+        print(
+            f"killed {killed} times and taken up again: {'the same hashes' if same else 'OTHER HASHES'}"
+        )
+    print(
+        f"load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    )
+
+
+def _rate(rows: int, seconds: float) -> str:
+    return f"{rows / seconds:,.0f} rows a second"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--part-rows", type=int, default=100_000)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--many", type=int, default=2_000, help="rows for plan_many")
+    parser.add_argument(
+        "--compared", type=int, default=200, help="people who are asked about alone"
+    )
+    parser.add_argument(
+        "--folder", type=Path, help="where to work; a folder for a while by default"
+    )
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.folder) as place:
+        measure(Path(place), given)
+
+
+if __name__ == "__main__":
+    recorded("desk", main)
