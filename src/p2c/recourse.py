@@ -327,7 +327,8 @@ class Recourse:
 
         Returns:
             A tuple of names, which tells itself in a notebook; None where the model accepts, where it is only asked, or
-            where the time ends.
+            where the time ends. Where time is left for a set without a value that can be spared, and not to show that
+            no other is smaller, it is that set.
         """
         if self.judged is None or not isinstance(self.judged.model, ReadModel):
             return None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Theory
 
 MOST_STATES = 2_000
-"""How many states are looked at for what forces a refusal before that is left open."""
+"""How many boxes of states are looked at for the fewest values that force a refusal, before some do of which none can be spared."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from p2c.learn.model.alone import AloneParts
 from p2c.learn.model.leaves import Leaves
 from p2c.learn.model.priced_leaves import PricedLeaves
+from p2c.learn.model.votes import Votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -189,6 +190,11 @@ class ReadModel:
     def priced(self, boxes: Sequence[int] | None) -> PricedLeaves:
         """Return the leaves within a box, to bound what a yes costs there."""
         return PricedLeaves(self.leaves, self._surely_below, boxes)
+
+    @cached_property
+    def votes(self) -> Votes:
+        """Return what finds an accepted point of a box, for a model that sees cells only."""
+        return Votes(self.leaves, self._surely_below)
 
     def score_of(self, state: Mapping[str, Value]) -> tuple[float, float] | None:
         """Return the margin of a state that is nearest to its border and the border; None where that is not known."""

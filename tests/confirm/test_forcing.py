@@ -1,0 +1,138 @@
+"""Which of a person's values force a model's no: compared with every completion of them."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from p2c.confirm.forcing import forcing_set
+from p2c.learn.model import Read
+from p2c.plan.search.best_first import Limits
+from p2c.recourse import Recourse
+
+if TYPE_CHECKING:
+    from p2c.rules.theory import Theory
+
+NAMES = ["income", "debt", "years", "job", "home"]
+ESTIMATORS: dict[str, Any] = {
+    "boosted": GradientBoostingClassifier(n_estimators=20, max_depth=3, random_state=0),
+    "forest": RandomForestClassifier(20, max_depth=5, random_state=0),
+    "logistic": LogisticRegression(),
+}
+
+
+class Judged:
+    """A fitted model and its word on every state."""
+
+    def __init__(self, estimator: Any, classes: int) -> None:
+        values = product(range(7), range(5), range(4), ["clerk", "cook", "vet"], ["own", "rent"])
+        self.table = pd.DataFrame(list(values), columns=NAMES)
+        job = self.table["job"].map({"clerk": 1, "cook": 0, "vet": 2})
+        wealth = self.table["income"] - self.table["debt"] + job * (self.table["years"] > 1)
+        noise = np.random.default_rng(3).normal(size=len(self.table))
+        told = wealth + (self.table["home"] == "own") + noise
+        label = (told > 3).astype(int) + (classes == 3) * (told > 5)
+        columns = make_column_transformer(
+            (OneHotEncoder(), ["job", "home"]), remainder=StandardScaler()
+        )
+        model = make_pipeline(columns, estimator).fit(self.table, label)
+        self.recourse = Recourse.fit(model, self.table, desired=classes - 1)
+        self.accepted = model.predict(self.table) == classes - 1
+        assert isinstance(self.recourse.reading, Read)
+
+    @property
+    def theory(self) -> Theory:
+        assert self.recourse.judged is not None
+        return self.recourse.judged.theory
+
+    def refused(self, count: int) -> list[dict[Any, Any]]:
+        """Return some people whom the model refuses."""
+        some = self.table[~self.accepted].sample(count, random_state=1)
+        return [dict(each) for each in some.to_dict("records")]
+
+    def forces(self, row: dict[Any, Any], names: tuple[str, ...]) -> bool:
+        """Tell whether every completion of some values is refused."""
+        same = (self.table[list(names)] == [row[name] for name in names]).all(axis=1)
+        return not self.accepted[same].any()
+
+    def smallest(self, row: dict[Any, Any], among: list[str], beside: tuple[str, ...] = ()) -> int:
+        sizes = range(len(among) + 1)
+        sets = (some for size in sizes for some in combinations(among, size))
+        return len(next(some for some in sets if self.forces(row, (*some, *beside))))
+
+
+@pytest.fixture(scope="module", params=list(product(ESTIMATORS, (2, 3))), ids=str)
+def judged(request: pytest.FixtureRequest) -> Judged:
+    name, classes = request.param
+    return Judged(ESTIMATORS[name], classes)
+
+
+def test_no_set_that_forces_a_refusal_is_smaller(judged: Judged) -> None:
+    for row in judged.refused(10):
+        found = forcing_set(judged.theory, row)
+        assert found is not None
+        assert judged.forces(row, found)
+        assert len(found) == judged.smallest(row, NAMES)
+
+
+def test_what_is_always_held_is_not_told_and_what_may_never_be_held_is_not_either(
+    judged: Judged,
+) -> None:
+    told = 0
+    for row in judged.refused(10):
+        found = forcing_set(judged.theory, row, always=["income"], never=["job"])
+        left = ["debt", "years", "home"]
+        if not judged.forces(row, ("income", *left)):
+            assert found is None
+            continue
+        assert found is not None
+        assert set(found) <= set(left)
+        assert judged.forces(row, ("income", *found))
+        assert len(found) == judged.smallest(row, left, beside=("income",))
+        told += 1
+    assert told
+
+
+def test_nothing_forces_the_refusal_of_somebody_who_is_accepted(judged: Judged) -> None:
+    row = judged.table[judged.accepted].iloc[0].to_dict()
+    assert forcing_set(judged.theory, row) is None
+
+
+@pytest.mark.parametrize("kind", ["boosted", "forest"])
+def test_where_time_ends_early_none_of_the_values_can_be_spared(kind: str) -> None:
+    judged = Judged(ESTIMATORS[kind], 2)
+    early = 0
+    for row in judged.refused(12):
+        for nodes in range(1, 40):
+            found = forcing_set(judged.theory, row, Limits(nodes=nodes))
+            if found is None:
+                early += 1
+                continue
+            assert judged.forces(row, found)
+            assert not any(
+                judged.forces(row, tuple(name for name in found if name != each)) for each in found
+            )
+    assert early
+
+
+def test_a_value_that_the_model_was_not_read_for_is_asked_about() -> None:
+    judged = Judged(ESTIMATORS["boosted"], 2)
+    row = {**judged.refused(1)[0], "income": 2.5}
+    found = forcing_set(judged.theory, row)
+    assert found is not None
+
+    def forces(names: tuple[str, ...]) -> bool:
+        held = {name: row[name] for name in names}
+        return not judged.recourse.decide(judged.table.assign(**held)).any()
+
+    assert forces(found)
+    assert not any(forces(tuple(name for name in found if name != each)) for each in found)
