@@ -12,13 +12,14 @@ from p2c.plan.outcome import Blocker
 from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.audit.test_confined import people_in
-from tests.audit.worlds import Populated, judged, populated
 from tests.loan import JOHN, LOAN
 from tests.oracle import best_plan
 from tests.plan.test_blockers import lifted, locked, restrictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from tests.audit.worlds import Populated
 
 Set = frozenset[Blocker]
 
@@ -112,28 +113,8 @@ def assert_statements(
         left -= here
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_lifting_opens_is_what_the_slow_planner_finds(seed: int) -> None:
-    assert sum(assert_obstacles(world) for world in populated(seed + 30, 10)) > 2
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_what_lifting_opens_where_a_model_decides_is_what_the_slow_planner_finds(seed: int) -> None:
-    assert sum(assert_obstacles(world) for world in judged(seed, 10)) > 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
-def test_what_lifting_opens_is_what_the_slow_planner_finds_of_many_more_models(seed: int) -> None:
-    for world in judged(seed + 300, 100, people=6):
-        assert_obstacles(world)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_what_lifting_opens_is_what_the_slow_planner_finds_in_many_more_worlds(seed: int) -> None:
-    for world in populated(seed + 900, 100, people=6):
-        assert_obstacles(world)
+def test_what_lifting_opens_is_what_the_slow_planner_finds(worlds: Iterator[Populated]) -> None:
+    assert sum(assert_obstacles(world) for world in worlds) > 2
 
 
 def obstacles(problem: Problem, rows: list[dict[str, Any]]) -> Obstacles:

@@ -13,7 +13,8 @@ import narwhals as nw
 
 from p2c.answers import confirmed_many, plan_many
 from p2c.audit.change import compare
-from p2c.audit.confined import Ground, conditions, confine
+from p2c.audit.confined import conditions, confine
+from p2c.audit.ground import Ground
 from p2c.audit.groups import divide, read_divisions
 from p2c.audit.lifting import find_obstacles
 from p2c.audit.people import place_people, read_answers
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p2c.audit.change import Change
-    from p2c.audit.confined import Box, Confinement, Limitation
+    from p2c.audit.confined import Box, Confinement
+    from p2c.audit.ground import Limitation
     from p2c.audit.lifting import Obstacles
     from p2c.audit.tally import Difference, Tally
     from p2c.confirm.judge import Ask

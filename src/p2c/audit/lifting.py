@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.audit.confined import Ground
+from p2c.audit.ground import Ground
 from p2c.audit.tally import quantiles
 from p2c.plan.blockers import Trial, liftings
 from p2c.plan.planner import find_plan

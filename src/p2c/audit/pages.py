@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from p2c.audit.audit import Audit
     from p2c.audit.change import Shift
-    from p2c.audit.confined import Limitation
+    from p2c.audit.ground import Limitation
     from p2c.audit.lifting import Opening
     from p2c.audit.tally import Difference, Share, Tally
     from p2c.plan.outcome import Blocker
