@@ -9,9 +9,10 @@ import pytest
 from p2c.errors import P2CError
 from p2c.learn.tables.files import open_table
 from p2c.project.assumptions import Assumption
-from p2c.project.building import build, built, main, read_work
+from p2c.project.building import build, built
 from p2c.project.draft import Choice, Draft, read_draft, take_model, take_table, write_draft
 from p2c.project.fitting import learn_problem
+from p2c.web.workshop import perform, read_work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,10 +107,10 @@ def test_a_problem_is_made_of_what_was_said(project: Path) -> None:
 
 def test_a_step_that_fails_says_why_and_leaves_what_was_made(project: Path) -> None:
     write_draft(project, Draft(table="table.csv", target="outcome", desired="yes"))
-    main("build", project)
+    perform(build, project)
     made = (project / "problem.toml").read_bytes()
     write_draft(project, Draft(table="table.csv", target="outcome", desired="perhaps"))
-    main("build", project)
+    perform(build, project)
     work = read_work(project)
     assert (work.state, (project / "problem.toml").read_bytes()) == ("failed", made)
     assert "no class 'perhaps'" in work.error

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 
 from p2c.learn.causal.review import read_review
 from p2c.problem import Problem
-from p2c.project.building import Work, read_work, write_work
 from p2c.web.app import build_app
 from p2c.web.settings import Limits, Settings
+from p2c.web.workshop import Work, read_work, write_work
 from tests.project.test_draft import ROWS
 from tests.web.conftest import HERE, LIMITS
 from tests.web.running import PATIENCE

@@ -1,18 +1,10 @@
-"""The long steps of a project in a folder, run in a process of their own that may be ended: fit or learn, and find causes.
-
-What is going on is kept in the folder too, so that whoever looks sees it.
-"""
+"""The long steps of a project in a folder: fit or learn, and find causes."""
 
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from p2c.domain.spec import read_text
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from p2c.learn.causal.learning import learn_causal_rules
@@ -25,47 +17,17 @@ from p2c.project.fitting import FitRequest, feature_remarks, fit_model, learn_pr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import pandas as pd
 
     from p2c.learn.causal.review import Review
     from p2c.project.draft import Draft
 
-WORK = "work.json"
 REVIEW = "review.jsonl"
 PEOPLE = "people.csv"
 MOST = 200
 """How many refused people are kept to plan for."""
-
-
-class Work(BaseModel):
-    """What is going on, or was: `step` is what it is at, `told` what was found."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    task: Literal["build", "causes"] = "build"
-    state: Literal["none", "working", "done", "failed", "cancelled"] = "none"
-    step: int = 0
-    error: str = ""
-    told: dict[str, Any] = {}
-
-
-def read_work(folder: Path) -> Work:
-    """Return what is going on in a folder."""
-    path = folder / WORK
-    if not path.exists():
-        return Work()
-    try:
-        return Work.model_validate_json(read_text(path))
-    except ValidationError:
-        return Work()
-
-
-def write_work(folder: Path, work: Work) -> None:
-    """Keep what is going on, whole or not at all."""
-    fresh = folder / f".{WORK}"
-    fresh.write_text(work.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    os.replace(fresh, folder / WORK)
 
 
 def built(folder: Path) -> Path | None:
@@ -171,31 +133,3 @@ def find_causes(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
     step()
     review = write_review(folder / REVIEW, found, features=domain_from_frame(table.frame))
     return {"candidates": len(review.candidates)}
-
-
-TASKS = {"build": build, "causes": find_causes}
-
-
-def main(task: Literal["build", "causes"], folder: Path) -> None:
-    """Do one of the long steps and keep what came of it."""
-    before = read_work(folder)
-    kept = before.told if task == "causes" else {}
-    work = Work(task=task, state="working", told=kept)
-
-    def step() -> None:
-        nonlocal work
-        work = work.model_copy(update={"step": work.step + 1})
-        write_work(folder, work)
-
-    write_work(folder, work)
-    try:
-        told = TASKS[task](folder, step)
-    except P2CError as error:
-        message = "; ".join(str(error).splitlines())
-        write_work(folder, work.model_copy(update={"state": "failed", "error": message}))
-    else:
-        write_work(folder, work.model_copy(update={"state": "done", "told": kept | told}))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))  # type: ignore[arg-type]

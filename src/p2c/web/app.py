@@ -27,6 +27,7 @@ from p2c.web.telemetry import Metrics, log_as_json
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from p2c.web.audits import Audits
     from p2c.web.problem_store import Entry, ProblemStore
     from p2c.web.workshop import Workshop
 
@@ -39,7 +40,7 @@ def build_app(settings: Settings) -> FastAPI:
     limits = settings.limits
     store = open_store(settings)
     pool = SolverPool(size=limits.solvers, waiting=limits.waiting, first=store.greetings)
-    context = Context(settings, store, pool, Metrics(), _workshop(settings))
+    context = Context(settings, store, pool, Metrics(), _workshop(settings), _audits(settings))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -50,6 +51,8 @@ def build_app(settings: Settings) -> FastAPI:
         finally:
             if context.workshop is not None:
                 context.workshop.cancel()
+            if context.audits is not None:
+                context.audits.cancel()
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
@@ -88,6 +91,14 @@ def _workshop(settings: Settings) -> Workshop | None:
     from p2c.web.workshop import Workshop
 
     return Workshop(Path(settings.project))
+
+
+def _audits(settings: Settings) -> Audits | None:
+    if not settings.audits:
+        return None
+    from p2c.web.audits import Audits
+
+    return Audits(Path(settings.audits))
 
 
 async def _watch(store: ProblemStore, pool: SolverPool) -> None:

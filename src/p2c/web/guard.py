@@ -180,9 +180,11 @@ class Guard:
         return _same(cookies.get(COOKIE, ""), session(self.settings.token))
 
     def _most(self, path: str) -> int:
-        """Return how many bytes a body may have; files are sent to a project alone."""
-        limits = self.settings.limits
-        return limits.upload if self.settings.project and path == "/new/files" else limits.body
+        """Return how many bytes a body may have; files are sent to a project and to an audit alone."""
+        settings, limits = self.settings, self.settings.limits
+        project = settings.project and path == "/new/files"
+        audit = settings.audits and path.endswith("/audit/people")
+        return limits.upload if project or audit else limits.body
 
     def _too_large(self, most: int) -> Response:
         return error_answer(413, f"the body: expected at most {most:,} bytes")

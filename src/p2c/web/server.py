@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import tempfile
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -39,10 +40,13 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
     except ImportError as error:
         raise MissingExtra("uvicorn", extra="web") from error
     ready()
-    os.environ[VARIABLE] = to_environment(settings)
-    with tempfile.TemporaryDirectory(prefix="p2c-metrics-") as folder:
+    with tempfile.TemporaryDirectory(prefix="p2c-server-") as folder:
         if workers > 1:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        elif settings.pages:
+            # Who audits has to come back to the same process, and people's rows shall be gone with it.
+            settings = replace(settings, audits=folder)
+        os.environ[VARIABLE] = to_environment(settings)
         # The server ends what is under way, then raises the signal again: by then all is done.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         protocol = cast("type[asyncio.Protocol]", partial(BoundedProtocol, limits=settings.limits))

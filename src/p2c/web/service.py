@@ -23,6 +23,7 @@ from p2c.web.telemetry import CONTENT_TYPE
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from p2c.web.audits import Audits
     from p2c.web.problem_store import Entry, ProblemStore
     from p2c.web.settings import Settings
     from p2c.web.solver_pool import SolverPool
@@ -53,13 +54,14 @@ PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 
 @dataclass(frozen=True)
 class Context:
-    """The settings, the problems, the solvers, the counts, and the project that is being made."""
+    """The settings, the problems, the solvers, the counts, the project that is being made, and the audits."""
 
     settings: Settings
     store: ProblemStore
     pool: SolverPool
     metrics: Metrics
     workshop: Workshop | None = None
+    audits: Audits | None = None
 
 
 class LightRoute(APIRoute):

@@ -21,7 +21,7 @@ class Limits:
     body: int = 1_000_000
     """Bytes of a request's body."""
     upload: int = 500_000_000
-    """Bytes of a table and a model sent to a project."""
+    """Bytes of a table and a model sent to a project, and of a table of people to audit."""
     head: int = 65_536
     """Bytes of a request's address and headers."""
     reading: float = 30.0
@@ -41,7 +41,7 @@ class Settings:
     """A server's settings; without problems, it serves those that come with the package.
 
     `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone,
-    `project` the folder of a project that is being made in the browser.
+    `project` the folder of a project that is being made in the browser, `audits` one for the people of audits and their reports.
     """
 
     problems: tuple[str, ...] = ()
@@ -49,6 +49,7 @@ class Settings:
     reviews: tuple[str, ...] = ()
     data: str = ""
     project: str = ""
+    audits: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
     token: str = ""

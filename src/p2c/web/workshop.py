@@ -1,26 +1,75 @@
-"""A new project being made in the browser: its folder, and the one long step that may be under way, which can be ended."""
+"""Long work that the browser asks for, in a folder and in a process of its own that can be ended.
+
+What is going on is kept in the folder, so that whoever looks sees it.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from p2c.domain.spec import read_text
 from p2c.errors import P2CError
-from p2c.project.building import Work, built, main, read_work, write_work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from multiprocessing.process import BaseProcess
 
+WORK = "work.json"
 BROKEN = "this step ended before its end, by a fault or by the system; the log says where"
 
 
+class Work(BaseModel):
+    """What is going on, or was: `step` is what it is at, `told` what was found."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: str = "build"
+    state: Literal["none", "working", "done", "failed", "cancelled"] = "none"
+    step: int = 0
+    error: str = ""
+    told: dict[str, Any] = {}
+
+
+class Step(Protocol):
+    """Is told that work has come a step further, and what is known by then."""
+
+    def __call__(self, **told: Any) -> None:
+        """Take what there is to tell."""
+        ...
+
+
+if TYPE_CHECKING:
+    Task = Callable[[Path, Step], dict[str, Any]]
+
+
+def read_work(folder: Path) -> Work:
+    """Return what is going on in a folder."""
+    path = folder / WORK
+    if not path.exists():
+        return Work()
+    try:
+        return Work.model_validate_json(read_text(path))
+    except ValidationError:
+        return Work()
+
+
+def write_work(folder: Path, work: Work) -> None:
+    """Keep what is going on, whole or not at all."""
+    fresh = folder / f".{WORK}"
+    fresh.write_text(work.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    os.replace(fresh, folder / WORK)
+
+
 class Workshop:
-    """The folder of a project, and who works in it."""
+    """A folder, and who works in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,21 +91,21 @@ class Workshop:
     def _is_busy(self) -> bool:
         return self._process is not None and self._process.is_alive()
 
-    @property
-    def problem(self) -> Path | None:
-        """Return the problem that was made, where one was."""
-        return built(self.folder)
-
-    def start(self, task: Literal["build", "causes"]) -> None:
-        """Begin a long step, in a process of its own."""
-        if self.work.state == "working":
-            raise P2CError("a step is under way: wait for it, or cancel it")
+    def start(self, name: str, task: Task, *, keep: bool = False) -> None:
+        """Begin a long step, in a process of its own; what was told before is kept where that is wanted."""
+        self.refuse_if_busy()
         if self._process is not None:
             self._process.join()  # it has kept what it found, and is about to end
-        write_work(self.folder, Work(task=task, state="working", told=read_work(self.folder).told))
+        told = read_work(self.folder).told if keep else {}
+        write_work(self.folder, Work(task=name, state="working", told=told))
         context = multiprocessing.get_context("spawn")
-        self._process = context.Process(target=main, args=(task, self.folder), daemon=True)
+        self._process = context.Process(target=perform, args=(task, self.folder), daemon=True)
         self._process.start()
+
+    def refuse_if_busy(self) -> None:
+        """Raise where a step is under way."""
+        if self.work.state == "working":
+            raise P2CError("a step is under way: wait for it, or cancel it")
 
     def cancel(self) -> None:
         """End the step that is under way; what was there before it stays."""
@@ -70,11 +119,34 @@ class Workshop:
 
     @contextmanager
     def received(self, content: IO[bytes], name: str) -> Iterator[Path]:
-        """Keep what was sent, of its name only the ending, beside the project; it is gone afterwards unless it was taken."""
+        """Keep what was sent, of its name only the ending, beside the rest; it is gone afterwards unless it was taken."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".upload-", dir=self.folder) as folder:
             kind = "".join(each for each in Path(name).suffix if each.isalnum())[:10]
             path = Path(folder) / f"sent.{kind}"
             with path.open("wb") as file:
                 shutil.copyfileobj(content, file)
-            yield path
+            try:
+                yield path
+            except P2CError as error:
+                # The one who sent it knows it by its own name.
+                told = str(error).replace(str(path), name[:60])
+                raise P2CError(told.replace(path.name, name[:60])) from None
+
+
+def perform(task: Task, folder: Path) -> None:
+    """Do a long step and keep what came of it."""
+    work = read_work(folder)
+
+    def step(**told: Any) -> None:
+        nonlocal work
+        work = work.model_copy(update={"step": work.step + 1, "told": work.told | told})
+        write_work(folder, work)
+
+    try:
+        told = task(folder, step)
+    except P2CError as error:
+        message = "; ".join(str(error).splitlines())
+        write_work(folder, work.model_copy(update={"state": "failed", "error": message}))
+    else:
+        write_work(folder, work.model_copy(update={"state": "done", "told": work.told | told}))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.staticfiles import StaticFiles
 
-from p2c.web.pages import compare, home, person, plan, problem, project, review
+from p2c.web.pages import audit, compare, home, person, plan, problem, project, review
 from p2c.web.pages.frame import FOLDER
 
 if TYPE_CHECKING:
@@ -18,5 +18,5 @@ def add_pages(app: FastAPI, *, workbench: bool) -> None:
     app.include_router(home.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     if workbench:
-        for page in (problem, person, plan, review, compare, project):
+        for page in (problem, person, plan, review, compare, audit, project):
             app.include_router(page.router, include_in_schema=False)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from p2c.web.problem_store import Entry
 
 FOLDER = Path(__file__).parent.parent
-PAGES = ("problem", "person", "plan", "compare")
+PAGES = ("problem", "person", "plan", "compare", "audit")
 
 templates = Environment(
     loader=FileSystemLoader(FOLDER / "templates"),
@@ -64,7 +64,7 @@ def show(
         case=case,
         query=case.query() if case else "",
         page=page,
-        pages=PAGES,
+        pages=PAGES if context.audits else PAGES[:-1],
         language=language,
         phrases=phrases,
         words=phrases.pages,

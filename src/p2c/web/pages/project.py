@@ -70,6 +70,12 @@ def _draft(shop: Workshop) -> Draft:
     return read_draft(shop.folder)
 
 
+def _built(shop: Workshop) -> Path | None:
+    from p2c.project.building import built
+
+    return built(shop.folder)
+
+
 def _kinds() -> str:
     from p2c.project.draft import MODELS
 
@@ -89,7 +95,7 @@ async def _shown(request: Request, step: str, *, trouble: str = "", **facts: Any
         step=step,
         draft=draft,
         project=shop.folder,
-        problem=shop.problem,
+        problem=_built(shop),
         kinds=await asyncio.to_thread(_kinds),
         trouble=trouble,
         **facts,
@@ -121,11 +127,7 @@ def _take(shop: Workshop, form: FormData) -> None:
         sent = form.get(field)
         if isinstance(sent, UploadFile) and sent.filename:
             with shop.received(sent.file, sent.filename) as path:
-                try:
-                    take(shop.folder, path)
-                except P2CError as error:
-                    # The one who sent it knows it by its own name.
-                    raise P2CError(str(error).replace(str(path), sent.filename[:60])) from None
+                take(shop.folder, path)
     if form.get("without_model"):
         drop_model(shop.folder)
     if not read_draft(shop.folder).table:
@@ -207,7 +209,7 @@ async def choose(request: Request) -> Response:
     try:
         await asyncio.to_thread(_choose, shop, given, phrases)
         if "build" in given:
-            await asyncio.to_thread(shop.start, "build")
+            await asyncio.to_thread(_build, shop)
     except P2CError as error:
         facts = await asyncio.to_thread(_columns, shop, phrases, given)
         return await _shown(request, "columns", trouble=_line(error, shop), **facts)
@@ -257,7 +259,7 @@ async def result(request: Request) -> Response:
     """Show how far the work is, or what came of it and what can be done next."""
     shop = _workshop(request)
     facts = await asyncio.to_thread(_result, shop)
-    if facts["work"].state != "working" and shop.problem is not None:
+    if facts["work"].state != "working" and _built(shop) is not None:
         facts["entry_id"] = await _served(request, shop)
     return await _shown(request, "result", **facts)
 
@@ -287,7 +289,7 @@ async def _served(request: Request, shop: Workshop) -> str:
     from p2c.project.building import PEOPLE
 
     context, name = context_of(request), shop.folder.resolve().name
-    files = str(shop.problem), str(shop.folder / PEOPLE)
+    files = str(_built(shop)), str(shop.folder / PEOPLE)
     entry = await asyncio.to_thread(context.store.read_new, *files, id_=name)
     if entry.id not in context.store.entries:
         await context.pool.greet(entry.greeting)
@@ -298,14 +300,26 @@ async def _served(request: Request, shop: Workshop) -> str:
 @router.post("/new/build")
 async def build(request: Request) -> Response:
     """Make the problem again, with what was said and approved since."""
-    await asyncio.to_thread(_workshop(request).start, "build")
+    await asyncio.to_thread(_build, _workshop(request))
     return _onward(request, "result")
+
+
+def _build(shop: Workshop) -> None:
+    from p2c.project.building import build
+
+    shop.start("build", build)
+
+
+def _find_causes(shop: Workshop) -> None:
+    from p2c.project.building import find_causes
+
+    shop.start("causes", find_causes, keep=True)
 
 
 @router.post("/new/causes")
 async def causes(request: Request) -> Response:
     """Look for candidates for causal rules in the table."""
-    await asyncio.to_thread(_workshop(request).start, "causes")
+    await asyncio.to_thread(_find_causes, _workshop(request))
     return _onward(request, "result")
 
 
@@ -320,7 +334,7 @@ async def cancel(request: Request) -> Response:
 async def download(request: Request) -> Response:
     """Give the folder away: the problem with its model, what was said, and the review; not the table."""
     shop = _workshop(request)
-    if shop.problem is None:
+    if _built(shop) is None:
         raise HTTPException(404, "nothing has been made yet")
     content = await asyncio.to_thread(_zipped, shop.folder)
     name = "".join(each if each.isalnum() else "-" for each in shop.folder.resolve().name)
