@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -194,6 +195,13 @@ def test_the_reasons_of_a_model_are_names_that_tell_themselves(tree: p2c.Recours
     assert list(reasons) == ["income"]
     assert "<li>Your income is 40.</li>" in reasons._repr_html_()
     assert tree.why({"income": 70, "age": 30}) is None
+
+
+def test_principal_reasons_tell_themselves_in_a_notebook_and_travel(loan: Problem) -> None:
+    reasons: Any = loan.reasons(ROWS["john"])
+    assert "<li>Credit score is too low (599 points).</li>" in reasons._repr_html_()
+    assert pickle.loads(pickle.dumps(reasons))._repr_html_() == reasons._repr_html_()
+    assert loan.reasons(ROWS["already"]) == ()
 
 
 # Decisions for a table.

@@ -92,7 +92,7 @@ EXIT_CODES = """\
 | 130 | interrupted |
 | 141 | nobody reads the output any more (<code>… &#124; head -1</code>) |
 
-`-` in the place of a row, of people or of a plan reads standard input."""
+`-` in the place of a row or a plan reads standard input; `batch` and `audit`, which go on where they were stopped, read files."""
 
 
 def _usage(command: Any, name: str) -> str:
@@ -159,7 +159,7 @@ def python_page() -> str:
             ]
         ),
     ]
-    parts += [f"::: {_home(name)}" for name in NAMES]
+    parts += [f"::: {_home(name)}{_options_of(name)}" for name in NAMES]
     parts += [f"::: {path}" for path in FURTHER]
     return "\n\n".join(parts)
 
@@ -175,6 +175,20 @@ FURTHER = (
     "p2c.errors",
 )
 """What the public names return and raise."""
+
+
+SHOWN = {
+    "Problem": """
+        load from_dict example save to_dict name restricted with_keys read_row read_rows
+        plan nearest plan_many decide why reasons report audit widget check read_plan lint findings space to_svg
+    """
+}
+"""The members of a name that readers need, where it has others for other layers, and some from a class above."""
+
+
+def _options_of(name: str) -> str:
+    members = SHOWN.get(name, "").split()
+    return f"\n    options: {{inherited_members: true, members: {members}}}" if members else ""
 
 
 def _home(name: str) -> str:

@@ -204,6 +204,12 @@ class Problem(Statement):
             time_limit: Seconds for one person.
             progress: Whether a bar is shown.
             **overrides: Keys of the problem for this question alone.
+
+        >>> import p2c
+        >>> import pandas as pd
+        >>> audit = p2c.Problem.example("loan").audit(pd.DataFrame(p2c.datasets.rows("loan").values()))
+        >>> audit.everybody.refused.count, audit.everybody.found, audit.everybody.stuck.count
+        (4, 3, 1)
         """
         from p2c.audit.audit import audit_problem
 
@@ -386,13 +392,26 @@ class Problem(Statement):
         return prove_claims(self.theory, document, verdict, answer)
 
     def read_plan(self, document: Mapping[str, Any]) -> Plan:
-        """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right."""
+        """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right.
+
+        Args:
+            document: The plan's JSON, read.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.read_plan(loan.plan(john).to_dict()).explain().splitlines()[0]
+        'The answer is no for now.'
+        """
         from p2c.plan.plan_json import read_plan
 
         return answers.told(self, read_plan(document, self.theory.feature))
 
     def lint(self) -> tuple[Finding, ...]:
-        """Return what looks wrong with the problem although it can be read, and is not accepted by it."""
+        """Return what looks wrong with the problem although it can be read, and is not accepted by it.
+
+        >>> [finding.message for finding in Problem.example("loan").lint()]
+        []
+        """
         return tuple(each for each in self.findings() if not each.reason)
 
     def findings(self) -> tuple[Finding, ...]:
@@ -400,11 +419,20 @@ class Problem(Statement):
         return lint(self.theory, self.spec.lint.accept)
 
     def space(self) -> SpaceReport:
-        """Return the size of the search space, raw and after cutting it at what rules mention."""
+        """Return the size of the search space, raw and after cutting it at what rules mention.
+
+        >>> [(each.feature, each.values, len(each.cells)) for each in Problem.example("loan").space().features[:2]]
+        [('age', 99, 1), ('debt', 1000001, 2)]
+        """
         return measure_space(self.compiled)
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
-        """Return the causal graph as a picture: what follows from what, and what the decision reads."""
+        """Return the causal graph as a picture: what follows from what, and what the decision reads.
+
+        Args:
+            theme: "light", "dark", or "auto" for that of the reader's screen.
+            language: "en" or "de".
+        """
         from p2c.report.graph import graph_svg
 
         return graph_svg(self.theory, theme=theme, language=language)

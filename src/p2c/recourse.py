@@ -127,6 +127,9 @@ class Recourse:
             seed: What chance is drawn from.
             **keys: Keys of the problem: `name`, `norm`, `exceptions`, `effects`, `minimize`, `goal`, `source`, `lint`, and
                 `law`, which is the problem's `causal`.
+
+        Returns:
+            A recourse; `reading` says whether the model was read, so that plans are proved against it, or is only asked.
         """
         refuse_unknown(keys, [*KEYS, *(Recourse.fit.__kwdefaults__ or {})])
         if not isinstance(budget, int) or budget < 1:
@@ -196,6 +199,9 @@ class Recourse:
             pickle: Whether a model without a safe format is kept as a pickle, which can run any code as it is opened.
             replace: Whether a folder that was saved before is replaced.
             remarks: Comments in `problem.toml`, by the path of the table that they stand before.
+
+        Returns:
+            Nothing; `Recourse.load(folder)` gives the same answers.
         """
         if self.judged is None or self.judged.decider is None or self.fitted is None:
             raise P2CError("recorded decisions are no model: there is nothing to save but rules")
@@ -215,6 +221,10 @@ class Recourse:
         """Return what was saved in a folder, to the same answers.
 
         A changed file, a forged manifest, and a model that decides otherwise than it did are refused.
+
+        Args:
+            folder: What `save` or `p2c fit` wrote.
+            trust: What of the model may be opened that could run code; nothing, by default.
         """
         path = Path(folder)
         opened = open_folder(path, trust)
@@ -236,7 +246,14 @@ class Recourse:
         return f"<Recourse {self.problem.name!r}: {counted(len(self.problem.spec.features), 'feature')}, model {kind}>"
 
     def decide(self, frame: Any) -> pd.Series:
-        """Tell for each row of a frame or an array whether the model accepts it, or, where there is only a record, the rules."""
+        """Tell for each row of a frame or an array whether the model accepts it, or, where there is only a record, the rules.
+
+        Args:
+            frame: A row for each person, with the model's columns.
+
+        Returns:
+            A column of truth values in row order.
+        """
         rows = as_frame(frame)
         model, view = self.source.model, self.source.view
         if model is None:
@@ -318,7 +335,7 @@ class Recourse:
         known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
         return with_renderer(self.problem.theory, known, cheapest=cheapest)
 
-    def why(self, row: Any, *, time_limit: float | None = None) -> Reasons | None:
+    def why(self, row: Any, *, time_limit: float | None = None) -> Reasons[str] | None:
         """Return the features whose values together force the model's refusal, whatever the others are; the fewest.
 
         Args:
@@ -329,6 +346,13 @@ class Recourse:
             A tuple of names, which tells itself in a notebook; None where the model accepts, where it is only asked, or
             where the time ends. Where time is left for a set without a value that can be spared, and not to show that
             no other is smaller, it is that set.
+
+        >>> import pandas as pd
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> table = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
+        >>> model = DecisionTreeClassifier(max_depth=1).fit(table, table["income"] > 51)
+        >>> Recourse.fit(model, table).why({"income": 40, "age": 30})
+        ('income',)
         """
         if self.judged is None or not isinstance(self.judged.model, ReadModel):
             return None
@@ -406,7 +430,14 @@ class Recourse:
         audience: str = "applicant",
         language: str = "en",
     ) -> bytes:
-        """Return a report on a plan, as `Problem.report` does, with what the model said of it."""
+        """Return a report on a plan, as `Problem.report` does, with what the model said of it.
+
+        Args:
+            confirmed: The plan.
+            format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
+            audience: "applicant" for a letter, "expert" for all that an auditor needs.
+            language: "en" or "de".
+        """
         problem = self._teller(confirmed)
         return problem.report(confirmed.plan, format=format, audience=audience, language=language)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import shlex
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,3 +99,14 @@ def test_a_plan_is_explained_in_a_language(office: Desk) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert shown.out.startswith("Die Antwort ist vorerst Nein.\n")
     assert office.run("explain", office.loan, office.row(STUCK)).code == 1
+
+
+def test_a_row_from_standard_input_is_reported_on(
+    office: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = io.TextIOWrapper(io.BytesIO(office.john.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", typed)
+    target = office.folder / "expert.md"
+    shown = office.run("report", office.loan, "-", "-o", target, "--for", "expert")
+    assert (shown.code, shown.err) == (0, "")
+    assert hashlib.sha256(office.loan.read_bytes()).hexdigest() in target.read_text("utf-8")

@@ -17,6 +17,7 @@ from p2c.confirm.forcing import forced_without, forcing_set
 from p2c.domain.files import read_sheet
 from p2c.errors import P2CError, suggestion
 from p2c.explain.letter import teller_in
+from p2c.explain.model_reasons import Reasons
 from p2c.explain.sentences import filled
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
@@ -131,7 +132,10 @@ def reasons_against(
     if plan.status == "already":
         return ()
     state, limits = plan.question.initial, Limits.within(time_limit)
-    return principal_reasons(space, state, plan.counterfactual, catalogue, limits)
+    found = principal_reasons(space, state, plan.counterfactual, catalogue, limits)
+    teller = teller_in(space.theory, "en")
+    lead = teller.phrases.audit["reasons"]
+    return Reasons(found, (lead, *(reason_words(each, teller) for each in found)))
 
 
 def reasons_told(space: Space, plan: Plan, catalogue: Catalogue, language: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from p2c.cli.desk import (
     read_person,
     write_new,
 )
+from p2c.domain.spec import STANDARD_INPUT
 from p2c.report.expert_report import ALTERNATIVES, Origin
 
 reporting = command_group()
@@ -100,7 +101,7 @@ def report(
     origin = Origin(
         command=shlex.join(["p2c", "report", str(problem), str(row), "-o", str(output), *words]),
         alternatives=alternatives,
-        files=tuple((str(path), _digest(path)) for path in (*_files_of(problem), row)),
+        files=tuple((str(path), _digest(path)) for path in (*_files_of(problem), *_files_of(row))),
     )
     plan = loaded.plan(person, engine=engine, time_limit=time_limit, **keys)
     content = loaded.report(
@@ -118,8 +119,11 @@ def report(
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
 
-def _files_of(problem: Path) -> list[Path]:
-    return sorted(problem.iterdir()) if problem.is_dir() else [problem]
+def _files_of(given: Path) -> list[Path]:
+    """Return the files that were read: those of a folder, one, or none where it was standard input."""
+    if given.is_dir():
+        return sorted(given.iterdir())
+    return [] if given == STANDARD_INPUT else [given]
 
 
 def _digest(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c.confirm.forcing import forcing_set
 from p2c.explain.phrases import ENGLISH
@@ -12,12 +12,14 @@ from p2c.markup import element
 from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from typing import Self
 
     from p2c.domain.feature import Value
     from p2c.explain.phrases import Phrases
     from p2c.rules.theory import Theory
 
+R = TypeVar("R")
 MOST_STATES = 2_000
 """How many boxes of states are looked at for the fewest values that force a refusal, before some do of which none can be spared."""
 
@@ -56,19 +58,23 @@ class ModelReasons:
         return {"accepted": self.accepted, "read": self.read, "forcing": forcing}
 
 
-class Reasons(tuple[str, ...]):
-    """The features whose values force a model's no: a tuple of their names that tells itself in a notebook."""
+class Reasons(tuple[R, ...]):
+    """Reasons for a no: a tuple that tells itself in a notebook."""
 
-    lines: tuple[str, ...] = ()
-    """What it tells: the lead, and a sentence for each feature."""
+    lines: tuple[str, ...]
+    """What it tells: the lead, and a sentence for each reason."""
 
-    @classmethod
-    def of(cls, theory: Theory, state: Mapping[str, Value], forcing: tuple[str, ...]) -> Reasons:
-        """Return the reasons of a person."""
-        found = cls(forcing)
-        told = ModelReasons(theory, state, accepted=False, read=True, forcing=forcing).sentences()
-        found.lines = tuple(each.text for each in told)
+    def __new__(cls, reasons: Iterable[R], lines: Iterable[str] = ()) -> Self:
+        """Return reasons that tell themselves by the lines."""
+        found = super().__new__(cls, reasons)
+        found.lines = tuple(lines)
         return found
+
+    @staticmethod
+    def of(theory: Theory, state: Mapping[str, Value], forcing: tuple[str, ...]) -> Reasons[str]:
+        """Return the features whose values force a model's no, by name."""
+        told = ModelReasons(theory, state, accepted=False, read=True, forcing=forcing).sentences()
+        return Reasons(forcing, (each.text for each in told))
 
     def _repr_html_(self) -> str:
         lead, *facts = self.lines
