@@ -51,6 +51,24 @@ def judged_problems(
         yield Problem.from_dict(told, model=judge), row
 
 
+def unruled_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
+    """Yield problems in which a model alone decides, and nothing happens by itself, and a person each."""
+    for number, (document, row) in enumerate(seeded_problems(seed, count)):
+        rng = random.Random(f"{seed} {number} unruled")
+        features = Problem.from_dict(document).theory.features
+        judge = ReadModel(random_score(rng, features), never)
+        told = {
+            key: {
+                name: value
+                for name, value in each.items()
+                if name not in ("causal", "moves") and value != "effect"
+            }
+            for key, each in document["features"].items()
+        }
+        plain = {**document, "features": told, "goal": "accepted(X)", "rules": ""}
+        yield Problem.from_dict({**plain, "effects": "triggered"}, model=judge), row
+
+
 def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:
     feature = rng.choice(features)
     value = feature.domain.value(rng.randrange(feature.domain.size))

@@ -8,9 +8,11 @@ import pytest
 from p2c.errors import P2CError
 from p2c.learn.model.additive import AdditiveScore, Axis, ScoreLine
 from p2c.learn.model.read_model import ReadModel
+from p2c.plan.planner import find_plan
+from p2c.plan.search.devices import ALL, Device
 from p2c.problem import Problem
 from tests.oracle import all_end_states, best_plan
-from tests.plan.judged import judged_problems
+from tests.plan.judged import judged_problems, unruled_problems
 from tests.plan.test_agreement import nearest_differences, plan_differences
 
 
@@ -62,6 +64,34 @@ def test_plans_against_a_model_that_weighs_numbers_are_those_of_brute_force_on_m
     seed: int,
 ) -> None:
     compare(seed + 7_000, 50, lined=True)
+
+
+def compare_unruled(seed: int, count: int) -> dict[str, int]:
+    """Compare plans where the model alone decides, searched for by boxes of cells; return how many of each status there were."""
+    counts: dict[str, int] = {}
+    for problem, row in unruled_problems(seed, count):
+        state = problem.read_row(row)
+        expected = best_plan(problem.theory, state)
+        assert expected is not None
+        plan = find_plan(problem.compiled, state, devices=ALL - {Device.CLASS_ROUTES})
+        found = {**plan.to_dict(), "blockers": []}
+        assert not plan_differences(expected, found), f"{problem.to_dict()!r}\n{row!r}"
+        counts[plan.status] = counts.get(plan.status, 0) + 1
+    return counts
+
+
+def test_where_the_model_alone_decides_plans_are_those_of_brute_force() -> None:
+    counts = compare_unruled(400, 150)
+    assert counts["found"] >= 30
+    assert counts["infeasible"] >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_where_the_model_alone_decides_plans_are_those_of_brute_force_on_many_more(
+    seed: int,
+) -> None:
+    compare_unruled(seed + 8_000, 500)
 
 
 def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:

@@ -151,6 +151,6 @@ class AskedJudge:
             f"the model is only asked, and this needs one that is read: {self.decider.reading}"
         )
 
-    cell = cuts = marks = accepts_cells = surely_refuses = priced = _refuse
+    cell = cuts = marks = accepts_cells = surely_refuses = priced = cheapest = _refuse
     gain = is_straight = needed = beyond = _refuse
     lined = margins = is_separate = property(_refuse)

@@ -115,6 +115,12 @@ class DecidingModel(Protocol):
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
         """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
 
+    def cheapest(self, cells: Sequence[Any], costs: Sequence[Any]) -> Any:
+        """Return a search as `CheapestCells` of `learn.model` for points that may be accepted, cheapest first.
+
+        The cells that are open in each feature stand in the order of what they cost.
+        """
+
     def priced(self, boxes: Sequence[int] | None) -> Any:
         """Return the leaves of the model within a box as `PricedLeaves` of `learn.model`, to bound what a yes costs."""
 

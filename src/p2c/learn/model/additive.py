@@ -9,6 +9,8 @@ several classes has a margin against each rival: the score of the desired class 
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -63,6 +65,22 @@ class Axis:
         if self.whole:
             cells = np.where(numbers == np.floor(numbers), cells, -1)
         return np.where(np.isnan(numbers), gone, cells)
+
+    def cell(self, value: Any) -> int:
+        """Return the cell of one value, as `locate` does."""
+        gone = -1 if self.missing is None else self.missing
+        if self.uppers is None:
+            return self._listed(value, gone)
+        number = math.nan if value is None else float(value)
+        if math.isnan(number):
+            return gone
+        if self.whole and math.isfinite(number) and not number.is_integer():
+            return -1
+        return bisect_left(self._uppers, number)
+
+    @cached_property
+    def _uppers(self) -> list[float]:
+        return [] if self.uppers is None else self.uppers.tolist()
 
     def _listed(self, value: Any, gone: int) -> int:
         if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself

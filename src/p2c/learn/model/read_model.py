@@ -11,14 +11,18 @@ import numpy as np
 
 from p2c.learn.model.alone import AloneParts
 from p2c.learn.model.leaves import Leaves
-from p2c.learn.model.priced_leaves import PricedLeaves
+from p2c.learn.model.priced_leaves import TINY, PricedLeaves
 from p2c.learn.model.votes import Votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from p2c.domain.feature import Feature, Value
     from p2c.learn.model.additive import AdditiveScore
+    from p2c.learn.model.affordable import Forest
+    from p2c.learn.model.cheapest_cells import CheapestCells
 
     Ask = Callable[[Mapping[str, Value]], bool]
 
@@ -103,11 +107,7 @@ class ReadModel:
 
     def cell(self, name: str, value: Value) -> int:
         """Return the cell of a value; -1 where the model was not read for it."""
-        axis = self.score.axes[self.score.places[name]]
-        if axis.is_number:
-            number = math.nan if value is None else float(value)
-            return int(axis.locate([number])[0])
-        return int(axis.locate([value])[0])
+        return self.score.axes[self.score.places[name]].cell(value)
 
     def cuts(self, feature: Feature) -> tuple[float, ...]:
         """Return the numbers after which the model cuts a number."""
@@ -186,6 +186,24 @@ class ReadModel:
         """Return how near the border the best state of a box stays when one axis has other cells; below 0 it is refused."""
         most = self.leaves.most_with(boxes, narrowed) - self._surely_below
         return [float(each) for each in most.min(axis=1)]
+
+    def cheapest(
+        self, cells: Sequence[NDArray[np.int64]], costs: Sequence[NDArray[np.int64]]
+    ) -> CheapestCells:
+        """Return a search for points that may be accepted, cheapest first, among the open cells of each feature."""
+        from p2c.learn.model.cheapest_cells import CheapestCells
+
+        return CheapestCells(self._forest, cells, costs, self._border)
+
+    @cached_property
+    def _forest(self) -> Forest:
+        from p2c.learn.model.cheapest_cells import forest_of
+
+        return forest_of(self.leaves)
+
+    @cached_property
+    def _border(self) -> np.ndarray:
+        return self._surely_below - self.leaves.bias - TINY * self.leaves.size
 
     def priced(self, boxes: Sequence[int] | None) -> PricedLeaves:
         """Return the leaves within a box, to bound what a yes costs there."""

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RESERVED = frozenset({"label", "not", ""})
+FITTING: dict[str, tuple[type, ...]] = {
+    "i": (int, np.integer),
+    "f": (int, float, np.integer, np.floating),
+}
+"""The values that fit a column of each kind as they are."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ class View:
             own = start.get(each.feature)
             cells = [_cell(each, state.get(each.feature), own, raw) for state in states]
             columns[each.name] = _column(cells, each.dtype)
-        return pd.DataFrame(columns)
+        return _table(columns)
 
     def ends(
         self,
@@ -141,7 +146,7 @@ class View:
                 for own, start, state in zip(raw, starts, states, strict=True)
             ]
             columns[each.name] = _column(cells, each.dtype)
-        return pd.DataFrame(columns)
+        return _table(columns)
 
 
 def view_of(X: Any, features: Mapping[str, str] | None = None) -> View:
@@ -236,8 +241,21 @@ def _cell(column: ColumnView, value: Any, own: Any, raw: Any) -> Any:
     return value if column.is_number else column.original.get(value, value)
 
 
-def _column(cells: list[Any], dtype: Any) -> pd.Series:
+def _table(columns: dict[Any, pd.Series | np.ndarray]) -> pd.DataFrame:
+    """Return columns as a table; those of one type are put together at once, for pandas takes its time with each."""
+    arrays = [each for each in columns.values() if isinstance(each, np.ndarray)]
+    if len(arrays) == len(columns) and len({each.dtype for each in arrays}) == 1:
+        return pd.DataFrame(np.stack(arrays, axis=1), columns=list(columns))
+    return pd.DataFrame(columns)
+
+
+def _column(cells: list[Any], dtype: Any) -> pd.Series | np.ndarray:
     """Return cells as the type that the table has, where they fit it."""
+    fitting = FITTING.get(dtype.kind) if isinstance(dtype, np.dtype) else None
+    if fitting and all(
+        issubclass(each, fitting) and each is not bool for each in set(map(type, cells))
+    ):
+        return np.array(cells, dtype=dtype)
     try:
         typed = pd.Series(cells).astype(dtype)
     except (TypeError, ValueError):

@@ -182,6 +182,8 @@ def best_first(leads: Iterable[Lead], limits: Limits) -> Iterator[Arrival]:
 
 def step_ends(transitions: Transitions, moves: Sequence[Move]) -> tuple[int, ...]:
     """Return after how many moves of a path a step ends, which is where the state is consistent."""
+    if not (transitions.person.space.governed or transitions.person.space.constraints):
+        return tuple(range(1, len(moves) + 1))
     places = list(transitions.person.places)
     found = []
     for count, move in enumerate(moves, start=1):

@@ -37,9 +37,10 @@ Gains = tuple[float, ...]
 class SpanOptions(Options):
     """Options of which those on numbers that the model weighs are regions; each of their places is an option once it is met."""
 
-    def _on(self, index: int) -> Iterator[Option]:
+    def on(self, index: int) -> Iterator[Option]:
+        """Yield the options on a feature."""
         if index not in self.space.lined_axes or index in self.space.governed_axes:
-            yield from super()._on(index)
+            yield from super().on(index)
             return
         person, start = self.transitions.person, self.transitions.person.places[index]
         for side in sides(self.transitions, index):

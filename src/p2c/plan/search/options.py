@@ -63,7 +63,7 @@ class Options:
 
     @cached_property
     def _listed(self) -> list[Option]:
-        found = [each for index in self.settable for each in self._on(index)]
+        found = [each for index in self.settable for each in self.on(index)]
         return sorted(found, key=lambda each: each[:4])
 
     def add(self, option: Option) -> int:
@@ -71,7 +71,8 @@ class Options:
         self._listed.append(option)
         return len(self._listed) - 1
 
-    def _on(self, index: int) -> Iterator[Option]:
+    def on(self, index: int) -> Iterator[Option]:
+        """Yield the options on a feature."""
         person = self.transitions.person
         if index in self.space.governed_axes:
             prices = person.prices
@@ -83,7 +84,7 @@ class Options:
         if self.space.axes[index].feature.moves_from is not None:
             yield from self._by_moves(index, start)
             return
-        if not self._is_common(index):
+        if not self.is_common(index):
             yield from self._priced(index, start)
             return
         known = self.space.kept(_common)
@@ -91,7 +92,7 @@ class Options:
             known[index, start] = tuple(self._priced(index, start))
         yield from known[index, start]
 
-    def _is_common(self, index: int) -> bool:
+    def is_common(self, index: int) -> bool:
         """Tell whether the same is open to everyone who starts in a place: on the grid, and nothing more is said of them."""
         transitions = self.transitions
         person = transitions.person
