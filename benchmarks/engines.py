@@ -24,7 +24,7 @@ from p2c.engines.instance import Instance
 from p2c.engines.scasp.engine import ScaspEngine
 from p2c.engines.scasp.program import ScaspProgram
 from p2c.engines.scasp.solver import find_solver
-from p2c.engines.scasp.workers import workers_of
+from p2c.engines.scasp.worker import workers_of
 from p2c.plan.compiled.space import Space
 from p2c.problem import Problem
 

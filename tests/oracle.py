@@ -392,18 +392,10 @@ class World:
             return
         for act in self.choices(node.state, node.left):
             f, place = act.feature, node.state[act.feature]
-            moves = self.features[f].moves is not None
+            used = 1 << place if self.features[f].moves is not None else 1
+            left = replaced(node.left, f, node.left[f] | used)
             price, spent = self._priced(node, act)
-            yield (
-                act,
-                True,
-                price,
-                Node(
-                    changed(node.state, act),
-                    replaced(node.left, f, node.left[f] | (1 << place if moves else 1)),
-                    spent,
-                ),
-            )
+            yield act, True, price, Node(changed(node.state, act), left, spent)
 
     # What it costs.
 
@@ -475,13 +467,8 @@ class World:
         for act in key[4]:
             states.append(changed(states[-1], act))
         weight, length = self._whole
-        unit = {
-            Norm.L0: weight,
-            Norm.L1: weight * length,
-            Norm.L2: weight * length**2,
-            Norm.LINF: weight * length,
-        }
-        measure = Fraction(key[1] if self._counts_first else key[0], unit[self.theory.norm])
+        unit = weight * length ** {Norm.L0: 0, Norm.L2: 2}.get(self.theory.norm, 1)
+        measure = Fraction(key[1] if self._counts_first else key[0], unit)
         return Path(measure, key[4], tuple(not causal for causal in key[5]), tuple(states))
 
     def cost_of(self, measure: Fraction) -> float:

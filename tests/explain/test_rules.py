@@ -9,7 +9,7 @@ import pytest
 from p2c.domain.feature import Law, Value
 from p2c.explain.phrases import ENGLISH, GERMAN, Phrases
 from p2c.explain.rules import law_words, rule_words
-from p2c.learn.causal.proposal import read_proposal, theory_of
+from p2c.learn.causal.contradictions import read_proposal, theory_of
 from p2c.rules.meaning import allows, fired
 
 FEATURES: dict[str, dict[str, Any]] = {

@@ -204,10 +204,10 @@ def test_a_forged_manifest_is_refused(
 def test_a_model_that_decides_otherwise_names_the_versions(folder: Path) -> None:
     other = piped(GradientBoostingClassifier(n_estimators=2, random_state=0))
     io.dump(other, folder / "model.skops")
-    from p2c.folder.manifest import digest
+    from p2c.domain.files import file_digest
 
     def change(keys: dict[str, Any]) -> None:
-        keys["files"]["model.skops"] = digest(folder / "model.skops")
+        keys["files"]["model.skops"] = file_digest(folder / "model.skops")
         keys["versions"]["scikit-learn"] = "0.1"
 
     edit_manifest(folder, change, seal=True)
@@ -218,7 +218,7 @@ def test_a_model_that_decides_otherwise_names_the_versions(folder: Path) -> None
 
 
 def test_a_hostile_model_file_is_refused_in_one_line(folder: Path) -> None:
-    from p2c.folder.manifest import digest
+    from p2c.domain.files import file_digest
 
     neighbours = KNeighborsClassifier(algorithm="kd_tree").fit(
         table()[["income", "age"]], labels(table())
@@ -232,7 +232,7 @@ def test_a_hostile_model_file_is_refused_in_one_line(folder: Path) -> None:
         (folder / "model.skops").write_bytes(data)
         edit_manifest(
             folder,
-            lambda keys: keys["files"].update({"model.skops": digest(folder / "model.skops")}),
+            lambda keys: keys["files"].update({"model.skops": file_digest(folder / "model.skops")}),
             seal=True,
         )
         with pytest.raises(P2CError, match=message) as found:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p2c import Problem, datasets
-from p2c.report.graph import graph_told
-from p2c.report.layers import lay_out_graph
+from p2c.report.graph import graph_told, lay_out_graph
 from tests.embedded import embedded
 from tests.loan import category
 

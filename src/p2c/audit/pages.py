@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from p2c.audit.charts import Bar, Curve, bars_svg, curves_svg
 from p2c.audit.intervals import DRAWS
 from p2c.audit.tally import FEW
-from p2c.explain.caveats import source_words
+from p2c.explain.facts import source_words
 from p2c.explain.letter import teller_in
 from p2c.explain.sentences import filled, number_words, rounded
 from p2c.explain.teller import Item

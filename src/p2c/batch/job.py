@@ -11,9 +11,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from p2c.batch.part import WORKSHOP, record_path
-from p2c.batch.source import digest
 from p2c.batch.summary import Record
 from p2c.batch.workshop import ENDING, locked, put_text
+from p2c.domain.files import file_digest
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 from p2c.release import DISTRIBUTION, __version__
@@ -56,7 +56,7 @@ class Job:
             if (
                 _is_of(data, part)
                 and _size(path) == data["bytes"]
-                and digest(path) == data["sha256"]
+                and file_digest(path) == data["sha256"]
             ):
                 found[part.number] = Record.from_dict(data)
         return found

@@ -19,9 +19,9 @@ from pyarrow import types
 
 from p2c.batch.confirmed import planner_for
 from p2c.batch.persons import TEXT, joined, to_array, to_texts
-from p2c.batch.source import digest
 from p2c.batch.summary import Counts, Record
 from p2c.batch.workshop import paced, put, put_text
+from p2c.domain.files import file_digest
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 from p2c.problem import Problem
@@ -136,7 +136,7 @@ def _make(work: Work, part: Part) -> Record:
     put(final, write, aside=workshop)
     counts.keep_largest()
     pieces = tuple(piece.place for piece in part.pieces)
-    record = Record(part.number, os.path.getsize(final), digest(final), pieces, counts)
+    record = Record(part.number, os.path.getsize(final), file_digest(final), pieces, counts)
     put_text(record_path(work.target, part), json.dumps(record.to_dict()), aside=workshop)
     return record
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from p2c.errors import MissingExtra, P2CError, counted
-from p2c.explain.caveats import source_words
+from p2c.explain.facts import source_words
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import filled
 

@@ -5,13 +5,13 @@ Which parts there are is decided by the input and the size of a part and by noth
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from p2c.batch.readers import READERS
+from p2c.domain.files import file_digest
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 
@@ -77,18 +77,11 @@ def find_files(source: Path) -> list[InputFile]:
     return found
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
-
-
 def describe(files: list[InputFile]) -> list[dict[str, Any]]:
     """Return what tells an input apart from every other: names, sizes and contents, wherever the files lie."""
-    return [{"name": file.name, "bytes": file.size, "sha256": digest(file.path)} for file in files]
+    return [
+        {"name": file.name, "bytes": file.size, "sha256": file_digest(file.path)} for file in files
+    ]
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -11,11 +11,11 @@ from rich.text import Text
 from p2c.domain.feature import Law
 from p2c.errors import ReviewError
 from p2c.explain.phrases import ENGLISH
+from p2c.learn.causal.contradictions import read_proposal
 from p2c.learn.causal.learning import measure
-from p2c.learn.causal.proposal import read_proposal
 from p2c.learn.causal.records import ReviewVerdict
 from p2c.markup import clean
-from p2c.report.candidates import show_candidate, show_reading
+from p2c.report.learned import show_candidate, show_rule_reading
 from p2c.report.questions import effects, open_questions, read_back
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def _decided(talk: Interview, candidate: Candidate, verdict: ReviewVerdict) -> b
         text = _edited(candidate)
         if talk.frame is not None:
             evidence = measure(talk.review, candidate.id, text, talk.frame)
-        show_reading(talk.console, read_back(talk.review, candidate, text, evidence, talk.phrases))
+        reading = read_back(talk.review, candidate, text, evidence, talk.phrases)
+        show_rule_reading(talk.console, reading)
         if choose("take this text", ("yes", "no")) == "no":
             return False
     if verdict is not ReviewVerdict.REJECTED:

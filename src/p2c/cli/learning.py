@@ -150,7 +150,7 @@ def causal(
     from p2c.learn.causal.learning import learn_causal_rules
     from p2c.learn.causal.review import write_review
     from p2c.learn.tables.domains import domain_from_frame
-    from p2c.report.candidates import show_candidates, show_progress
+    from p2c.report.learned import show_candidates, show_progress
 
     named = [*(keep or ()), *(target or ()), *(feature or ())]
     frame = looked_at(data, ignore, named, decimal_comma=decimal_comma).frame
@@ -187,7 +187,7 @@ def review(
     from p2c.explain.phrases import phrases_of
     from p2c.learn.causal.review import read_review
     from p2c.learn.tables.files import read_frame
-    from p2c.report.candidates import show_conclusion, show_progress, show_review
+    from p2c.report.learned import show_conclusion, show_progress, show_review
     from p2c.report.questions import conclude
 
     phrases = phrases_of(language)

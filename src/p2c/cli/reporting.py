@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from enum import Enum
 from pathlib import Path  # noqa: TC003 - typer needs it at run time
@@ -29,6 +28,7 @@ from p2c.cli.desk import (
     read_person,
     write_new,
 )
+from p2c.domain.files import file_digest
 from p2c.domain.spec import STANDARD_INPUT
 from p2c.report.expert_report import ALTERNATIVES, Origin
 
@@ -101,7 +101,9 @@ def report(
     origin = Origin(
         command=shlex.join(["p2c", "report", str(problem), str(row), "-o", str(output), *words]),
         alternatives=alternatives,
-        files=tuple((str(path), _digest(path)) for path in (*_files_of(problem), *_files_of(row))),
+        files=tuple(
+            (str(path), file_digest(path)) for path in (*_files_of(problem), *_files_of(row))
+        ),
     )
     plan = loaded.plan(person, engine=engine, time_limit=time_limit, **keys)
     content = loaded.report(
@@ -124,7 +126,3 @@ def _files_of(given: Path) -> list[Path]:
     if given.is_dir():
         return sorted(given.iterdir())
     return [] if given == STANDARD_INPUT else [given]
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -11,6 +11,7 @@ a missing value.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from collections import Counter
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.domain.row import State, read_row, typed_cells
-from p2c.domain.spec import STANDARD_INPUT, read_exactly
+from p2c.domain.spec import STANDARD_INPUT, read_exactly, unreadable
 from p2c.errors import Fault, P2CError, RowError, counted, misread
 
 if TYPE_CHECKING:
@@ -45,6 +46,15 @@ REASONS = {
     "field larger": f"a cell of more than {LONGEST:,} letters; is a quote left open here?",
 }
 """What is wrong with a CSV text, by how Python's reader begins its message."""
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
 
 
 class Row(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Minimize
-from p2c.explain.caveats import caveats
+from p2c.explain.facts import caveats
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.rules import only_where
 from p2c.explain.sentences import filled

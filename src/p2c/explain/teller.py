@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import RestrictionKind, exact
 from p2c.domain.spec import Minimize
-from p2c.explain.caveats import proved_by, rules_words
-from p2c.explain.facts import circumstances, facts, more_words
+from p2c.explain.facts import circumstances, facts, more_words, proved_by, rules_words
 from p2c.explain.model_reasons import model_reasons
 from p2c.explain.rules import loses_its_rule, only_where
 from p2c.explain.sentences import (
@@ -255,9 +254,9 @@ class Teller:
         written = filled(self.phrases.percent, share=str(min(share, 100)))
         return f"{self.phrases.stopped} {filled(self.phrases.stopped_share, share=written)}"
 
-    def number(self, number: float, *, digits: int = 6) -> str:
+    def number(self, number: float) -> str:
         """Write a number for people."""
-        return number_words(rounded(number, digits=digits), self.phrases)
+        return number_words(rounded(number), self.phrases)
 
     def proofs(self, plan: Found, *, cheapest: bool) -> tuple[Item, ...]:
         """Say what was proved of a plan."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
+from p2c.domain.files import file_digest
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
 from p2c.folder.sample import SampleColumn  # noqa: TC001 - pydantic needs it at run time
-from p2c.release import DISTRIBUTION
+from p2c.release import DISTRIBUTION, versions_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,18 +125,6 @@ def read_manifest(folder: Path) -> Manifest:
     return found
 
 
-def digest(path: Path) -> str:
-    """Return the hash of a file's bytes."""
-    try:
-        with path.open("rb") as file:
-            found = sha256()
-            while chunk := file.read(1 << 20):
-                found.update(chunk)
-    except OSError as error:
-        raise P2CError(f"{path}: cannot be read: {error.strerror}") from None
-    return found.hexdigest()
-
-
 def changed_files(folder: Path, manifest: Manifest) -> list[str]:
     """Return the files of a folder that are not what they were; one that is gone, or leads elsewhere, is refused."""
     found = []
@@ -144,7 +132,7 @@ def changed_files(folder: Path, manifest: Manifest) -> list[str]:
         path = folder / name
         if path.is_symlink() or not path.is_file():
             raise P2CError(f"{path}: a file of the folder is gone, or leads elsewhere")
-        if digest(path) != known:
+        if file_digest(path) != known:
             found.append(name)
     return found
 
@@ -164,18 +152,12 @@ def fingerprint(path: Path) -> str:
     """Return what tells whether a problem's model is still the same: the seal of a folder, or the hash of a file."""
     if path.is_dir():
         return read_manifest(path).seal
-    return digest(path)
+    return file_digest(path)
 
 
 def installed() -> dict[str, str]:
     """Return the versions of what decides how a model answers, where it is installed."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return versions_of(PACKAGES)
 
 
 def differing(versions: dict[str, str]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.confirm.opening import open_decider
+from p2c.domain.files import file_digest
 from p2c.domain.spec import load_spec, read_text
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, counted
@@ -25,7 +26,6 @@ from p2c.folder.manifest import (
     SampleEntry,
     changed_files,
     differing,
-    digest,
     installed,
     read_manifest,
     refuse_changed,
@@ -164,7 +164,9 @@ def _described(
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    return {each.name: digest(each) for each in sorted(folder.iterdir()) if each.name != MANIFEST}
+    return {
+        each.name: file_digest(each) for each in sorted(folder.iterdir()) if each.name != MANIFEST
+    }
 
 
 def _packed(accepted: NDArray[np.bool_]) -> str:
@@ -207,7 +209,7 @@ def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
 
 
 def _editable(folder: Path, changed: list[str]) -> dict[str, str]:
-    return {name: digest(folder / name) for name in changed if name in (PROBLEM, STAND_IN)}
+    return {name: file_digest(folder / name) for name in changed if name in (PROBLEM, STAND_IN)}
 
 
 def _opened(folder: Path, manifest: Manifest, trust: Trust | None) -> OpenedFolder:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Points
-from p2c.explain.caveats import rules_words
+from p2c.explain.facts import rules_words
 from p2c.explain.letter import teller_in, write_letter
 from p2c.explain.phrases import ENGLISH, phrases_of
 from p2c.explain.sentences import filled, label_words, number_words

@@ -11,7 +11,6 @@ import hashlib
 import json
 import platform
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import CausalAction, Found
 from p2c.plan.search.best_first import Limits
 from p2c.plan.size import measure_space
-from p2c.release import __version__
+from p2c.release import __version__, versions_of
 from p2c.report.document import (
     FEATURE_ROW,
     Code,
@@ -289,13 +288,7 @@ def _effort_row(feature: Feature) -> tuple[str, ...]:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that an answer may depend on."""
-    found = {"Python": platform.python_version(), "p2c": __version__}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {"Python": platform.python_version(), "p2c": __version__, **versions_of(PACKAGES)}
 
 
 def _changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> str:

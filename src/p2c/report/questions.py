@@ -18,7 +18,7 @@ from p2c.explain.rules import law_words, rule_words
 from p2c.explain.sentences import label_words
 from p2c.learn.causal.adopt import approved_rules
 from p2c.learn.causal.candidate import suggest_law
-from p2c.learn.causal.proposal import read_proposal, theory_of
+from p2c.learn.causal.contradictions import read_proposal, theory_of
 from p2c.learn.causal.records import ReviewVerdict
 
 if TYPE_CHECKING:

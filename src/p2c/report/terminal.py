@@ -9,7 +9,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from p2c.errors import counted
-from p2c.explain.caveats import caveats, proved_by
+from p2c.explain.facts import caveats, proved_by
 from p2c.explain.rules import breaches, read_law
 from p2c.explain.sentences import number_words, rounded, value_words
 from p2c.explain.summary import summarize

@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Kind, exact
-from p2c.rules.syntax import Comparator
 from p2c.rules.theory import Test
 
 if TYPE_CHECKING:
@@ -51,19 +50,8 @@ class Cells:
         constant = self.feature.order(test.constant)
         below = (1 << bisect_left(self._orders, constant)) - 1
         up_to = (1 << bisect_right(self._orders, constant)) - 1
-        match test.comparator:
-            case Comparator.EQ:
-                cells = up_to & ~below
-            case Comparator.NE:
-                cells = self.present & ~(up_to & ~below)
-            case Comparator.LT:
-                cells = below
-            case Comparator.LE:
-                cells = up_to
-            case Comparator.GT:
-                cells = self.present & ~up_to
-            case Comparator.GE:
-                cells = self.present & ~below
+        sides = {-1: below, 0: up_to & ~below, 1: self.present & ~up_to}
+        cells = sum(some for side, some in sides.items() if test.comparator.passes(side))
         return self.all & ~cells if test.negated else cells
 
 
@@ -80,9 +68,7 @@ def cut(theory: Theory) -> dict[str, Cells]:
 
 def every_test(theory: Theory) -> Iterator[Test]:
     """Return the tests of all bodies, of the heads of causal rules, and of the goal."""
-    groups = [clauses for _, clauses in theory.decisions]
-    groups += [clauses for _, clauses in theory.causes]
-    for clause in (each for group in (*groups, theory.constraints) for each in group):
+    for clause in theory.clauses:
         yield from clause.head
         yield from (each for each in clause.body if isinstance(each, Test))
     yield from (each for each in theory.goal if isinstance(each, Test))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.rules.syntax import Comparator
 from p2c.rules.theory import ACCEPTED, Test
 
 if TYPE_CHECKING:
@@ -102,19 +101,6 @@ def passes(feature: Feature, value: Value, test: Test) -> bool:
     if value is None:
         return False
     if not feature.has_order:
-        same = value == test.constant
-        return same if test.comparator is Comparator.EQ else not same
-    left, right = feature.order(value), feature.order(test.constant)
-    match test.comparator:
-        case Comparator.EQ:
-            return left == right
-        case Comparator.NE:
-            return left != right
-        case Comparator.LT:
-            return left < right
-        case Comparator.LE:
-            return left <= right
-        case Comparator.GT:
-            return left > right
-        case Comparator.GE:
-            return left >= right
+        return test.comparator.passes(0 if value == test.constant else 1)
+    own, constant = feature.order(value), feature.order(test.constant)
+    return test.comparator.passes(0 if own == constant else -1 if own < constant else 1)

@@ -201,9 +201,8 @@ def _unchangeable(theory: Theory) -> Iterator[Finding]:
 
 
 def _unread_features(theory: Theory) -> Iterator[Finding]:
-    groups = [clauses for _, clauses in (*theory.decisions, *theory.causes)]
-    bodies = [clause.body for group in (*groups, theory.constraints) for clause in group]
-    read = frozenset().union(*map(theory.reads, [*bodies, theory.goal]))
+    bodies = [theory.goal, *(clause.body for clause in theory.clauses)]
+    read = frozenset().union(*map(theory.reads, bodies))
     for feature in theory.features:
         if feature.name not in read:
             message = f"features.{feature.name}: no rule reads this feature: read it in a rule or leave it out"
@@ -235,19 +234,17 @@ def _never_firing(theory: Theory, formulas: Formulas) -> frozenset[Clause]:
     effort = Effort()
     return frozenset(
         clause
-        for _, clauses in _groups(theory)
-        for clause in clauses
+        for clause in theory.clauses
         if satisfiable(formulas, formulas.parts(clause.body), effort) is False
     )
 
 
 def _dead_rules(theory: Theory, dead: Set[Clause]) -> Iterator[Finding]:
     """Report the rules that never fire, and causal rules whose head names no value."""
-    for _, clauses in _groups(theory):
-        for clause in clauses:
-            if clause in dead:
-                message = "this rule can never fire, for no state meets its body: loosen a condition or drop the rule"
-                yield _about(Concern.NEVER_FIRES, clause, message)
+    for clause in theory.clauses:
+        if clause in dead:
+            message = "this rule can never fire, for no state meets its body: loosen a condition or drop the rule"
+            yield _about(Concern.NEVER_FIRES, clause, message)
     for name, clauses in theory.causes:
         values = landmarks(theory, theory.feature[name])
         for clause in clauses:
@@ -259,7 +256,8 @@ def _dead_rules(theory: Theory, dead: Set[Clause]) -> Iterator[Finding]:
 def _implied_rules(theory: Theory, formulas: Formulas, dead: Set[Clause]) -> Iterator[Finding]:
     """Report the rules that fire only where others with the same head fire too."""
     effort = Effort()
-    for _, clauses in _groups(theory):
+    groups = [clauses for _, clauses in (*theory.decisions, *theory.causes)]
+    for clauses in (*groups, theory.constraints):
         for same in _by_head(formulas, [each for each in clauses if each not in dead]):
             kept = list(same)
             for clause in reversed(same):
@@ -287,12 +285,6 @@ def _goal_never_met(theory: Theory, formulas: Formulas) -> Iterator[Finding]:
             f"{rest}: correct the goal or those rules"
         )
         yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
-
-
-def _groups(theory: Theory) -> Iterator[tuple[object, tuple[Clause, ...]]]:
-    yield from theory.decisions
-    yield from theory.causes
-    yield None, theory.constraints
 
 
 def _by_head(formulas: Formulas, clauses: list[Clause]) -> list[list[Clause]]:

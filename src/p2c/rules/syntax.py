@@ -31,6 +31,10 @@ class Comparator(Enum):
     GT = ">"
     GE = ">="
 
+    def passes(self, side: int) -> bool:
+        """Tell whether it holds of what stands below its constant (-1), at it (0) or above it (1)."""
+        return side in SIDES[self.value]
+
     @property
     def mirrored(self) -> Comparator:
         """Return the comparison that holds with its two sides exchanged."""
@@ -42,6 +46,7 @@ class Comparator(Enum):
         return Comparator(OPPOSITE[self.value])
 
 
+SIDES = {"=": (0,), "\\=": (-1, 1), "<": (-1,), "=<": (-1, 0), ">": (1,), ">=": (0, 1)}
 MIRRORED = {"<": ">", "=<": ">=", ">": "<", ">=": "=<"}
 OPPOSITE = {"=": "\\=", "\\=": "=", "<": ">=", "=<": ">", ">": "=<", ">=": "<"}
 

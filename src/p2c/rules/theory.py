@@ -173,6 +173,12 @@ class Theory:
         return dict(self.causes)
 
     @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Return all rules: those of decisions, each after those it calls, then causal rules, then constraints."""
+        ruled = (clause for _, clauses in (*self.decisions, *self.causes) for clause in clauses)
+        return (*ruled, *self.constraints)
+
+    @cached_property
     def parents(self) -> dict[str, frozenset[str]]:
         """Return the features that each governed feature's rules read, also through decisions."""
         return {

@@ -17,8 +17,7 @@ import pytest
 from p2c.engines import ENGINES
 from p2c.engines.scasp.engine import ScaspEngine
 from p2c.engines.scasp.solver import COLD, find_solver
-from p2c.engines.scasp.worker import ScaspWorker, run
-from p2c.engines.scasp.workers import workers_of
+from p2c.engines.scasp.worker import ScaspWorker, run, workers_of
 from p2c.errors import EngineError
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from p2c.engines.scasp.workers import Workers
+    from p2c.engines.scasp.worker import Workers
     from p2c.plan.outcome import Plan
 
 FAKE = """

@@ -18,7 +18,7 @@ import pytest
 
 from p2c.engines.scasp.engine import ScaspEngine
 from p2c.engines.scasp.solver import WARM, find_solver
-from p2c.engines.scasp.workers import workers_of
+from p2c.engines.scasp.worker import workers_of
 from p2c.errors import EngineError, P2CError
 from p2c.problem import Problem
 from tests.engines.scasp.test_worker import is_gone
@@ -28,7 +28,7 @@ from tests.strategies import seeded_problems
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from p2c.engines.scasp.workers import Workers
+    from p2c.engines.scasp.worker import Workers
 
 Document = dict[str, Any]
 
@@ -187,7 +187,7 @@ ELSEWHERE = """
 import json, os, sys
 from p2c.engines.scasp.engine import ScaspEngine
 from p2c.engines.scasp.solver import find_solver
-from p2c.engines.scasp.workers import workers_of
+from p2c.engines.scasp.worker import workers_of
 from p2c.problem import Problem
 
 def ask(document, row):

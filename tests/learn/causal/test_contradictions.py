@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from p2c.domain.feature import Law
 from p2c.errors import ReviewError
 from p2c.learn.causal.adopt import approved_rules
-from p2c.learn.causal.contradictions import refuse_contradictions
+from p2c.learn.causal.contradictions import read_proposal, refuse_contradictions, theory_of
 from p2c.learn.causal.learning import weigh
-from p2c.learn.causal.proposal import read_proposal, theory_of
 from p2c.learn.causal.review import Review, write_review
 from p2c.rules.evaluate import clause_fires, in_head
 from tests.learn.causal.reviews import FEATURES, HIGH, SAID, candidate

@@ -16,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p2c.engines.scasp.worker import NoWorker, OutOfTime, run
-from p2c.engines.scasp.workers import workers_of
+from p2c.engines.scasp.worker import NoWorker, OutOfTime, run, workers_of
 from p2c.errors import EngineError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from p2c.rules.satisfy import Formulas
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.learn.causal.proposal import Proposal
+    from p2c.learn.causal.contradictions import Proposal
     from p2c.learn.causal.review import Approved, Review
     from p2c.rules.syntax import Program
 

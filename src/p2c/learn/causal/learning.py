@@ -14,8 +14,8 @@ import numpy as np
 from p2c.domain.feature import Law
 from p2c.errors import Fault, ProblemError, ReviewError, suggestion
 from p2c.learn.causal.candidate import Candidate, Evidence, Example, suggest_law
+from p2c.learn.causal.contradictions import read_proposal, theory_of
 from p2c.learn.causal.heads import head_holds, possible_heads, write_head
-from p2c.learn.causal.proposal import read_proposal, theory_of
 from p2c.learn.foldse.columns import encode
 from p2c.learn.foldse.induce import covers, learn_rules
 from p2c.learn.foldse.literals import simplify
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.domain.feature import Value
+    from p2c.learn.causal.contradictions import Proposal
     from p2c.learn.causal.heads import Head
-    from p2c.learn.causal.proposal import Proposal
     from p2c.learn.causal.review import Review
     from p2c.learn.foldse.columns import CodedColumn, Mask
     from p2c.learn.foldse.literals import LearnedRule

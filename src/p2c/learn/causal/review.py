@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import ReviewError, suggestion
-from p2c.learn.causal.contradictions import refuse_contradictions
+from p2c.learn.causal.contradictions import Proposal, read_proposal, refuse_contradictions
 from p2c.learn.causal.journal import create_journal, read_journal
-from p2c.learn.causal.proposal import Proposal, read_proposal
 from p2c.learn.causal.records import (
     ReviewAnswer,
     ReviewVerdict,

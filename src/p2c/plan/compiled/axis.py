@@ -18,7 +18,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Kind, exact
-from p2c.rules.syntax import Comparator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -101,7 +100,8 @@ class Axis:
     def passes(self, test: Test, place: int) -> bool:
         """Tell whether the value at a place on the grid passes a test, negation included."""
         after, past = self.bounds(test.constant)
-        return _compares(test.comparator, place, after, past) is not test.negated
+        side = -1 if place < after else 0 if place < past else 1
+        return test.comparator.passes(side) is not test.negated
 
     def bounds(self, constant: str | int | float) -> tuple[int, int]:
         """Return the first place at or above a constant, and the first one above it."""
@@ -121,17 +121,9 @@ class Axis:
             return self.passes(test, self.feature.places[value])
         assert not isinstance(value, str)
         assert not isinstance(test.constant, str)
-        left, right = exact(value), exact(test.constant)
-        before = left < right
-        plain = {
-            Comparator.EQ: left == right,
-            Comparator.NE: left != right,
-            Comparator.LT: before,
-            Comparator.LE: left <= right,
-            Comparator.GT: left > right,
-            Comparator.GE: not before,
-        }[test.comparator]
-        return plain is not test.negated
+        own, constant = exact(value), exact(test.constant)
+        side = 0 if own == constant else -1 if own < constant else 1
+        return test.comparator.passes(side) is not test.negated
 
     def position(self, place: int) -> Fraction:
         """Return where a place stands, in the feature's own measure."""
@@ -142,30 +134,13 @@ class Axis:
         return bisect_right(range(self.size), position, key=self.position)
 
 
-def _compares(comparator: Comparator, place: int, after: int, past: int) -> bool:
-    match comparator:
-        case Comparator.EQ:
-            return after <= place < past
-        case Comparator.NE:
-            return not after <= place < past
-        case Comparator.LT:
-            return place < after
-        case Comparator.LE:
-            return place < past
-        case Comparator.GT:
-            return place >= past
-        case Comparator.GE:
-            return place >= after
-
-
 def _cuts(axis: Axis, tests: Iterable[Test]) -> tuple[int, ...]:
     found: set[int] = set()
     for test in tests:
         after, past = axis.bounds(test.constant)
-        if test.comparator not in (Comparator.LE, Comparator.GT):
-            found.add(after)
-        if test.comparator not in (Comparator.LT, Comparator.GE):
-            found.add(past)
+        below, at, above = map(test.comparator.passes, (-1, 0, 1))
+        found |= {after} if below is not at else set()
+        found |= {past} if at is not above else set()
     return tuple(sorted(place for place in found if 0 < place < axis.size))
 
 

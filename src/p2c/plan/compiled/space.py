@@ -89,11 +89,7 @@ class Space:
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """Return all rules, one bit each: decisions before what calls them, causes, constraints, the goal last."""
-        theory = self.theory
-        decisions = [clause for _, clauses in theory.decisions for clause in clauses]
-        causes = [clause for _, clauses in theory.causes for clause in clauses]
-        goal = Clause(Rule(None, ()), theory.goal)
-        return (*decisions, *causes, *theory.constraints, goal)
+        return (*self.theory.clauses, Clause(Rule(None, ()), self.theory.goal))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

@@ -1,32 +1,40 @@
-"""The page of a person: a form made from the problem, or a row picked from a table."""
+"""The page of a person: a form made from the problem, for each feature the right input and what may be said about it.
+
+Or a row is picked from a table.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from p2c.domain.feature import in_language
+from p2c.domain.feature import Action, Grid, Points, in_language
 from p2c.explain.phrases import phrases_of
-from p2c.explain.sentences import label_words, value_words
-from p2c.web.pages.address import case_of_row, read_case, read_values
-from p2c.web.pages.form import example_number, groups_of, typing_words
+from p2c.explain.sentences import filled, label_words, number_words, unit_of_one, value_words
+from p2c.rules.cells import weighed_features
+from p2c.web.pages.address import EXAMPLE, case_of_row, number_fault, read_case, read_values
 from p2c.web.pages.frame import show
 from p2c.web.service import context_of
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
+    from p2c.explain.phrases import Phrases
     from p2c.web.pages.address import Case, Reading
     from p2c.web.problem_store import Entry
+
 
 router = APIRouter()
 
 SHOWN = 200
 """How many rows of a table are shown to pick from."""
+GROUPS = {each: "change" if each.is_direct else each.value for each in Action}
+"""Where in the form a feature stands, by its action; what no rule looks at stands apart, under `spare`."""
 
 
 @router.get("/p/{id}/person")
@@ -82,3 +90,179 @@ def turned(request: Request, entry: Entry, case: Case) -> Response | None:
         return None
     other = case.in_language(language, entry.problem.theory.features)
     return RedirectResponse(f"{request.url.path}?{other.query()}", 303)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a list."""
+
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A feature as the form shows it; `echo` says what the text was read as."""
+
+    number: int
+    name: str
+    label: str
+    unit: str
+    one_unit: str
+    text: str
+    echo: str
+    unknown: bool
+    is_number: bool
+    whole: bool
+    least: str
+    most: str
+    least_words: str
+    most_words: str
+    choices: tuple[Choice, ...]
+    changes: tuple[Choice, ...]
+    lower: str
+    upper: str
+    weight: str
+    usual_weight: str
+    only: tuple[Choice, ...]
+    lifted: tuple[str, ...]
+    fault: str
+
+    @property
+    def is_touched(self) -> bool:
+        """Tell whether the person said something of their own about it."""
+        chosen = any(each.chosen for each in (*self.changes[1:], *self.only))
+        return bool(chosen or self.lower or self.upper or self.weight or self.lifted)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The fields of one kind: `change`, `effect`, `fixed` or `spare`."""
+
+    key: str
+    fields: tuple[Field, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the fields are shown at once: those that no rule looks at only where something is said there."""
+        return self.key != "spare" or any(each.is_touched or each.fault for each in self.fields)
+
+
+def groups_of(entry: Entry, case: Case, read: Reading) -> list[Group]:
+    """Return the fields of a problem's form, filled in from a case, in groups."""
+    theory = entry.problem.theory
+    weighed = weighed_features(theory)
+    found: dict[str, list[Field]] = {key: [] for key in ("change", "effect", "fixed", "spare")}
+    for number, feature in enumerate(theory.features):
+        key = GROUPS[feature.action] if feature.name in weighed else "spare"
+        found[key].append(_field(number, in_language(feature, case.spoken), case, read))
+    return [Group(key, tuple(fields)) for key, fields in found.items() if fields]
+
+
+def typing_words(language: str) -> dict[str, str]:
+    """Return what the page's script needs to read numbers as the server does, and to say what is wrong with one."""
+    phrases = phrases_of(language)
+    words = phrases.pages
+    kept = ("expected_least", "expected_most", "reads_as", "cancelled", "failed", "unreachable")
+    return {key: words[key] for key in (*kept, "copied", "no_field")} | {
+        "language": language,
+        "thousands": phrases.thousands,
+        "decimal": phrases.decimal,
+        "expected_number": number_fault(phrases),
+        "expected_whole": number_fault(phrases, whole=True),
+        "with_unit": phrases.with_unit,
+    }
+
+
+def example_number(language: str) -> str:
+    """Return a number as a language writes it."""
+    return number_words(EXAMPLE, phrases_of(language))
+
+
+def _field(number: int, feature: Feature, case: Case, read: Reading) -> Field:
+    phrases = phrases_of(case.spoken)
+    name = feature.name
+    text = case.values.get(name, "")
+    is_number = feature.kind.is_number
+    names = () if is_number else tuple(map(str, feature.places))
+    chosen = case.only.get(name, ())
+    listed = _choices(feature, names, text, phrases)
+    return Field(
+        number=number,
+        name=name,
+        label=label_words(feature),
+        unit=feature.unit,
+        one_unit=unit_of_one(feature, phrases),
+        text=text,
+        echo=_echo(feature, read, phrases),
+        unknown=name in case.unknown,
+        is_number=is_number,
+        whole=feature.kind.value == "int",
+        least=str(feature.minimum),
+        most_words=number_words(feature.maximum, phrases) if is_number else "",
+        least_words=number_words(feature.minimum, phrases) if is_number else "",
+        most=str(feature.maximum),
+        choices=listed,
+        changes=_changes(feature, case.actions.get(name, ""), phrases),
+        lower=case.numbers.get(("min", name), ""),
+        upper=case.numbers.get(("max", name), ""),
+        weight=case.numbers.get(("w", name), ""),
+        usual_weight=number_words(feature.weight, phrases),
+        only=tuple(
+            Choice(each.value, each.text, each.value in chosen) for each in listed[: len(names)]
+        ),
+        lifted=tuple(kind for kind, whose in case.lifted if whose == name),
+        fault=read.faults.get(name, ""),
+    )
+
+
+def _echo(feature: Feature, read: Reading, phrases: Phrases) -> str:
+    value = read.state[feature.name]
+    if value is None or not feature.kind.is_number:
+        return ""
+    return filled(phrases.pages["reads_as"], value=value_words(feature, value, phrases))
+
+
+def _choices(
+    feature: Feature, names: tuple[str, ...], text: str, phrases: Phrases
+) -> tuple[Choice, ...]:
+    listed = tuple(
+        Choice(each, value_words(feature, value, phrases), each == text)
+        for each, value in zip(names, feature.places if names else (), strict=True)
+    )
+    # What is not among the values is kept and shown, so that the fault can be seen and mended.
+    odd = (Choice(text, text, chosen=True),) if names and text and text not in names else ()
+    return (*listed, *odd)
+
+
+def _changes(feature: Feature, given: str, phrases: Phrases) -> tuple[Choice, ...]:
+    usual = feature.action.value
+    offered = ["free", *(("up", "down") if feature.has_order else ()), "fixed"]
+    if feature.governed:
+        offered.append("effect")
+    words = phrases.pages
+    first = Choice("", words[f"change_{usual}"], chosen=not given)
+    return (
+        first,
+        *(
+            Choice(each, words[f"change_{each}"], each == given)
+            for each in offered
+            if each != usual
+        ),
+    )
+
+
+def domain_words(feature: Feature, phrases: Phrases) -> str:
+    """Say in a line which values a feature has."""
+    match feature.domain:
+        case Points(values):
+            return ", ".join(value_words(feature, each, phrases) for each in values)
+        case Grid(start, stop, step):
+            ends = [value_words(feature, each, phrases) for each in (start, stop)]
+            told = filled(phrases.pages["range"], least=ends[0], most=ends[1])
+            if step == 1:
+                return told
+            return filled(
+                phrases.pages["in_steps"], range=told, step=number_words(float(step), phrases)
+            )

@@ -12,9 +12,8 @@ from p2c.explain.letter import spoken
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words, number_words
 from p2c.web.pages.address import read_case
-from p2c.web.pages.form import domain_words
 from p2c.web.pages.frame import show
-from p2c.web.pages.person import turned
+from p2c.web.pages.person import domain_words, turned
 from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
