@@ -65,6 +65,7 @@ def test_the_files_of_a_release_hold_what_they_should(built: Path) -> None:
     with tarfile.open(source) as opened:
         archive = {name.split("/", 1)[1] for name in opened.getnames() if "/" in name}
     assert {"pyproject.toml", "LICENSE", "README.md", "tests/test_release.py"} <= archive
+    assert {"website/hooks.py", "conda/recipe.yaml", ".github/workflows/release.yml"} <= archive
     assert not [name for name in archive if name.startswith((".venv", "build", ".git/"))]
 
 
