@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from p2c.plan.search.best_first import Limits
     from p2c.plan.search.landmarks import Standing
 
-FEW = 12
+FEW = 14
 """Up to how many options that stir others all their orders are followed."""
 
 
@@ -29,11 +29,7 @@ def conflict(standing: Standing, limits: Limits) -> int | None:
     stirring = reach.stirring(chosen, still)
     if len(stirring) > FEW:
         return None
-    grids = [moves.grid if moves.index in still else 0 for moves in reach.causal_moves]
-    rests = {
-        tuple(grids[n] or reach.region(n, places[axis]) for n, axis, _ in reach.governed)
-        for places in standing.ends.rests(stirring, limits, still)
-    }
+    rests = _boxes(standing, stirring, still, limits)
 
     def ends_nowhere(open_options: int) -> bool:
         return not any(_ends_in(standing, list(each), open_options, limits) for each in rests)
@@ -54,6 +50,36 @@ def conflict(standing: Standing, limits: Limits) -> int | None:
             middle = len(part) // 2
             waiting += [part[middle:], part[:middle]]
     return end.left & ~useless
+
+
+def _boxes(
+    standing: Standing, stirring: tuple[int, ...], still: frozenset[int], limits: Limits
+) -> list[tuple[int, ...]]:
+    """Return the regions in which all orders of some options leave governed features, as boxes."""
+    reach, stopovers = standing.end.propagation.reach, standing.ends.stopovers
+    placed = {reach.options[number].axis for number in stirring}
+
+    def regions(position: int, axis: int, place: int) -> int:
+        if axis in still:
+            return reach.causal_moves[position].grid
+        if stopovers is not None and axis in placed:
+            return stopovers.alike(axis, place).regions
+        return reach.region(position, place)
+
+    boxes = list(
+        {
+            tuple([regions(n, axis, stand[n]) for n, axis, _ in reach.governed])
+            for stand in standing.ends.rests(stirring, limits, still)
+        }
+    )
+    for n, _, _ in reach.governed:
+        # Boxes that differ in one feature are one.
+        joined: dict[tuple[int, ...], int] = {}
+        for box in boxes:
+            others = box[:n] + box[n + 1 :]
+            joined[others] = joined.get(others, 0) | box[n]
+        boxes = [(*others[:n], some, *others[n:]) for others, some in joined.items()]
+    return boxes
 
 
 def _ends_in(standing: Standing, regions: list[int], open_options: int, limits: Limits) -> bool:

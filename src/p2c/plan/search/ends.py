@@ -1,15 +1,41 @@
-"""All states in which a set of direct actions can end, over all orders and outcomes."""
+"""All states in which a set of direct actions can end, over all orders and outcomes.
+
+What the person sets and no rule changes stands where the set leaves it. So an end is where governed features come to rest, and
+the others count only with the rules that their values let fire.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from graphlib import CycleError, TopologicalSorter
+from itertools import product
+from operator import and_
 from typing import TYPE_CHECKING
 
+from p2c.plan.search.options import placed
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from p2c.plan.compiled.person import Places
     from p2c.plan.search.best_first import Limits
     from p2c.plan.search.options import Options
+    from p2c.plan.search.stopovers import Stopovers
+
+Still = frozenset[int]
+"""Governed features that keep still, whatever their rules say."""
+
+Stand = tuple[int, ...]
+"""The places of the governed features."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A state but for its governed features, and all that is seen of it on the way."""
+
+    places: Places
+    seen: int | Places
 
 
 @dataclass(frozen=True)
@@ -17,44 +43,155 @@ class Ends:
     """The ends of one person's choices, remembered."""
 
     options: Options
+    stopovers: Stopovers | None = None
+    """What is alike on the way, where only the best plan is wanted: then one place stands for all that are."""
     restless: list[Places] = field(default_factory=list)
     """States from which effects may go round without end; empty but for odd cycles of causal rules."""
-    _rests: dict[tuple[tuple[int, ...], frozenset[int]], tuple[Places, ...]] = field(
+    _rests: dict[tuple[tuple[int, ...], Still], dict[Stand, None]] = field(default_factory=dict)
+    _settled: dict[tuple[int | Places, Still], dict[Stand, tuple[Stand, ...]]] = field(
         default_factory=dict
     )
-    _settled: dict[tuple[Places, frozenset[int]], tuple[Places, ...]] = field(default_factory=dict)
+    _targets: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def governed(self) -> tuple[int, ...]:
+        """Return the governed features."""
+        return tuple(each.index for each in self.options.space.governed)
+
+    @cached_property
+    def _position(self) -> dict[int, int]:
+        return {axis: position for position, axis in enumerate(self.governed)}
 
     def rests(
-        self, chosen: tuple[int, ...], limits: Limits, still: frozenset[int] = frozenset()
-    ) -> tuple[Places, ...]:
-        """Return the states at rest after these options: each of them last, after all orders of the others.
+        self, chosen: tuple[int, ...], limits: Limits, still: Still = frozenset()
+    ) -> Iterable[Stand]:
+        """Return where governed features are at rest after these options: each of them last, after all orders of the others.
 
-        Some governed features that no other notices may be told to keep still.
+        Some that no other notices may be told to keep still. A place where a feature was set stands for all that are alike.
         """
+        seen = chosen if self.stopovers is None else self.stopovers.seen(chosen)
+        return self._rest(seen, limits, still)
+
+    def _rest(self, chosen: tuple[int, ...], limits: Limits, still: Still) -> dict[Stand, None]:
         if not chosen:
-            return (self.options.transitions.person.places,)
+            return {self._stand(self.options.transitions.person.places): None}
         known = self._rests.get((chosen, still))
         if known is None:
             limits.check()
-            found: dict[Places, None] = {}
+            stirred: dict[Stand, None] = {}
             for position, number in enumerate(chosen):
-                axis = self.options.listed[number].axis
-                others = chosen[:position] + chosen[position + 1 :]
-                for before in self.rests(others, limits, still):
-                    for place, _ in self.options.targets(number, before):
-                        after = (*before[:axis], place, *before[axis + 1 :])
-                        found |= dict.fromkeys(self.settled(after, still))
-            known = self._rests[chosen, still] = tuple(found)
+                before = self._rest(chosen[:position] + chosen[position + 1 :], limits, still)
+                stirred |= before if self._leaves(number) else self._after(number, before)
+            frame = self._frame(chosen)
+            settled = self._settled.setdefault((frame.seen, still), {})
+            known = self._rests[chosen, still] = {}
+            for stand in stirred:
+                rests = settled.get(stand)
+                if rests is None:
+                    rests = settled[stand] = self._settle(frame, stand, still)
+                for rest in rests:
+                    known[rest] = None
         return known
 
-    def settled(self, places: Places, still: frozenset[int]) -> tuple[Places, ...]:
-        """Return the states in which effects come to rest, all outcomes considered."""
-        known = self._settled.get((places, still))
+    def _leaves(self, number: int) -> bool:
+        """Tell whether an option leaves governed features where they are."""
+        return self.options.listed[number].axis not in self._position
+
+    def _stand(self, places: Places) -> Stand:
+        return tuple([places[axis] for axis in self.governed])
+
+    def _frame(self, chosen: tuple[int, ...]) -> Frame:
+        """Return the person's state after the options on features that no rule changes."""
+        space, bodies = self.options.space, self.options.transitions.bodies
+        options = [self.options.listed[number] for number in chosen]
+        places = placed(
+            self.options.transitions.person.places,
+            [option for option in options if option.axis not in self._position],
+        )
+        if space.judged & space.noticing:
+            return Frame(places, places)
+        others = [n for n in range(len(places)) if n not in self._position]
+        return Frame(places, reduce(and_, (bodies[n][places[n]] for n in others), space.noticing))
+
+    def _after(self, number: int, stands: Iterable[Stand]) -> dict[Stand, None]:
+        """Return where governed features stand when one of them is set: of places that are alike, in the first."""
+        position = self._position[self.options.listed[number].axis]
+        found: dict[Stand, None] = {}
+        for before in stands:
+            head, tail = before[:position], before[position + 1 :]
+            for place in self._places(number, position, before[position]):
+                found[(*head, place, *tail)] = None
+        return found
+
+    def _places(self, number: int, position: int, start: int) -> tuple[int, ...]:
+        known = self._targets.get((number, start))
         if known is None:
-            known = self._settled[places, still] = self._settle(places, still)
+            found = [place for place, _ in self.options.targets(number, start)]
+            if self.stopovers is not None:
+                alike = self.stopovers.alike
+                found = [alike(self.governed[position], place).places[0] for place in found]
+            known = self._targets[number, start] = tuple(dict.fromkeys(found))
         return known
 
-    def _settle(self, places: Places, still: frozenset[int]) -> tuple[Places, ...]:
+    def spread(
+        self, chosen: tuple[int, ...], limits: Limits, rests: Sequence[int] | None = None
+    ) -> Iterator[Places]:
+        """Yield the states in which all orders of some options end: where a feature was set, in every place that is alike.
+
+        Where regions are given to rest in, only those of them.
+        """
+        axes = {self.options.listed[number].axis for number in chosen}
+        frame = list(self._frame(chosen).places)
+        for stand in self.rests(chosen, limits):
+            stands: Iterable[Stand] = (stand,)
+            if self.stopovers is not None:
+                stands = product(
+                    *[
+                        self._alike(position, place, rests) if axis in axes else (place,)
+                        for position, (axis, place) in enumerate(
+                            zip(self.governed, stand, strict=True)
+                        )
+                    ]
+                )
+            for each in stands:
+                for axis, place in zip(self.governed, each, strict=True):
+                    frame[axis] = place
+                yield tuple(frame)
+
+    def _alike(self, position: int, place: int, rests: Sequence[int] | None) -> Sequence[int]:
+        assert self.stopovers is not None
+        alike = self.stopovers.alike(self.governed[position], place)
+        if rests is None or not alike.regions & ~rests[position]:
+            return alike.places
+        region = self.stopovers.reach.region
+        return [each for each in alike.places if region(position, each) & rests[position]]
+
+    def strays(
+        self, chosen: tuple[int, ...], limits: Limits, rests: Sequence[int]
+    ) -> frozenset[int]:
+        """Return the features that some orders of some options leave, where they were set, outside of given regions."""
+        if self.stopovers is None:
+            return frozenset()
+        axes = {self.options.listed[number].axis for number in chosen}
+        stands = self.rests(chosen, limits)
+        return frozenset(
+            axis
+            for position, axis in enumerate(self.governed)
+            if axis in axes
+            and any(
+                self.stopovers.alike(axis, place).regions & ~rests[position]
+                for place in {stand[position] for stand in stands}
+            )
+        )
+
+    def _settle(self, frame: Frame, stand: Stand, still: Still) -> tuple[Stand, ...]:
+        """Return where effects come to rest, all outcomes considered."""
+        places = list(frame.places)
+        for axis, place in zip(self.governed, stand, strict=True):
+            places[axis] = place
+        return tuple(map(self._stand, self._settled_from(tuple(places), still)))
+
+    def _settled_from(self, places: Places, still: Still) -> list[Places]:
         transitions = self.options.transitions
         rests = []
         waiting, met_again = [places], False
@@ -79,7 +216,7 @@ class Ends:
                     waiting.append(following)
         if met_again and _goes_round(after):
             self.restless.append(places)
-        return tuple(rests)
+        return rests
 
 
 def _goes_round(after: dict[Places, list[Places]]) -> bool:

@@ -121,13 +121,12 @@ class Options:
                     waiting.append(end)
                     yield Option(self.transitions.person.prices.per_action, 0, index, end, among)
 
-    def targets(self, number: int, places: Places) -> Sequence[Target]:
-        """Return where an option leads from a state; nowhere, where it is not open there."""
-        index = self.listed[number].axis
-        key = number, places[index]
+    def targets(self, number: int, start: int) -> Sequence[Target]:
+        """Return where an option leads from a place of its feature; nowhere, where it is not open there."""
+        key = number, start
         known = self._targets.get(key)
         if known is None:
-            known = self._targets[key] = self._find_targets(number, places[index])
+            known = self._targets[key] = self._find_targets(number, start)
         return known
 
     @cached_property

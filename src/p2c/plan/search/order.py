@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c.plan.compiled.transitions import Variety
 from p2c.plan.search.best_first import Arrival, Chain, Key, Move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.plan.compiled.person import Places
     from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.search.best_first import Limits
-    from p2c.plan.search.options import Options
+    from p2c.plan.search.options import Options, Target
+    from p2c.plan.search.stopovers import Stopovers
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,30 @@ class Ordering:
     """What options on governed features take at least, where more is known than their price."""
     most: float
     """The effort past which orders are of no use."""
+    may_come: Callable[[Places, tuple[int, ...]], bool]
+    """Whether a state and the options still to be done may lead to where governed features must end, as a look ahead tells."""
+    stopovers: Stopovers | None = None
+    """What is alike on the way, where only the best order is wanted."""
+
+    @cached_property
+    def _targets(self) -> dict[tuple[int, int], Sequence[Target]]:
+        return {}
+
+    def targets(self, number: int, start: int) -> Sequence[Target]:
+        """Return where an option leads from a place of its feature, as far as it is of use."""
+        axis = self.options.listed[number].axis
+        found = self.options.targets(number, start)
+        if self.stopovers is None or axis not in self.position:
+            return found
+        known = self._targets.get((number, start))
+        if known is None:
+            stays = partial(self._stays, self.position[axis])
+            known = tuple(self.stopovers.targets(axis, start, found, stays))
+            self._targets[number, start] = known
+        return known
+
+    def _stays(self, position: int, place: int) -> bool:
+        return not self.strays(position, place)
 
     @property
     def transitions(self) -> Transitions:
@@ -82,7 +108,7 @@ class Partway(NamedTuple):
     places: Places
     left: tuple[int, ...]
     loose: tuple[tuple[int, int], ...]
-    """The governed features whose place may still vary, and where each came from."""
+    """Where end states count as points: the governed features whose place may still vary, and where each came from."""
     chain: Chain | None
 
 
@@ -101,6 +127,8 @@ def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
             yield Arrival(key.effort, key.way, path.places, path.chain)
             continue
         limits.check()
+        if not ordering.may_come(path.places, path.left):
+            continue
         for following in _following(ordering, path):
             known = best.get(following[1:4])
             if known is None or following.key < known:
@@ -122,7 +150,7 @@ def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
         for place, number in enumerate(path.left):
             left = path.left[:place] + path.left[place + 1 :]
             axis = ordering.options.listed[number].axis
-            for end, among in ordering.options.targets(number, path.places):
+            for end, among in ordering.targets(number, path.places[axis]):
                 move = Move(axis, path.places[axis], end, True, 0, False, among)
                 following = _made(ordering, path, move, left, number)
                 if ordering.transitions.lasts(axis, following.places):
@@ -149,9 +177,10 @@ def _made(
             if not later:
                 length += ordering.strays(position, move.end)
                 length -= ordering.strays(position, move.start)
-        loose = tuple(each for each in loose if each[0] != index)
-        if move.among[1:]:
-            loose = tuple(sorted((*loose, (index, move.start))))
+        if ordering.transitions.variety is Variety.POINTS:
+            loose = tuple(each for each in loose if each[0] != index)
+            if move.among[1:]:
+                loose = tuple(sorted((*loose, (index, move.start))))
     places = (*path.places[:index], move.end, *path.places[index + 1 :])
     sequence = (*path.key.sequence, (index, move.end))
     key = Key(effort=effort, length=length, way=way, sequence=sequence)

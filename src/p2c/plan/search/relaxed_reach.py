@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from p2c.plan.compiled.causal_moves import Case, CausalMoves
+    from p2c.plan.compiled.person import Places
     from p2c.plan.compiled.space import Space
     from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.search.options import Option
@@ -210,6 +211,19 @@ class RelaxedReach:
         for number in stirring:
             self.let(number, may_of, must_of, regions)
         return self.look(may_of, must_of, regions)
+
+    def may_come(self, places: Places, left: tuple[int, ...], rests: Sequence[int]) -> bool:
+        """Tell whether governed features may come from a state to some regions each, by doing some options."""
+        own = self.transitions.person.places
+        if any(places[n] != own[n] for n in self.transitions.excused if n not in self.on_axis):
+            # Within its own region, but beside its own value, a feature has no exception.
+            return True
+        regions = [self.region(n, places[axis]) for n, axis, _ in self.governed]
+        may_of = list(map(getitem, self.transitions.bodies, places))
+        must_of = may_of[:]
+        for number in left:
+            self.let(number, may_of, must_of, regions)
+        return all(map(and_, self.look(may_of, must_of, regions).regions, rests))
 
     def let(self, number: int, may_of: list[int], must_of: list[int], regions: list[int]) -> None:
         """Note what an option may let fire, besides what is noted: a governed feature may be set to any value."""

@@ -33,10 +33,11 @@ from p2c.plan.search.order import Beaten, Ordering, orders
 from p2c.plan.search.propagation import Propagation
 from p2c.plan.search.relaxed_reach import RelaxedReach
 from p2c.plan.search.shares import shares
+from p2c.plan.search.stopovers import Stopovers
 from p2c.plan.search.unmet_reasons import UnmetReasons
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.plan.compiled.person import Places
     from p2c.plan.search.best_first import Lead, Limits
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 NOTHING: Mapping[int, int] = {}
 
-FEW = 12
+FEW = 14
 """Up to how many options that stir others all their ends are looked at before they are put in order."""
 
 
@@ -77,7 +78,13 @@ class SetSearch:
 
     @cached_property
     def _ends(self) -> Ends:
-        return Ends(self.options)
+        return Ends(self.options, self._stopovers)
+
+    @cached_property
+    def _stopovers(self) -> Stopovers | None:
+        plans = self.options.transitions.variety is Variety.PLANS
+        useful = self.first_only and plans and Device.STOPOVERS in self.devices
+        return Stopovers(self._reach) if useful else None
 
     @cached_property
     def _influencing(self) -> InfluencingOptions:
@@ -113,8 +120,10 @@ class SetSearch:
 
     def unmet_reasons(self, standing: Standing, limits: Limits) -> list[int]:
         """Return why no order of a choice reaches the goal."""
-        ends = self.ends(standing.choice.chosen, limits)
-        return UnmetReasons(self.options, self._influencing).reasons(ends, standing.landmarks)
+        chosen, landmarks = standing.choice.chosen, standing.landmarks
+        ends = self.ends(chosen, limits, landmarks.rests)
+        strays = self._ends.strays(self._stirring(chosen), limits, landmarks.rests)
+        return UnmetReasons(self.options, self._influencing).reasons(ends, strays, landmarks)
 
     def orders(
         self, choice: Choice, rests: list[int], limits: Limits, least: Mapping[int, int] = NOTHING
@@ -124,21 +133,25 @@ class SetSearch:
         Where a better path is known than all that are left, they are `Beaten`.
 
         What stirs nothing is taken as done while the others are put in order, and then slipped in where it comes first;
-        but where some of the choice reaches the goal without the rest, it matters when.
+        but where some of the choice reaches the goal without the rest, it matters when. A path that comes to the goal
+        before its end is beaten by its beginning, if only the best is wanted.
         """
         few = limits.is_hard and len(self._stirring(choice.chosen)) <= FEW
-        if few and Device.ENDS in self.devices and not self._most_ends(choice, limits):
+        if few and Device.ENDS in self.devices and not self._most_ends(choice, rests, limits):
             return
         ordered = partial(self._ordered, choice, rests, limits, least)
-        paths = ordered(halts=contains_one(mask_of(choice.chosen), self.arrived))
+        halts = not self.efforts and contains_one(mask_of(choice.chosen), self.arrived)
+        paths = ordered(halts=halts)
         ends: set[Places] = set()
         for arrival in paths:
             if self._passes_the_goal(arrival):
+                if self.efforts:
+                    raise Beaten
                 yield from ordered(halts=True)
                 return
             yield arrival
             ends.add(arrival.places)
-            if len(ends) >= self._most_ends(choice, limits):
+            if len(ends) >= self._most_ends(choice, rests, limits):
                 return
 
     def _ordered(
@@ -162,7 +175,10 @@ class SetSearch:
             return not astray and transitions.judge(placed(places, calm)).goal
 
         most = min(self.efforts, default=math.inf) - sum(each.effort for each in calm)
-        ordering = Ordering(self.options, chosen, arrives, strays, halts, least, most)
+        may_come = partial(reach.may_come, rests=rests)
+        ordering = Ordering(
+            self.options, chosen, arrives, strays, halts, least, most, may_come, self._stopovers
+        )
         for arrival in orders(ordering, limits):
             yield _joined(transitions.person.places, arrival, calm)
 
@@ -176,7 +192,7 @@ class SetSearch:
                 return True
         return False
 
-    def _most_ends(self, choice: Choice, limits: Limits) -> float:
+    def _most_ends(self, choice: Choice, rests: list[int], limits: Limits) -> float:
         """Return in how many goal states a choice can end at most; where places are left to vary, that is not known."""
         places, governed = self.options.transitions.person.places, self.options.space.governed_axes
         points = self.options.transitions.variety is Variety.POINTS
@@ -185,14 +201,17 @@ class SetSearch:
         if any(places[index] == OFF for index in governed):
             return math.inf
         return sum(
-            self.options.transitions.judge(each).goal for each in self.ends(choice.chosen, limits)
+            self.options.transitions.judge(each).goal
+            for each in self.ends(choice.chosen, limits, rests)
         )
 
-    def ends(self, chosen: tuple[int, ...], limits: Limits) -> list[Places]:
-        """Return the states in which doing all chosen options can end."""
+    def ends(
+        self, chosen: tuple[int, ...], limits: Limits, rests: Sequence[int] | None = None
+    ) -> list[Places]:
+        """Return the states in which doing all chosen options can end; where a feature was set, in given regions only."""
         stirring = self._stirring(chosen)
         calm = self._rest_of(chosen, stirring)
-        return [placed(places, calm) for places in self._ends.rests(stirring, limits)]
+        return [placed(places, calm) for places in self._ends.spread(stirring, limits, rests)]
 
     def _stirring(self, chosen: tuple[int, ...]) -> tuple[int, ...]:
         """Return those of some options that can set off effects; of options added on the way, all on features that can."""

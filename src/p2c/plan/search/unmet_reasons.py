@@ -26,16 +26,18 @@ class UnmetReasons:
     options: Options
     influencing: InfluencingOptions
 
-    def reasons(self, ends: list[Places], landmarks: Landmarks) -> list[int]:
+    def reasons(
+        self, ends: list[Places], strays: frozenset[int], landmarks: Landmarks
+    ) -> list[int]:
         """Return, for each reason why a choice falls short, the open options that may remedy it.
 
         A single end gives all its reasons. Several ends, as the order decides, give one in common: to remedy one of
-        the ends.
+        the ends. Features that were set where they cannot stay stray; they must be carried on.
         """
         left = landmarks.left
-        if not ends:
+        if not ends and not strays:
             return [left & self.options.stirring_mask]
-        found = []
+        found = [[landmarks.stirred(axis) & left] for axis in sorted(strays)]
         for places in ends:
             verdict = self.options.transitions.judge(places)
             if verdict.goal:
