@@ -16,6 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.clock import processor_time
 from benchmarks.proved import MODELS
@@ -28,9 +29,7 @@ from p2c.plan.search.best_first import Limits
 from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
+    from collections.abc import Sequence
 
     from p2c.domain.row import State
 
@@ -53,27 +52,25 @@ class Trial:
         assert self.recourse.judged is not None
         return self.recourse.judged.read_row(row)
 
-    def completions(self, state: State, held: Sequence[str], seed: int) -> list[State]:
+    def accepted(self, states: pd.DataFrame) -> Any:
+        """Tell of each state whether the model itself accepts it."""
+        return self.recourse.decide(states)
+
+    def completions(self, state: State, held: Sequence[str], seed: int) -> pd.DataFrame:
         """Return states with some values held and all others drawn from their domains."""
         chance = np.random.default_rng(seed)
-        columns: dict[str, list[Any]] = {}
+        columns: dict[str, Any] = {}
         for feature in self.theory.features:
-            drawn = chance.integers(feature.domain.size, size=DRAWN).tolist()
-            free = feature.name not in held
-            columns[feature.name] = (
-                [feature.domain.value(each) for each in drawn]
-                if free
-                else [state[feature.name]] * DRAWN
-            )
-        return [
-            dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)
-        ]
+            drawn = chance.integers(feature.domain.size, size=DRAWN)
+            places, which = np.unique(drawn, return_inverse=True)
+            values = np.array([feature.domain.value(int(place)) for place in places], dtype=object)
+            own = feature.name in held
+            columns[feature.name] = [state[feature.name]] * DRAWN if own else values[which]
+        return self.table(columns)
 
-    def accepted(self, row: pd.Series, states: Sequence[Mapping[str, Any]]) -> Any:
-        """Tell of each state whether the model itself accepts it."""
-        source = self.recourse.source
-        assert source.model is not None
-        return source.model.answer(source.view.ask(row, states)).accepted
+    def table(self, states: Any) -> pd.DataFrame:
+        """Return states as a table with the types of the data."""
+        return pd.DataFrame(states).astype(self.refused.dtypes[list(self.theory.feature)])
 
     def proved_again(self, row: pd.Series, held: Sequence[str], limit: float) -> bool:
         """Tell whether the search for plans proves that nobody with some values is accepted; all others are free to change."""
@@ -97,7 +94,7 @@ def measure(name: str, kind: str, *, rows: int, limit: float, seed: int) -> tupl
         sizes.append(len(held))
         times.append(1000 * seconds)
         state = trial.read(row)
-        forced += not trial.accepted(row, trial.completions(state, held, place)).any()
+        forced += not trial.accepted(trial.completions(state, held, place)).any()
         again += trial.proved_again(row, held, limit)
         rests = [[name for name in held if name != each] for each in held]
         ends = [accepted_beside(trial.theory, state, rest) for rest in rests]
@@ -107,7 +104,7 @@ def measure(name: str, kind: str, *, rows: int, limit: float, seed: int) -> tupl
             for rest, end in zip(rests, found, strict=True)
             for name in rest
         )
-        minimal += len(found) == len(held) and kept and bool(trial.accepted(row, found).all())
+        minimal += len(found) == len(held) and kept and trial.accepted(trial.table(found)).all()
     return (
         f"{name:7} {kind:10} {len(people):4} people: {forced} forced on {DRAWN} completions each, {again} proved again by the "
         f"search for plans, {minimal} without a proper subset that forces; {min(sizes)} to {max(sizes)} values; "
