@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
 from p2c import Recourse
 from p2c.plan.outcome import Found
@@ -12,6 +16,8 @@ from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import pandas as pd
 
     from benchmarks.peers.protocol import Path
     from benchmarks.world import State, World
@@ -54,7 +60,7 @@ def prepare_model(world: World) -> Finder:
 
 
 def recourse_of(world: World) -> Recourse:
-    """Return a world's model with the problem's features and causal rules."""
+    """Return a world's model, behind columns as people make them, with the problem's features and causal rules."""
     data, theory = world.problem.to_dict(), world.problem.theory
     governing = [
         render_rule(rule)
@@ -62,10 +68,24 @@ def recourse_of(world: World) -> Recourse:
         if rule.head is None or rule.head.predicate in theory.rules_of
     ]
     keys: dict[str, Any] = {"law": data["causal"]} if "causal" in data else {}
+    listed = [each.name for each in theory.features if each.is_listed]
+    frame = world.frame.astype(dict.fromkeys(listed, str))
     return Recourse.fit(
-        world.model, world.frame, desired=1, causal="\n".join(governing) or None,
-        features=data["features"], **keys,
+        as_pipeline(world, frame), frame, desired=True, threshold=0.5,
+        causal="\n".join(governing) or None, features=data["features"], **keys,
     )  # fmt: skip
+
+
+def as_pipeline(world: World, frame: pd.DataFrame) -> Pipeline:
+    """Return a world's fitted model as a pipeline of scikit-learn: the same columns, made by transformers."""
+    columns = [
+        (each.name, OneHotEncoder(categories=[list(each.places)], sparse_output=False), [each.name])
+        if each.is_listed
+        else (each.name, "passthrough", [each.name])
+        for each in world.features
+    ]
+    spread = ColumnTransformer(columns).fit(frame)
+    return Pipeline([("columns", spread), ("model", world.model.fitted)])
 
 
 def _answer(plan: Plan) -> Answer:
