@@ -163,6 +163,22 @@ def shorten(text: str, limit: int = 40) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in cut)
 
 
+def shown(found: object) -> str:
+    """Return a value as a message shows what was found: on one line, in a few letters.
+
+    >>> shown("no"), shown(10**400)
+    ("'no'", 'a number of more than 30 digits')
+    """
+    huge = "a number of more than 30 digits"
+    if isinstance(found, int) and abs(found) > 1e30:
+        return huge
+    try:
+        text = " ".join(repr(found).split())
+    except ValueError:  # Python does not write whole numbers of thousands of digits
+        return huge
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural unless it is one.
 

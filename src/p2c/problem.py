@@ -166,12 +166,8 @@ class Problem(Statement):
         if type(frame).__module__.startswith("dask") and problem.decider is None:
             from p2c.plan.tables.frames import plan_lazily
 
-            limits: dict[str, Any] = {
-                "engine": engine,
-                "time_limit": time_limit,
-                "node_limit": node_limit,
-            }
-            part = partial(problem.plan_many, details=details, progress=False, **limits)
+            plan = partial(problem.plan_many, details=details, progress=False, engine=engine)
+            part = partial(plan, time_limit=time_limit, node_limit=node_limit)
             return plan_lazily(problem.compiled, frame, part)
         return answers.plan_many(problem, frame, policy, details=details, progress=progress)
 

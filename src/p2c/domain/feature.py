@@ -95,6 +95,14 @@ def exact(number: Number) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
 
 
+def is_finite(number: Number) -> bool:
+    """Tell whether a float can hold a number."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
 @dataclass(frozen=True)
 class Grid:
     """The evenly spaced admissible values of a number, from `start` up to at most `stop`."""

@@ -5,11 +5,12 @@ A union of types would report its fault once for every branch.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, StrictStr, WithJsonSchema
 from pydantic_core import PydanticCustomError
+
+from p2c.domain.feature import is_finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,11 +23,7 @@ def _refuse(expected: str) -> PydanticCustomError:
 def _number(raw: Any, expected: str = "a number") -> int | float:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise _refuse(expected)
-    try:
-        finite = math.isfinite(raw)
-    except OverflowError:
-        finite = False
-    if not finite:
+    if not is_finite(raw):
         raise _refuse("a number within the range of a float")
     return raw
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, SupportsFloat, TypedDict
 
 from p2c.domain.spec import ProblemSpec
-from p2c.errors import P2CError, suggestion
+from p2c.errors import P2CError, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,13 +53,13 @@ def check_seconds(name: str, limit: object) -> None:
     p2c.errors.P2CError: time_limit: expected seconds, from 0 to 1,000,000,000, found nan
     """
     if limit is not None and not 0 <= _number(limit) <= LONGEST:
-        raise P2CError(f"{name}: expected seconds, from 0 to {LONGEST:,}, found {_shown(limit)}")
+        raise P2CError(f"{name}: expected seconds, from 0 to {LONGEST:,}, found {shown(limit)}")
 
 
 def check_count(name: str, limit: object) -> None:
     """Refuse what is no limit of states; None is none."""
     if limit is not None and not 0 <= _number(limit) < math.inf:
-        raise P2CError(f"{name}: expected a number of states, from 0 on, found {_shown(limit)}")
+        raise P2CError(f"{name}: expected a number of states, from 0 on, found {shown(limit)}")
 
 
 def _number(limit: object) -> float:
@@ -70,11 +70,3 @@ def _number(limit: object) -> float:
         return float(limit)
     except OverflowError:
         return math.inf
-
-
-def _shown(limit: object) -> str:
-    try:
-        text = repr(limit)
-    except ValueError:  # Python does not write whole numbers of thousands of digits
-        return "a number of thousands of digits"
-    return text if len(text) <= 40 else f"{text[:40]}…"

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Feature, Kind, Value, exact
-from p2c.errors import Fault, RowError, suggestion
+from p2c.errors import Fault, RowError, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -85,8 +85,8 @@ def read_value(feature: Feature, raw: Any, *, bounded: bool = True) -> Value:
     usable = isinstance(value, str | int | float) and not isinstance(value, bool)
     if not usable or value not in feature.places:
         known = [str(each) for each in feature.places]
-        word = value[:100] if isinstance(value, str) else _shown(value)
-        raise ValueError(f"{_shown(value)} is not one of its values; {suggestion(word, known)}")
+        word = value[:100] if isinstance(value, str) else shown(value)
+        raise ValueError(f"{shown(value)} is not one of its values; {suggestion(word, known)}")
     return feature.domain.value(feature.places[value])
 
 
@@ -99,14 +99,14 @@ def _missing(name: str, spare: set[str]) -> str:
 def _number(feature: Feature, value: object, *, bounded: bool) -> int | float:
     expected = "expected a whole number" if feature.kind is Kind.INT else "expected a number"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{expected}, found {_shown(value)}")
+        raise ValueError(f"{expected}, found {shown(value)}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{expected}, found {value}")
     if feature.kind is Kind.INT and value != int(value):
         raise ValueError(f"{expected}, found {float(value)}")
     if bounded and not exact(feature.minimum) <= exact(value) <= exact(feature.maximum):
-        shown = _shown(int(value) if feature.kind is Kind.INT else value)
-        raise ValueError(f"{shown} is outside its range, {feature.minimum} to {feature.maximum}")
+        own = shown(int(value) if feature.kind is Kind.INT else value)
+        raise ValueError(f"{own} is outside its range, {feature.minimum} to {feature.maximum}")
     return int(value) if feature.kind is Kind.INT else float(value)
 
 
@@ -121,13 +121,6 @@ def _plain(raw: Any) -> Any:
     if isinstance(raw, float) and math.isnan(raw):
         return None
     return str(raw) if isinstance(raw, str) else raw
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, int) and abs(value) > 1e30:
-        return "a number of more than 30 digits"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def read_cell(feature: Feature, text: str | None) -> Any:

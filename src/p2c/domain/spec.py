@@ -30,7 +30,7 @@ from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     Weight,
 )
 from p2c.domain.toml import placed_text
-from p2c.errors import Fault, P2CError, ProblemError, misread, suggestion
+from p2c.errors import Fault, P2CError, ProblemError, misread, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -387,6 +387,5 @@ def _fault(error: ErrorDetails) -> Fault:
 def _shown(found: object) -> str:
     """Return what was found, in a few words and on one line."""
     if isinstance(found, str | int | float) or found is None:
-        text = repr(found) if not isinstance(found, int) or abs(found) < 1e30 else "a huge number"
-        return text if len(text) <= 60 else f"{text[:59]}…"
+        return shown(found)
     return {"dict": "a table", "list": "a list"}.get(name := type(found).__name__, f"a {name}")

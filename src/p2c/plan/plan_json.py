@@ -7,7 +7,6 @@ say more of that, such as that no cost is below 0.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -29,9 +28,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from p2c.domain.cost import Norm
-from p2c.domain.feature import RestrictionKind  # noqa: TC001 - pydantic needs it at run time
+from p2c.domain.feature import RestrictionKind, is_finite
 from p2c.domain.spec import SourceSpec  # noqa: TC001 - pydantic needs it at run time
-from p2c.errors import PlanError, suggestion
+from p2c.errors import PlanError, shown, suggestion
 from p2c.plan.outcome import (
     Already,
     Blocker,
@@ -51,11 +50,9 @@ if TYPE_CHECKING:
 
     from p2c.plan.outcome import Plan
 
-LARGEST = sys.float_info.max
-
 
 def _number(raw: Any) -> int | float:
-    if isinstance(raw, int | float) and not isinstance(raw, bool) and abs(raw) <= LARGEST:
+    if isinstance(raw, int | float) and not isinstance(raw, bool) and is_finite(raw):
         return raw
     raise PydanticCustomError("p2c", "expected a number")
 
@@ -343,7 +340,7 @@ def _refusal(error: ErrorDetails) -> str:
         expected = EXPECTED["model_type"]
     else:
         expected = EXPECTED.get(kind, error["msg"])
-    return f"{_place(keys) or 'plan'}: {expected}, found {_shown(found)}"
+    return f"{_place(keys) or 'plan'}: {expected}, found {shown(found)}"
 
 
 def _place(keys: list[int | str]) -> str:
@@ -358,11 +355,3 @@ def _place(keys: list[int | str]) -> str:
         elif not isinstance(before, int) or key not in ("direct", "causal", "law", "constraint"):
             names.append(key)
     return ": ".join([*([", ".join(counts)] if counts else []), *names])
-
-
-def _shown(raw: object) -> str:
-    try:
-        text = " ".join(repr(raw).split())
-    except ValueError:  # Python does not write whole numbers of thousands of digits
-        return "a number of thousands of digits"
-    return text if len(text) <= 40 else f"{text[:40]}…"

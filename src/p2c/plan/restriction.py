@@ -6,11 +6,10 @@ the limits become. Limits bound what a change may end in, not who asks: a value 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import Action, Grid, Points, RestrictionKind, exact, unrestricted
+from p2c.domain.feature import Action, Grid, Points, RestrictionKind, exact, is_finite, unrestricted
 from p2c.errors import Fault, ProblemError, suggestion
 from p2c.plan.blockers import widened
 from p2c.plan.compiled.space import Space
@@ -116,20 +115,13 @@ def _check(feature: Feature, restriction: Restriction) -> None:
     if restriction.action in (Action.UP, Action.DOWN) and not feature.has_order:
         raise ValueError(f"'{restriction.action.value}' needs an order, which names have not")
     numbers = (restriction.least, restriction.most, restriction.weight)
-    if not all(each is None or _is_finite(each) for each in numbers):
+    if not all(each is None or is_finite(each) for each in numbers):
         raise ValueError("expected a number within the range of a float")
     if restriction.weight is not None and restriction.weight < 0:
         raise ValueError(f"weight: expected a number, 0 or more, found {restriction.weight}")
     limited = restriction.least is not None or restriction.most is not None
     if limited and not feature.kind.is_number:
         raise ValueError("limits need a number; use 'only' to choose among names")
-
-
-def _is_finite(number: Number) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False
 
 
 def _limits(wide: Feature, feature: Feature, restriction: Restriction) -> dict[str, Any]:

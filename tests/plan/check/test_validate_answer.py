@@ -265,7 +265,7 @@ def test_a_missing_key_of_an_action_is_named(key: str) -> None:
         ({"cost": "cheap"}, "cost: expected a number, found 'cheap'"),
         ({"cost": float("nan")}, "cost: expected a number, found nan"),
         ({"cost": True}, "cost: expected a number, found True"),
-        ({"cost": 10**5000}, "cost: expected a number, found a number of thousands of digits"),
+        ({"cost": 10**5000}, "cost: expected a number, found a number of more than 30 digits"),
         ({"cost": None}, None),
         ({"optimal": "yes"}, "optimal: expected true or false"),
         ({"initial": [1]}, r"initial: expected an object of keys and values, found \[1\]"),
