@@ -188,6 +188,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def first_few(words: Iterable[str], most: int = 5) -> str:
+    """Return the first of some words, and a sign where there are more.
+
+    >>> first_few(["age", "debt", "job"], most=2)
+    'age, debt, …'
+    """
+    known = list(words)
+    return ", ".join([*known[:most], *(["…"] if len(known) > most else [])])
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return a hint that names the nearest known word, or the known words where none is near."""
     words = sorted(set(known))
@@ -196,5 +206,4 @@ def suggestion(word: str, known: Iterable[str]) -> str:
         return f"did you mean '{near[0]}'?"
     if not words:
         return "there are none"
-    shown = ", ".join(f"'{each}'" for each in words[:8])
-    return f"known: {shown}{', …' if len(words) > 8 else ''}"
+    return "known: " + first_few((f"'{each}'" for each in words), most=8)

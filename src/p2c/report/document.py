@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Points
+from p2c.errors import first_few
 from p2c.explain.facts import rules_words
 from p2c.explain.letter import teller_in, write_letter
 from p2c.explain.phrases import ENGLISH, phrases_of
@@ -193,5 +194,4 @@ def values_text(feature: Feature) -> str:
     if not isinstance(domain, Points):
         span = f"{number_words(feature.minimum)} to {number_words(feature.maximum)}"
         return f"{span} {feature.unit}".strip()
-    shown = ", ".join(str(value) for value in domain.values[:SHOWN])
-    return f"{shown}, …" if domain.size > SHOWN else shown
+    return first_few(map(str, domain.values), most=SHOWN)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Action
 from p2c.domain.spec import Effects, Exceptions
-from p2c.errors import suggestion
+from p2c.errors import first_few, suggestion
 from p2c.rules.binder import render_decision
 from p2c.rules.cells import every_test
 from p2c.rules.evaluate import in_head
@@ -223,9 +223,8 @@ def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
             continue
         missing = [value for value in feature.places if value not in constants]
         if len(missing) > 1:  # a single one is what the others are not
-            shown = ", ".join(render_term(Constant(value)) for value in missing[:8])
-            more = ", …" if len(missing) > 8 else ""
-            message = f"features.{name}.values: no rule mentions {shown}{more}: check the spelling, or leave them if the rules treat them alike"
+            few = first_few((render_term(Constant(value)) for value in missing), most=8)
+            message = f"features.{name}.values: no rule mentions {few}: check the spelling, or leave them if the rules treat them alike"
             yield Finding(Concern.UNMENTIONED_VALUES, message, about=name)
 
 
@@ -302,8 +301,7 @@ def _implying(formulas: Formulas, clause: Clause, others: list[Clause], effort: 
     for other in others:
         if _excludes(formulas, body, [other], effort):
             return f"line {other.rule.at.line}"
-    lines = ", ".join(str(each.rule.at.line) for each in others[:5])
-    return f"lines {lines}{', …' if len(others) > 5 else ''} together"
+    return f"lines {first_few(str(each.rule.at.line) for each in others)} together"
 
 
 def _excludes(

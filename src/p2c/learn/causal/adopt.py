@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import read_spec
-from p2c.errors import Fault, ProblemError, ReviewError, counted
+from p2c.errors import Fault, ProblemError, ReviewError, counted, first_few
 from p2c.learn.causal.contradictions import (
     refuse_contradictions,
     refuse_deadlocks,
@@ -28,9 +28,10 @@ def approved_rules(review: Review) -> Approved:
     """Return the rules that a planner may use, once every candidate is answered and no two answers clash."""
     pending = [each.id for each in review.pending()]
     if pending:
-        shown = ", ".join(pending[:5]) + (", …" if len(pending) > 5 else "")
         count = f"{counted(len(pending), 'rule')} {'is' if len(pending) == 1 else 'are'}"
-        message = f"{review.path}: {count} not reviewed: {shown}: answer with p2c review"
+        message = (
+            f"{review.path}: {count} not reviewed: {first_few(pending)}: answer with p2c review"
+        )
         raise ReviewError(message, rules=pending)
     approved = review.approved()
     refuse_deadlocks(approved.rules, review.features)

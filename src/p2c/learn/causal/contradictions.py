@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Law
 from p2c.domain.spec import read_spec
-from p2c.errors import ProblemError, ReviewError, RuleError
+from p2c.errors import ProblemError, ReviewError, RuleError, first_few
 from p2c.rules.bind import build_theory
 from p2c.rules.evaluate import in_head
 from p2c.rules.meaning import landmarks
@@ -227,5 +227,4 @@ def _clauses(formulas: Formulas, proposals: Iterable[Proposal]) -> dict[str, Cla
 
 def _refusal(message: str, *proposals: Proposal) -> ReviewError:
     ids = [each.id for each in proposals]
-    shown = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
-    return ReviewError(f"{shown}: {message}", rules=ids)
+    return ReviewError(f"{first_few(ids)}: {message}", rules=ids)

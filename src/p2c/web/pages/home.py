@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from p2c.domain.feature import in_language
+from p2c.errors import first_few
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import decision_words, filled, label_words, number_words, value_words
 from p2c.rules.theory import Test
@@ -172,7 +173,7 @@ def _named(theory: Theory, names: Iterable[str], phrases: Phrases) -> str:
         for each in theory.features
         if each.name in chosen
     ]
-    return ", ".join([*labels[:MOST], *(["…"] if len(labels) > MOST else [])])
+    return first_few(labels, most=MOST)
 
 
 def _told(theory: Theory, condition: Condition, phrases: Phrases) -> str:
