@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from p2c.learn.model.additive import AdditiveScore, Axis, Curve, ScoreLine, Table
+from p2c.learn.model.additive import AdditiveScore, ColumnCells, Curve, ScoreLine, Table
 from p2c.learn.model.read_model import ReadModel
 from p2c.problem import Problem
 from p2c.rules.render import render_atom, render_term
@@ -139,12 +139,12 @@ def random_score(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveS
     return AdditiveScore(axes, np.zeros(margins), cut, cut, tuple(tables))
 
 
-def _axis(rng: random.Random, feature: Feature) -> Axis:
+def _axis(rng: random.Random, feature: Feature) -> ColumnCells:
     size = feature.domain.size
     values = [feature.domain.value(place) for place in range(size)]
     if feature.kind.is_number:
         cuts = sorted({float(v) - rng.choice((0, 0.5, 0.01)) for v in values if rng.random() < 0.5})
-        return Axis(feature.name, len(cuts) + 2, np.array(cuts), missing=len(cuts) + 1)
+        return ColumnCells(feature.name, len(cuts) + 2, np.array(cuts), missing=len(cuts) + 1)
     kinds = rng.randint(1, size)
     places = {str(value): rng.randrange(kinds) for value in values}
-    return Axis(feature.name, kinds + 1, None, places, missing=kinds)
+    return ColumnCells(feature.name, kinds + 1, None, places, missing=kinds)

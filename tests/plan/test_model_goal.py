@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from p2c.errors import P2CError
-from p2c.learn.model.additive import AdditiveScore, Axis, ScoreLine
+from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c.learn.model.read_model import ReadModel
 from p2c.plan.planner import find_plan
 from p2c.plan.search.devices import ALL, Device
@@ -95,8 +95,8 @@ def test_where_the_model_alone_decides_plans_are_those_of_brute_force_on_many_mo
 
 
 def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:
-    hours = Axis("hours", 2, np.array([]), missing=1)
-    age = Axis("age", 2, np.array([]), missing=1)
+    hours = ColumnCells("hours", 2, np.array([]), missing=1)
+    age = ColumnCells("age", 2, np.array([]), missing=1)
     lines = (ScoreLine(0, np.array([1.0])), ScoreLine(1, np.array([0.5])))
     border = np.array([100.0])
     score = AdditiveScore((hours, age), np.zeros(1), border, border, lines=lines)

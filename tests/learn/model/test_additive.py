@@ -12,7 +12,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from p2c.learn.model import AdditiveScore, Read, read
-from p2c.learn.model.additive import ACCEPTED, REFUSED, UNSURE, Axis, Table
+from p2c.learn.model.additive import ACCEPTED, REFUSED, UNSURE, ColumnCells, Table
 from tests.learn.model.cases import encoded
 from tests.learn.model.people import good, grade, make_people
 
@@ -42,21 +42,21 @@ def _random_cells(
 
 
 def test_a_number_on_a_cut_is_below_it() -> None:
-    axis = Axis("income", 4, np.array([10.0, 20.0]), missing=3)
+    axis = ColumnCells("income", 4, np.array([10.0, 20.0]), missing=3)
     assert axis.locate([9, 10, np.nextafter(10, 11), 20, 21, np.nan]).tolist() == [0, 0, 1, 1, 2, 3]
 
 
 def test_what_was_not_read_has_no_cell_and_is_unsure() -> None:
-    job = Axis("job", 1, None, {"nurse": 0})
+    job = ColumnCells("job", 1, None, {"nurse": 0})
     assert job.locate(["nurse", "pilot", None]).tolist() == [0, -1, -1]
-    whole = Axis("age", 2, np.array([40.0]), whole=True)
+    whole = ColumnCells("age", 2, np.array([40.0]), whole=True)
     assert whole.locate([40.0, 40.5, 41.0]).tolist() == [0, -1, 1]
     score = AdditiveScore((job,), np.array([1.0]), np.array([0.0]), np.array([0.0]))
     assert score.decide(np.array([[0], [-1]])).tolist() == [ACCEPTED, UNSURE]
 
 
 def test_scores_within_rounding_of_the_cut_are_unsure() -> None:
-    job = Axis("job", 3, None, {"a": 0, "b": 1, "c": 2})
+    job = ColumnCells("job", 3, None, {"a": 0, "b": 1, "c": 2})
     table = Table((0,), np.array([[-1.0], [1e-9], [1.0]]))
     zero = np.zeros(1)
     score = AdditiveScore((job,), zero, zero, zero, (table,), rounding=1e-8, magnitude=1.0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from p2c.learn.model import compiled
-from p2c.learn.model.additive import AdditiveScore, Axis, Table
+from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
 from p2c.learn.model.read_model import ReadModel
 from tests.learn.model.test_priced_leaves import SIZES, random_score
 from tests.plan.judged import never
@@ -69,7 +69,7 @@ def _is_part(one: tuple[int, ...], point: tuple[int, ...]) -> bool:
 
 def test_there_is_room_for_as_many_boxes_as_it_takes() -> None:
     rng = np.random.default_rng(0)
-    axes = tuple(Axis(f"f{n}", 12, np.arange(11.0)) for n in range(4))
+    axes = tuple(ColumnCells(f"f{n}", 12, np.arange(11.0)) for n in range(4))
     tables = tuple(
         Table((one, other), rng.integers(-9, 9, (12, 12, 1)).astype(float))
         for one in range(4)

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from p2c.learn.model.additive import AdditiveScore, Axis, Table
+from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
 from p2c.learn.model.leaves import Leaves
 from p2c.learn.model.priced_leaves import PricedLeaves
 
@@ -16,7 +16,7 @@ SIZES = (3, 4, 2)
 
 
 def random_score(rng: random.Random, margins: int) -> AdditiveScore:
-    axes = tuple(Axis(f"f{n}", size, np.arange(size - 1.0)) for n, size in enumerate(SIZES))
+    axes = tuple(ColumnCells(f"f{n}", size, np.arange(size - 1.0)) for n, size in enumerate(SIZES))
     tables = []
     for _ in range(4):
         chosen = tuple(sorted(rng.sample(range(3), rng.randint(1, 2))))
@@ -55,7 +55,7 @@ def test_no_accepted_state_costs_less_than_the_bound(seed: int) -> None:
 
 
 def test_the_bound_of_a_single_table_is_the_cheapest_entry_that_is_enough() -> None:
-    axis = Axis("f", 4, np.arange(3.0))
+    axis = ColumnCells("f", 4, np.arange(3.0))
     cut = np.array([2.0])
     table = Table((0,), np.array([[0.0], [1.0], [2.0], [3.0]]))
     score = AdditiveScore((axis,), np.zeros(1), cut, cut, (table,))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from p2c.learn.model.additive import AdditiveScore, Axis, Table
+from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
 from p2c.learn.model.read_model import ReadModel
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
@@ -55,7 +55,7 @@ def test_everyone_of_a_class_gets_the_plan_that_a_search_of_their_own_finds(seed
 
 
 def test_a_value_whose_lack_alone_a_model_sees_makes_a_class() -> None:
-    axis = Axis("debt", 2, np.array([]), missing=1)
+    axis = ColumnCells("debt", 2, np.array([]), missing=1)
     border = np.array([1.0])
     table = Table((0,), np.array([[0.0], [2.0]]))
     score = AdditiveScore((axis,), np.zeros(1), border, border, (table,))

@@ -34,8 +34,8 @@ ACCEPTED, REFUSED, UNSURE = 1, 0, -1
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
-    """The cells of one feature.
+class ColumnCells:
+    """The cells of one feature, as a model tells its values apart.
 
     A number `v` is in cell `i` where `uppers[i-1] < v <= uppers[i]`, above all of them in cell `len(uppers)`. Every
     comparison is exact: where a model asks `v < t`, the upper bound is the last float below `t`. A category is in cell
@@ -155,7 +155,7 @@ class AdditiveScore:
     and the model's own sum can differ by, in the model's precision. A slack of 0 says that every sum is exact.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[ColumnCells, ...]
     bias: Floats
     refused_below: Floats
     accepted_from: Floats

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from p2c.learn.model.additive import AdditiveScore, Axis
+    from p2c.learn.model.additive import AdditiveScore, ColumnCells
     from p2c.learn.model.asking import AskedModel
     from p2c.learn.model.stages import Bench
 
@@ -155,7 +155,7 @@ def _near_rows(score: AdditiveScore, bench: Bench, generator: np.random.Generato
     return pd.concat(parts, ignore_index=True) if parts else bench.frame.head(0)
 
 
-def _near(axis: Axis) -> NDArray[Any]:
+def _near(axis: ColumnCells) -> NDArray[Any]:
     """Return the numbers on both sides of each cut of a feature."""
     if axis.uppers is None:
         return np.zeros(0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2c.learn.model.additive import AdditiveScore, Axis, Curve, ScoreLine, Table
+from p2c.learn.model.additive import AdditiveScore, ColumnCells, Curve, ScoreLine, Table
 from p2c.learn.model.cutting import as_numbers, cut_features, is_whole
 from p2c.learn.model.parts import DOUBLE, Unreadable
 from p2c.learn.model.planting import plant
@@ -259,14 +259,14 @@ class _ScoreBuilder:
         self._at_missing(axis, self.cuts[axis].seen[-1, places].astype(np.float64) @ chosen)
         self.lines.append(Curve(axis, apply, ways.sum(axis=0).clip(-1, 1).astype(np.int64)))
 
-    def _axis(self, cut: CutFeature) -> Axis:
+    def _axis(self, cut: CutFeature) -> ColumnCells:
         count = len(cut.seen)
         missing = count - 1 if cut.has_missing else None
         if cut.uppers is not None:
-            return Axis(
+            return ColumnCells(
                 cut.column.feature, count, cut.uppers, missing=missing, whole=is_whole(cut.column)
             )
-        return Axis(cut.column.feature, count, None, cut.places, missing)
+        return ColumnCells(cut.column.feature, count, None, cut.places, missing)
 
     def _is_exact(self) -> bool:
         """Tell whether every sum of the model is exact: all terms are multiples of one power of two, and few enough."""
