@@ -160,6 +160,15 @@ def test_everything_shows_itself_in_less_than_a_line(loan: Problem, recourse: p2
     ]
 
 
+def test_what_is_asked_for_shows_itself_in_a_line(loan: Problem, tree: p2c.Recourse) -> None:
+    john = ROWS["john"]
+    audit = loan.audit(pd.DataFrame(ROWS.values()))
+    assert repr(audit) == "<Audit 'loan': 4 of 5 refused, 1 without a way>"
+    assert repr(loan.why(john)) == "<Proof: ✗ not reject_loan(X)>"
+    shown = [loan, loan.plan(john), loan.space(), loan.check(loan.plan(john)), tree, tree.reading]
+    assert [each for each in map(repr, shown) if len(each) > 150 or "\n" in each] == []
+
+
 def test_a_list_of_plans_is_a_list_that_shows_itself_in_a_notebook(loan: Problem) -> None:
     plans = loan.nearest(ROWS["john"], k=3)
     assert isinstance(plans, list)

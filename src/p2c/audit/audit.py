@@ -73,7 +73,7 @@ class Asked:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What an audit found."""
 
@@ -139,6 +139,11 @@ class Audit:
         if format == "json":
             return (json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n").encode()
         return renderer(format)(self.document(language=language))
+
+    def __repr__(self) -> str:
+        refused, stuck = self.everybody.refused, self.everybody.stuck
+        found = f"{refused.count} of {refused.of} refused, {stuck.count} without a way"
+        return f"<Audit {self.theory.name!r}: {found}>"
 
     def _repr_html_(self) -> str:
         from p2c.report.html import notebook_html

@@ -24,12 +24,16 @@ class FeatureSize:
     rules: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SpaceReport:
     """The size of a problem's search space."""
 
     problem: str
     features: tuple[FeatureSize, ...]
+
+    def __repr__(self) -> str:
+        raw, cells = (f"1e{math.log10(size):.0f}" for size in (self.raw, self.cells))
+        return f"<SpaceReport {self.problem!r}: about {raw} states, {cells} to the rules>"
 
     @property
     def raw(self) -> int:

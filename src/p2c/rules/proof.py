@@ -123,11 +123,14 @@ class ProofNode:
         return root
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Proof:
     """The tree behind the goal of a problem in one state."""
 
     root: ProofNode
+
+    def __repr__(self) -> str:
+        return f"<Proof: {self.to_text().partition(chr(10))[0]}>"
 
     @property
     def holds(self) -> bool:

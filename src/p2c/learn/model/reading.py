@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Read:
     """A model that was read and gave the model's own answers everywhere that it was tried."""
 
@@ -43,6 +43,9 @@ class Read:
 
     def __str__(self) -> str:
         return f"{self.kind} was read: {self.conformance}"
+
+    def __repr__(self) -> str:
+        return f"<Read: {self}>"
 
 
 @dataclass(frozen=True, slots=True)
