@@ -13,7 +13,7 @@ from p2c.engines.clingo.engine import ClingoEngine
 from p2c.engines.policy import Policy
 from p2c.problem import Problem
 from p2c.web.consultation import Consultation, name_of
-from p2c.web.pages import plan as plan_page
+from p2c.web.pages import frame
 from p2c.web.pages.address import case_of_row
 from p2c.web.solver import ANSWERED, Memory, reply
 
@@ -109,7 +109,7 @@ def test_what_was_proved_is_told_of_what_was_asked(client: TestClient) -> None:
 def test_the_page_reads_the_values_of_an_address_once(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    readings = counting(monkeypatch, plan_page, "read_values")
+    readings = counting(monkeypatch, frame, "read_values")
     page = client.get(f"/p/adult/plan?{case_of_row(PAPER).query()}").text
     assert "No other way takes less effort." in page
     assert len(readings) == 1

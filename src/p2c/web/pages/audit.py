@@ -14,8 +14,7 @@ from p2c.errors import P2CError, counted
 from p2c.markup import Markup
 from p2c.web.audits import REPORT, columns_in, start, table_in, take_rows, take_table
 from p2c.web.pages.address import read_case
-from p2c.web.pages.frame import show
-from p2c.web.pages.person import turned
+from p2c.web.pages.frame import Opened, show
 from p2c.web.service import context_of
 
 if TYPE_CHECKING:
@@ -52,8 +51,7 @@ def _back(request: Request, id: str) -> Response:
 async def audit(request: Request, id: str) -> Response:
     """Show what was found, how far it is, or what is needed for it."""
     entry, shop = _desk(request, id)
-    case = read_case(request.query_params.multi_items())
-    return turned(request, entry, case) or await _shown(request, entry, shop)
+    return Opened.at(request, id).turned() or await _shown(request, entry, shop)
 
 
 async def _shown(

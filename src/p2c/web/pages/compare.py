@@ -6,6 +6,7 @@ Plans or end states are read, as JSON or as CSV with a line of names.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
@@ -18,18 +19,15 @@ from p2c.domain.row import read_row, read_text_row
 from p2c.errors import Fault, P2CError, RowError, suggestion
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
-from p2c.web.pages.address import Case, read_case, read_values
-from p2c.web.pages.frame import show
-from p2c.web.pages.person import turned
-from p2c.web.pages.plan import TROUBLE, ask, opened
+from p2c.web.pages.address import read_case
+from p2c.web.pages.frame import Opened
+from p2c.web.pages.plan import TROUBLE, ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p2c.domain.row import State
     from p2c.problem import Problem
-    from p2c.web.pages.address import Reading
-    from p2c.web.problem_store import Entry
 
 router = APIRouter()
 
@@ -43,30 +41,26 @@ MOST = 20
 @router.get("/p/{id}/compare")
 async def compare(request: Request, id: str) -> Response:
     """Show the comparison that the address holds, or the form for one."""
-    entry, case, read = opened(request, id)
-    away = turned(request, entry, case)
-    if away:
-        return away
-    return await _shown(request, entry, case, read, request.query_params.get("given", ""))
+    asked = Opened.at(request, id).with_somebody()
+    return asked.turned() or await _shown(asked, request.query_params.get("given", ""))
 
 
 @router.post("/p/{id}/compare")
 async def take(request: Request, id: str) -> Response:
     """Take a counterfactual; a short one goes into the address, so that it can be shared."""
     async with request.form(max_files=1, max_fields=1000, max_part_size=2_000_000) as form:
-        entry, case, read = opened(request, id)
         pairs = [(key, each) for key, each in form.multi_items() if isinstance(each, str)]
-        posted = read_case(pairs)
+        posted, asked = read_case(pairs), Opened.at(request, id).with_somebody()
         if not posted.is_blank:
-            case, read = posted, read_values(entry.problem.theory, posted)
+            asked = replace(asked, case=posted)
         try:
             text = await _text(form)
         except P2CError as error:
-            return await _shown(request, entry, case, read, "", trouble=str(error))
+            return await _shown(asked, "", trouble=str(error))
     if len(text) <= SHAREABLE:
-        query = urlencode([*case.pairs(), ("given", text)], errors="replace")
-        return RedirectResponse(f"/p/{entry.id}/compare?{query}", 303)
-    return await _shown(request, entry, case, read, text)
+        query = urlencode([*asked.case.pairs(), ("given", text)], errors="replace")
+        return RedirectResponse(f"/p/{asked.entry.id}/compare?{query}", 303)
+    return await _shown(asked, text)
 
 
 async def _text(form: FormData) -> str:
@@ -79,32 +73,15 @@ async def _text(form: FormData) -> str:
     return str(form.get("given", ""))
 
 
-async def _shown(
-    request: Request,
-    entry: Entry,
-    case: Case,
-    read: Reading,
-    text: str,
-    *,
-    trouble: str = "",
-) -> Response:
+async def _shown(asked: Opened, text: str, *, trouble: str = "") -> Response:
     facts: dict[str, Any] = {"told": None, "trouble": trouble, "faults": []}
-    if text.strip() and not case.is_blank:
+    if text.strip() and not asked.case.is_blank:
         try:
-            given = read_given(entry.problem, read.known, text)
-            facts["told"] = await ask(request, entry, case, read, "comparison", **given)
+            given = read_given(asked.entry.problem, asked.read.known, text)
+            facts["told"] = await ask(asked, "comparison", **given)
         except TROUBLE as error:
             _, facts["trouble"], facts["faults"] = describe(error)
-    return show(
-        request,
-        "compare.html",
-        entry=entry,
-        case=case,
-        page="compare",
-        language=case.spoken,
-        given=text,
-        **facts,
-    )
+    return asked.show("compare.html", page="compare", given=text, **facts)
 
 
 def read_given(problem: Problem, state: State, text: str) -> dict[str, Any]:

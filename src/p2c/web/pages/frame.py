@@ -1,25 +1,29 @@
-"""What every page is written on: the templates, which escape everything, and the frame around them."""
+"""What every page is written on: the templates, which escape everything, the frame around them, and what an address opens."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from p2c.domain.cost import Norm
 from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.web.error_answers import RETRY
-from p2c.web.service import context_of
+from p2c.web.pages.address import case_of_row, read_case, read_values
+from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from p2c.explain.phrases import Phrases
-    from p2c.web.pages.address import Case
+    from p2c.web.pages.address import Case, Reading
     from p2c.web.problem_store import Entry
 
 FOLDER = Path(__file__).parent.parent
@@ -74,6 +78,63 @@ def show(
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What an address opens: a problem, and the person that it describes."""
+
+    request: Request
+    entry: Entry
+    case: Case
+
+    @classmethod
+    def at(cls, request: Request, id_: str) -> Opened:
+        """Return the problem and the case of an address."""
+        case = read_case(request.query_params.multi_items())
+        return cls(request, context_of(request).store.find(id_), case)
+
+    def with_somebody(self) -> Opened:
+        """Return the same about the first person of the table, where nobody is described."""
+        if not self.case.is_blank or not self.entry.rows:
+            return self
+        first = case_of_row(next(iter(self.entry.rows.values())))
+        features = self.entry.problem.theory.features
+        return replace(self, case=self.case.of(first.in_language(self.case.spoken, features)))
+
+    @cached_property
+    def read(self) -> Reading:
+        """Return the values of the person as they were read."""
+        return read_values(self.entry.problem.theory, self.case)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Return what a solver is asked about the person; what cannot be read is raised here."""
+        seconds = context_of(self.request).settings.limits.seconds
+        asked = self.case.arguments(self.entry.problem.theory, self.read)
+        return asked | {"time_limit": seconds}
+
+    def show(self, template: str, *, page: str = "", **facts: Any) -> HTMLResponse:
+        """Return a page about the person in their language."""
+        about: dict[str, Any] = {"entry": self.entry, "case": self.case, "page": page}
+        return show(self.request, template, language=self.case.spoken, **about, **facts)
+
+    async def solve(self, task: str, arguments: dict[str, Any]) -> Any:
+        """Have a solver answer a question about the problem."""
+        return json.loads(await solve(self.request, self.entry, task, arguments) or b"{}")
+
+    async def draw(self, task: str, arguments: dict[str, Any]) -> Response:
+        """Have a solver draw a picture; as an image of a page it runs nothing, whatever is in it."""
+        svg: str = (await self.solve(task, arguments)).get("svg", "")
+        return Response(svg.encode("utf-8", "replace"), media_type="image/svg+xml")
+
+    def turned(self) -> Response | None:
+        """Lead on to the same page in another language where one is asked for, its numbers written as that language does."""
+        language = self.request.query_params.get("to")
+        if language is None:
+            return None
+        other = self.case.in_language(language, self.entry.problem.theory.features)
+        return RedirectResponse(f"{self.request.url.path}?{other.query()}", 303)
 
 
 def language_of(request: Request, *, otherwise: str = "en") -> str:

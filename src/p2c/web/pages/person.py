@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Request
-from starlette.responses import RedirectResponse, Response
+from fastapi import APIRouter, Request, Response
 
 from p2c.domain.feature import Action, Grid, Points, in_language
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, label_words, number_words, unit_of_one, value_words
 from p2c.rules.cells import weighed_features
-from p2c.web.pages.address import EXAMPLE, case_of_row, number_fault, read_case, read_values
-from p2c.web.pages.frame import show
-from p2c.web.service import context_of
+from p2c.web.pages.address import EXAMPLE, case_of_row, number_fault
+from p2c.web.pages.frame import Opened
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
@@ -40,23 +38,17 @@ GROUPS = {each: "change" if each.is_direct else each.value for each in Action}
 @router.get("/p/{id}/person")
 async def person(request: Request, id: str) -> Response:
     """Show the form, and the rows to pick from."""
-    entry = context_of(request).store.find(id)
-    case = read_case(request.query_params.multi_items())
-    language = case.spoken
-    features = [in_language(each, language) for each in entry.problem.theory.features]
-    read = read_values(entry.problem.theory, case)
+    asked = Opened.at(request, id)
+    entry, case = asked.entry, asked.case
+    features = [in_language(each, case.spoken) for each in entry.problem.theory.features]
     rows = [_row(row, name, features, case) for name, row in islice(entry.rows.items(), SHOWN)]
-    return turned(request, entry, case) or show(
-        request,
+    return asked.turned() or asked.show(
         "person.html",
-        entry=entry,
-        case=case,
         page="person",
-        language=language,
         labels=[label_words(each) for each in features],
         rows=rows,
         more=max(len(entry.rows) - SHOWN, 0),
-        **form_facts(entry, case, read),
+        **form_facts(asked),
     )
 
 
@@ -74,22 +66,14 @@ def _row(row: State, name: str, features: list[Feature], case: Case) -> dict[str
     }
 
 
-def form_facts(entry: Entry, case: Case, read: Reading) -> dict[str, Any]:
+def form_facts(asked: Opened) -> dict[str, Any]:
     """Return what the template of the form needs."""
+    language = asked.case.spoken
     return {
-        "groups": groups_of(entry, case, read),
-        "typing": json.dumps(typing_words(case.spoken)),
-        "example_number": example_number(case.spoken),
+        "groups": groups_of(asked.entry, asked.case, asked.read),
+        "typing": json.dumps(typing_words(language)),
+        "example_number": example_number(language),
     }
-
-
-def turned(request: Request, entry: Entry, case: Case) -> Response | None:
-    """Lead on to the same page in another language where one is asked for, its numbers written as that language does."""
-    language = request.query_params.get("to")
-    if language is None:
-        return None
-    other = case.in_language(language, entry.problem.theory.features)
-    return RedirectResponse(f"{request.url.path}?{other.query()}", 303)
 
 
 @dataclass(frozen=True, slots=True)
