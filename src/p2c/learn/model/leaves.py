@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+TINY = 1e-9
+"""What share of the sizes of all values a bound is let off, for the order in which they are added."""
 KEPT = 50_000
 """How many sets of cells are remembered with the leaves that they reach."""
 
@@ -67,6 +69,10 @@ class Leaves:
         if not len(self.values):
             return 0.0
         return float(np.maximum.reduceat(np.abs(self.values).max(axis=1), self.starts).sum())
+
+    def border(self, below: Floats) -> Floats:
+        """Return what the leaves must come to for margins not to be below, a little less to be sure."""
+        return np.asarray(below - self.bias - TINY * self.size)
 
     @cached_property
     def kinds(self) -> tuple[tuple[Mask, NDArray[np.int64]], ...]:

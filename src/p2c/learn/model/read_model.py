@@ -11,7 +11,6 @@ import numpy as np
 
 from p2c.learn.model.alone import AloneParts
 from p2c.learn.model.leaves import Leaves
-from p2c.learn.model.priced_leaves import TINY, PricedLeaves
 from p2c.learn.model.votes import Votes
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from p2c.learn.model.additive import AdditiveScore
     from p2c.learn.model.affordable import Forest
     from p2c.learn.model.cheapest_cells import CheapestCells
+    from p2c.learn.model.priced_leaves import PricedLeaves
 
     Ask = Callable[[Mapping[str, Value]], bool]
 
@@ -203,10 +203,12 @@ class ReadModel:
 
     @cached_property
     def _border(self) -> np.ndarray:
-        return self._surely_below - self.leaves.bias - TINY * self.leaves.size
+        return self.leaves.border(self._surely_below)
 
     def priced(self, boxes: Sequence[int] | None) -> PricedLeaves:
         """Return the leaves within a box, to bound what a yes costs there."""
+        from p2c.learn.model.priced_leaves import PricedLeaves
+
         return PricedLeaves(self.leaves, self._surely_below, boxes)
 
     @cached_property
