@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 KEPT = 1_000_000
 """How many rows of cells are remembered with the model's decision."""
+KEPT_SUMS = 50_000
+"""How many are remembered with their margins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,7 @@ class ReadModel:
             return self._weighs(cells, state())
         known = self._known.get(cells)
         if known is None:
-            margins = self.leaves.score(cells)
+            margins = self._by_cells(cells)
             if (margins >= self._surely_from).all():
                 known = True
             elif (margins < self._surely_below).any():
@@ -168,7 +170,7 @@ class ReadModel:
         """Return what the parts add that see cells only; remembered."""
         known = self._sums.get(cells)
         if known is None:
-            if len(self._sums) > KEPT:
+            if len(self._sums) > KEPT_SUMS:
                 self._sums.clear()
             known = self._sums[cells] = self.leaves.score(cells)
         return known
@@ -221,6 +223,8 @@ class ReadModel:
         cells = tuple(self.cell(name, state[name]) for name in self.reads)
         if -1 in cells:
             return None
-        margins = self.leaves.score(cells) + self._alone.weighed(state)[0]
+        margins = self._by_cells(cells)
+        if self.score.lines:
+            margins = margins + self._alone.weighed(state)[0]
         place = int(np.argmin(margins - self.score.accepted_from))
         return float(margins[place]), float(self.score.accepted_from[place])

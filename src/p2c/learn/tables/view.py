@@ -109,13 +109,12 @@ class View:
 
     def row(self, row: Mapping[str, Any] | pd.Series) -> dict[str, Any]:
         """Return one person's row by feature; what is no column is left aside."""
-        given = {
-            each.feature: row[each.name] if each.name in row else row[each.feature]
-            for each in self.features
-            if each.name in row or each.feature in row
-        }
-        texts = {each.feature for each in self.features if not each.is_number}
-        return {name: _text(value) if name in texts else value for name, value in given.items()}
+        given = {}
+        for each in self.features:
+            if each.name in row or each.feature in row:
+                value = row[each.name] if each.name in row else row[each.feature]
+                given[each.feature] = value if each.is_number else _text(value)
+        return given
 
     def ask(
         self, row: Mapping[str, Any] | pd.Series, states: Sequence[Mapping[str, Any]]
