@@ -21,14 +21,14 @@ Result = TypeVar("Result")
 def processor_time(work: Callable[[], Result]) -> tuple[Result, float]:
     """Do some work; return its result and the seconds of processor time that it took."""
     # The own time is read last before and first after, so that looking at the others costs nothing.
-    others = _others()
+    others = used_by_others()
     begin = time.process_time()
     result = work()
     own = time.process_time() - begin
-    return result, own + _others() - others
+    return result, own + used_by_others() - others
 
 
-def _others() -> float:
+def used_by_others() -> float:
     """Return the seconds that children have used, ended or not."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return ended.ru_utime + ended.ru_stime + sum(map(_used, living(os.getpid())))

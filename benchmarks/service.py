@@ -2,11 +2,15 @@
 
     python -m benchmarks.service [--solvers 1] [--seconds 5]
     python -m benchmarks.service --crowds
+    python -m benchmarks.service --model [--rounds 3]
 
 The peak is what a few connections get that ask again as soon as they are answered. The other rates are kept whether or
 not answers come, and a time is counted from when a question was due, so waiting for a connection counts too. Every
 answer with status 200 is compared, byte for byte, with what the library says. A crowd is many connections that ask without
 a pause, and ask again at once where they are turned away: what counts is how many answers a second they get.
+
+With `--model` the server has a folder with a boosted model of 100 trees, fitted to Adult, with causal rules, and is asked about
+people drawn from Adult, some of whom are accepted already.
 """
 
 from __future__ import annotations
@@ -14,26 +18,32 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 import urllib.request
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
+from benchmarks.clock import used_by_others
 from benchmarks.record import recorded
 from p2c import datasets
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Coroutine, Iterable, Iterator, Sequence
 
 CONNECTIONS = 400
 """How many connections the client opens at most."""
+STARTING = 300
+"""Seconds within which the server must be ready."""
 CROWDS = (60, 150, 300)
 """How many connections ask at once, each again as soon as it is answered or turned away."""
 
@@ -96,26 +106,37 @@ class Line(asyncio.Protocol):
         self.transport.close()
 
 
-def questions(port: int, count: int = 300) -> list[Asked]:
-    """Return questions about random people of the loan, with the library's answers."""
-    problem = Problem.from_dict(tomllib.loads(datasets.problem_text("loan")))
+def loan_rows(count: int = 300) -> Iterator[dict[str, Any]]:
+    """Yield random people of the loan."""
     chance = random.Random(0)
-    found = []
     for _ in range(count):
-        row = {
+        yield {
             "age": chance.randint(18, 90),
             "debt": chance.randint(1, 50_000),
             "loan_duration": chance.randint(1, 60),
             "bank_balance": chance.randint(0, 100_000),
             "credit_score": chance.randint(300, 619),
         }
-        body = json.dumps({"problem": "loan", "row": row}).encode()
+
+
+def questions(
+    port: int, problem: Problem, rows: Iterable[dict[str, Any]], *, name: str
+) -> list[Asked]:
+    """Return questions about people, with the library's answers."""
+    found = []
+    for row in rows:
+        body = json.dumps({"problem": name, "row": row}).encode()
         head = (
             f"POST /plan HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         found.append(Asked(head.encode() + body, json.dumps(problem.plan(row).to_dict()).encode()))
     return found
+
+
+def loan_questions(port: int) -> list[Asked]:
+    problem = Problem.from_dict(tomllib.loads(datasets.problem_text("loan")))
+    return questions(port, problem, loan_rows(), name="loan")
 
 
 def count(tally: Tally, asked: Asked, status: int, body: bytes, seconds: float) -> None:
@@ -203,8 +224,7 @@ def show(name: str, rate: float, tally: Tally) -> None:
     )
 
 
-async def measure(port: int, seconds: float) -> None:
-    asked = questions(port)
+async def measure(port: int, asked: list[Asked], seconds: float) -> None:
     await peak(port, asked, lines=2, seconds=1)
     rates = [await peak(port, asked, lines=each, seconds=seconds) for each in (2, 4, 8)]
     best, tally = max(rates, key=lambda each: each[0])
@@ -218,8 +238,22 @@ async def measure(port: int, seconds: float) -> None:
     show("half the peak again", best / 2, again)
 
 
-async def measure_crowds(port: int, seconds: float) -> None:
-    asked = questions(port)
+async def measure_model(port: int, asked: list[Asked], seconds: float, rounds: int) -> None:
+    """Measure half the peak some times, each time with what the peak is at that moment, and how busy the machine is."""
+    await peak(port, asked, lines=2, seconds=1)
+    for _ in range(rounds):
+        rates = [await peak(port, asked, lines=each, seconds=seconds) for each in (2, 4)]
+        best, tally = max(rates, key=lambda each: each[0])
+        show("peak", best, tally)
+        used = used_by_others()
+        tally = await steady(port, asked, rate=best / 2, seconds=seconds)
+        show("half the peak", best / 2, tally)
+        each = (used_by_others() - used) / max(tally.statuses[200], 1)
+        busy = f"load of the machine {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors"
+        print(f"{1000 * each:.1f} ms of a processor for an answer, server and solvers; {busy}")
+
+
+async def measure_crowds(port: int, asked: list[Asked], seconds: float) -> None:
     await peak(port, asked, lines=2, seconds=1)
     for lines in CROWDS:
         rate, tally = await peak(port, asked, lines=lines, seconds=seconds)
@@ -233,11 +267,14 @@ def started(port: int, *arguments: str) -> Iterator[None]:
         [*command, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
+        end = time.monotonic() + STARTING
         while True:
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready"):
                     break
             except OSError:
+                assert server.poll() is None, "the server has ended"
+                assert time.monotonic() < end, "the server does not get ready"
                 time.sleep(0.1)
         yield
     finally:
@@ -252,23 +289,46 @@ def free_port() -> int:
         return port
 
 
+def run(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(work)
+    else:
+        uvloop.run(work)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--solvers", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--crowds", action="store_true")
+    parser.add_argument("--model", action="store_true", help="serve a folder with a model")
+    parser.add_argument("--rounds", type=int, default=3, help="how often, with a model")
     given = parser.parse_args()
     port = free_port()
-    measured = measure_crowds if given.crowds else measure
     options = ("--api", "--solvers", str(given.solvers), "--workers", str(given.workers))
+    if given.model:
+        serve_model(port, given, options)
+        return
+    measured = measure_crowds if given.crowds else measure
     for _ in started(port, *options):
-        try:
-            import uvloop
-        except ImportError:
-            asyncio.run(measured(port, given.seconds))
-        else:
-            uvloop.run(measured(port, given.seconds))
+        run(measured(port, loan_questions(port), given.seconds))
+
+
+def serve_model(port: int, given: argparse.Namespace, options: Sequence[str]) -> None:
+    """Fit and save the folder, serve it, and measure."""
+    from benchmarks.desk import adult_recourse
+
+    with tempfile.TemporaryDirectory() as place:
+        recourse, _, people = adult_recourse()
+        folder = Path(place) / "adult"
+        recourse.save(folder)
+        rows = json.loads(people.sample(500, random_state=0).to_json(orient="records"))
+        asked = questions(port, Problem.load(folder), rows, name="adult")
+        for _ in started(port, str(folder), *options):
+            run(measure_model(port, asked, given.seconds, given.rounds))
 
 
 if __name__ == "__main__":

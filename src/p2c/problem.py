@@ -5,7 +5,7 @@ How a problem is read, written and restricted stands in `statement.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -341,13 +341,18 @@ class Problem(Statement):
             from p2c.audit.reasons import reasons_told
 
             told = reasons_told(problem.compiled, plan, reasons, language)
+        origin = origin or Origin()
+        start, limited = dict(plan.question.initial), Policy(time_limit=time_limit)
         return report_on(
             problem,
             plan,
             format=format,
             audience=audience,
             language=language,
-            origin=replace(origin or Origin(), time_limit=time_limit),
+            origin=origin,
+            ways=lambda: answers.nearest(
+                problem, start, origin.alternatives, limited, distinct="cells", state=start
+            ),
             reasons=told,
         )
 

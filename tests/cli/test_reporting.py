@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.desk import STUCK, Desk
+from tests.folder.test_store import fitted, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,40 @@ def test_the_command_in_an_experts_report_makes_the_same_report(office: Desk) ->
     assert "(l2)" in first
     for path in (office.loan, office.john):
         assert hashlib.sha256(path.read_bytes()).hexdigest() in first
+
+
+@pytest.mark.parametrize("kind", ["boosted", "kernel"])
+@pytest.mark.parametrize("audience", ["applicant", "expert"])
+def test_a_report_on_a_folder_with_a_model_says_what_the_model_said(
+    kind: str, audience: str, office: Desk
+) -> None:
+    recourse = fitted(kind)
+    refused = recourse.plan(table()[~recourse.source.accepted].iloc[0])
+    recourse.save(office.folder / "desk")
+    row = office.row({str(name): value for name, value in refused.plan.question.initial.items()})
+    words = "The model itself was asked about the end of this way"
+    shown: dict[str, bytes] = {}
+    for ending in ("html", "md", "txt", "pdf"):
+        target = office.folder / f"{audience}.{ending}"
+        told = office.run(
+            "report",
+            office.folder / "desk",
+            row,
+            "-o",
+            target,
+            "--for",
+            audience,
+            "--language",
+            "en",
+        )
+        assert (told.code, told.err) == (0, ""), told
+        shown[ending] = target.read_bytes()
+    assert shown["pdf"].startswith(b"%PDF-")
+    for ending in ("html", "md", "txt"):
+        assert words in " ".join(shown[ending].decode().split()), ending
+    if audience == "expert":
+        for file in (office.folder / "desk").iterdir():
+            assert hashlib.sha256(file.read_bytes()).hexdigest() in shown["md"].decode()
 
 
 def test_a_report_on_no_way_is_written_and_says_so_with_the_code(office: Desk) -> None:

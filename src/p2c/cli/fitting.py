@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p2c.project import Assumption, Table
+    from p2c.recourse import Recourse
 
 fitting = command_group()
 
@@ -118,7 +119,7 @@ def fit(
     fitted.recourse.save(
         output, pickle="pickle" in words, replace=replace_old, remarks=fitted.remarks
     )
-    show_next(out, _next_steps(output, opened.table, causal is None))
+    show_next(out, _next_steps(output, fitted.recourse, causal is None))
 
 
 @fitting.command()
@@ -258,11 +259,16 @@ def _choose(question: str, choices: Sequence[str], *, default: str | None = None
     return choose(question, choices, default)
 
 
-def _next_steps(folder: Path, table: Table, no_causes: bool) -> list[str]:
-    person = folder / "sample.csv"
+def _next_steps(folder: Path, recourse: Recourse, no_causes: bool) -> list[str]:
+    """Return what to know and to do next; somebody who is refused comes first to mind."""
+    assert recourse.fitted is not None
+    assert recourse.source.model is not None
+    person, rows = folder / "sample.csv", recourse.fitted.rows
+    accepted = recourse.source.model.accepts(rows).tolist()
+    number = 1 if all(accepted) else accepted.index(False) + 1
     lines = [
         str(folder),
-        f"{person} holds {min(len(table.frame), 50_000):,} rows of your data: they go where the folder goes",
+        f"{person} holds {len(rows):,} rows of your data: they go where the folder goes",
         f"to change what was assumed: --free, --up, --down, --fixed, or edit {folder / 'problem.toml'}"
         f" and accept it: p2c lint {folder} --accept",
     ]
@@ -270,7 +276,7 @@ def _next_steps(folder: Path, table: Table, no_causes: bool) -> list[str]:
         lines.append(
             "no causal rules: changes have no effects on each other; p2c causal learns candidates, --causal takes them"
         )
-    return [*lines, f"next: p2c plan {folder} {person} --row 1"]
+    return [*lines, f"next: p2c plan {folder} {person} --row {number}"]
 
 
 def _problem_steps(path: Path, positive: str, desired: str | None) -> list[str]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 WHOLE = 200
 """Up to how many values a feature is looked at closely at every value, be it in the data or not."""
 
+FEW = 10
+"""Up to how many states are put to a pipeline one by one, where it can be asked so."""
 KEPT = 100_000
 """How many states are remembered with what the model said of them."""
 
@@ -65,12 +67,24 @@ class Decider:
 
     def accepts(self, state: Mapping[str, Value]) -> bool:
         """Ask the model itself about one state."""
-        return self.asker({})([state])[0][0]
+        return self.asker({}, scored=False)([state])[0][0]
 
-    def asker(self, row: Row) -> Ask:
-        """Return what asks the model about states of one person, whose row keeps its own values where nothing changed."""
+    def asker(self, row: Row, *, scored: bool = True) -> Ask:
+        """Return what asks the model about states of one person, whose row keeps its own values where nothing changed.
+
+        Where nobody wants to know how near they are, it is asked for its decision alone, which takes less.
+        """
         model, view = self.source.model, self.source.view
         assert model is not None
+        encoded = self.reading.encoded if isinstance(self.reading, Read) else None
+
+        def decide(states: Sequence[Mapping[str, Value]]) -> list[tuple[bool, float | None]]:
+            cells = view.cells(row, states)
+            if encoded is not None and len(states) <= FEW:
+                told = encoded.accepts(list(zip(*cells, strict=True)))
+            else:
+                told = model.accepts(view.frame(cells))
+            return [(each, None) for each in told.tolist()]
 
         def ask(states: Sequence[Mapping[str, Value]]) -> list[tuple[bool, float | None]]:
             rows = view.ask(row, states)
@@ -81,7 +95,7 @@ class Decider:
             told = [None] * len(states) if scores is None else scores.tolist()
             return list(zip(answers.accepted.tolist(), told, strict=True))
 
-        return ask
+        return ask if scored else decide
 
     @property
     def scored(self) -> bool:

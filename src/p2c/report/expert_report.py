@@ -11,7 +11,6 @@ import hashlib
 import json
 import platform
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Kind, Points
@@ -20,9 +19,7 @@ from p2c.explain.rules import only_where
 from p2c.explain.sentences import filled, number_words
 from p2c.plan.check.replay import decimal
 from p2c.plan.check.validate import check_plan
-from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import CausalAction, Found
-from p2c.plan.search.best_first import Limits
 from p2c.plan.size import measure_space
 from p2c.release import __version__, versions_of
 from p2c.report.document import (
@@ -43,12 +40,14 @@ from p2c.rules.proof import why
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Feature, Value
+    from p2c.explain.phrases import Phrases
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
     from p2c.report.document import Block
+    from p2c.rules.theory import Theory
 
 ALTERNATIVES = 5
 PACKAGES = ("clingo", "numpy", "pydantic", "lark")
@@ -65,8 +64,6 @@ class Origin:
     files: tuple[tuple[str, str], ...] = field(default=())
     date: str = ""
     """The day of the report, as 2026-01-31; `Problem.report` fills in today's."""
-    time_limit: float | None = None
-    """Seconds to look for alternatives."""
 
 
 def digest(data: Any) -> str:
@@ -79,25 +76,40 @@ def digest(data: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def expert_document(space: Space, plan: Plan, origin: Origin, *, language: str = "en") -> Document:
-    """Return the report for an expert."""
-    letter = applicant_document(space.theory, plan, language=language)
-    expert = _Expert(space, plan, origin, language)
-    title = f"{expert.words['title']}: {space.theory.name}"
+def expert_document(
+    theory: Theory,
+    plan: Plan,
+    origin: Origin,
+    *,
+    space: Space | None,
+    ways: Callable[[], Sequence[Plan]],
+    language: str = "en",
+) -> Document:
+    """Return the report for an expert; `space` is what was searched, if anything was, `ways` finds alternatives."""
+    letter = applicant_document(theory, plan, language=language)
+    expert = _Expert(theory, plan, origin, space, ways, language)
+    title = f"{expert.words['title']}: {theory.name}"
     return Document(language, title, (*letter.blocks, *expert.blocks()))
 
 
+@dataclass(frozen=True)
 class _Expert:
     """Gathers what an expert reads."""
 
-    def __init__(self, space: Space, plan: Plan, origin: Origin, language: str) -> None:
-        self.space = space
-        self.theory = space.theory
-        self.plan = plan
-        self.origin = origin
-        self.language = language
-        self.phrases = phrases_of(language)
-        self.words = self.phrases.expert
+    theory: Theory
+    plan: Plan
+    origin: Origin
+    space: Space | None
+    ways: Callable[[], Sequence[Plan]]
+    language: str
+
+    @property
+    def phrases(self) -> Phrases:
+        return phrases_of(self.language)
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        return self.phrases.expert
 
     def blocks(self) -> Iterator[Block]:
         yield from self._rules()
@@ -220,10 +232,7 @@ class _Expert:
         if self.plan.status != "found" or not self.origin.alternatives:
             return
         yield Heading(self.words["alternatives"])
-        initial = self.plan.question.initial
-        limits = Limits.within(self.origin.time_limit)
-        ways = nearest_plans(self.space, initial, distinct=Distinct.CELLS, limits=limits)
-        plans = list(islice(ways, self.origin.alternatives))
+        initial, plans = self.plan.question.initial, self.ways()
         rows = [
             (str(number), f"{plan.cost:.10g}", _changes(initial, plan.counterfactual or {}))
             for number, plan in enumerate(plans, start=1)
@@ -236,6 +245,8 @@ class _Expert:
             yield Paragraph(self.words["out_of_time"])
 
     def _space(self) -> Iterator[Block]:
+        if self.space is None:
+            return
         report = measure_space(self.space)
         yield Heading(self.words["space"])
         sizes = {"raw": report.raw, "cells": report.cells}

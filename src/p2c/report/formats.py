@@ -17,7 +17,7 @@ from p2c.report.png import png_report
 from p2c.report.text import text_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from p2c.plan.outcome import Plan
     from p2c.report.document import Document
@@ -51,9 +51,13 @@ def report_on(
     audience: str,
     language: str,
     origin: Origin | None = None,
+    ways: Callable[[], Sequence[Plan]] = tuple,
     reasons: tuple[str, ...] = (),
 ) -> bytes:
-    """Return a report on a plan as the bytes of a file; `reasons` are told the applicant after the verdict."""
+    """Return a report on a plan as the bytes of a file.
+
+    `reasons` are told the applicant after the verdict, `ways` finds the alternatives that an expert sees.
+    """
     check_report(format, audience)
     if audience == "applicant":
         theory = problem.theory
@@ -62,5 +66,10 @@ def report_on(
         origin = origin or Origin()
         today = origin.date or date.today().isoformat()
         origin = replace(origin, problem=problem.to_dict(), date=today)
-        document = expert_document(problem.compiled, plan, origin, language=language)
+        read = problem.decider is None or problem.decider.is_read
+        searched = problem if read else problem.stand_in
+        space = None if searched is None else searched.compiled
+        document = expert_document(
+            problem.theory, plan, origin, space=space, ways=ways, language=language
+        )
     return renderer(format)(document)

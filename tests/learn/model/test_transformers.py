@@ -76,6 +76,10 @@ MADE: dict[str, list[Any]] = {
             FeatureUnion([("filled", SimpleImputer()), ("gaps", MissingIndicator(features="all"))])
         )
     ],
+    "FunctionTransformer": [
+        _figures(FunctionTransformer()),
+        _figures(FunctionTransformer(np.cbrt)),
+    ],
     "OneHotEncoder": [
         _words(OneHotEncoder(drop="first")),
         _words(OneHotEncoder(min_frequency=70, handle_unknown="infrequent_if_exist")),

@@ -50,6 +50,12 @@ class AskedModel:
     other: Any
     scored: bool = False
     """Whether the model's answers come with scores."""
+    label: Callable[[Any], Mask] | None = None
+    """What asks for the decision alone, where that takes less."""
+
+    def accepts(self, rows: Any) -> Mask:
+        """Tell of each row whether it is accepted."""
+        return self.answer(rows).accepted if self.label is None else self.label(rows)
 
 
 def open_model(
@@ -87,7 +93,25 @@ def open_model(
     if threshold is None:
         sample = as_frame(X).head(SAMPLE)
         answer = _by_label(chances, ask, shape, margin, wanted=wanted, sample=sample)
-    return AskedModel(answer, wanted, other, scored=True)
+
+    def label(rows: Any) -> Mask:
+        return decision(model, wanted, threshold, shape(rows))
+
+    return AskedModel(answer, wanted, other, scored=True, label=label)
+
+
+def decision(model: Any, wanted: Any, threshold: float | None, rows: Any) -> Mask:
+    """Tell of each row, as the model takes it, whether it is accepted: by the label or, with a threshold, the probability."""
+    if threshold is None:
+        return equals(_labels(model.predict, _as_it_is, rows), wanted)
+    place = [same(each, wanted) for each in known_classes(model)].index(True)
+    return np.asarray(
+        _told(model.predict_proba, _as_it_is, rows, dtype=float)[:, place] >= threshold
+    )
+
+
+def _as_it_is(rows: Any) -> Any:
+    return rows
 
 
 def _by_share(

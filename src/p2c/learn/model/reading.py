@@ -13,6 +13,7 @@ from p2c.errors import P2CError
 from p2c.learn.model.asking import open_model, same, shaper, trained_names
 from p2c.learn.model.conformance import Conformance, compare
 from p2c.learn.model.cutoff import Cutoff, find_cutoff
+from p2c.learn.model.encoded import EncodedModel, encoded_model
 from p2c.learn.model.lowering import lower
 from p2c.learn.model.parts import Sum, Unreadable
 from p2c.learn.model.readers import read_parts
@@ -40,6 +41,8 @@ class Read:
     score: AdditiveScore
     conformance: Conformance
     kind: str
+    encoded: EncodedModel | None = None
+    """A pipeline that can be asked about single rows faster than as a whole."""
 
     def __str__(self) -> str:
         return f"{self.kind} was read: {self.conformance}"
@@ -81,6 +84,7 @@ def read(
             opened = _open(model, X, asked, threshold, view)
             score = lower(opened.parts, opened.stage, opened.cutoff, opened.missing)
             found = _compared(score, asked, opened, seed)
+            encoded = encoded_model(model, opened.stage, asked, threshold)
     except Unreadable as reason:
         return NotRead(str(reason))
     except Exception as error:
@@ -90,7 +94,7 @@ def read(
         return NotRead(f"the model could not be read: {type(error).__name__}: {said}")
     if not found.holds:
         return NotRead(str(found), found)
-    return Read(score, found, type(model).__name__)
+    return Read(score, found, type(model).__name__, encoded)
 
 
 def conform(

@@ -53,6 +53,8 @@ class StageColumn:
     shape: ColumnShape
     affine: tuple[Fraction, Fraction] | None = None
     breaks: tuple[float, ...] = ()
+    tried: bool = False
+    """Whether a transformer on the way is not known, so that this is only what trying it has shown."""
 
 
 @dataclass(frozen=True, eq=False)

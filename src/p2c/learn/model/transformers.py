@@ -180,7 +180,7 @@ def stepped(column: StageColumn, breaks: Sequence[float]) -> StageColumn:
     if column.shape is ColumnShape.LISTED or column.source is None:
         return replace(column, affine=None)
     every = {*breaks, *(column.breaks if column.shape is ColumnShape.STEPS else ())}
-    return StageColumn(column.source, ColumnShape.STEPS, None, tuple(sorted(every)))
+    return replace(column, shape=ColumnShape.STEPS, affine=None, breaks=tuple(sorted(every)))
 
 
 def _points(stage: Stage, wanted: dict[int, Any]) -> dict[int, Sequence[float]]:
@@ -255,6 +255,13 @@ def _binner(binner: Any, stage: Stage) -> Stage:
     return stage.then(binner.transform, columns)
 
 
+def _function(transformer: Any, stage: Stage) -> Stage:
+    """Look through a function: none at all is how a `ColumnTransformer` keeps what it passes through."""
+    if transformer.func is not None:
+        return _tried(transformer, stage)
+    return stage.then(transformer.transform, stage.columns)
+
+
 def _selector(selector: Any, stage: Stage) -> Stage:
     return select(stage, np.flatnonzero(selector.get_support()).tolist(), selector.transform)
 
@@ -306,8 +313,8 @@ def _differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _tried_column(stage: Stage, source: int | None) -> StageColumn:
     if source is None or not stage.bench.view.columns[source].is_number:
-        return StageColumn(source, ColumnShape.LISTED)
-    return StageColumn(source, ColumnShape.MONOTONE)
+        return StageColumn(source, ColumnShape.LISTED, tried=True)
+    return StageColumn(source, ColumnShape.MONOTONE, tried=True)
 
 
 def _check_turns(name: str, stage: Stage) -> None:
@@ -350,6 +357,7 @@ TRANSFORMERS: dict[str, Handler] = {
     "Binarizer": _monotone,
     "PowerTransformer": _monotone,
     "QuantileTransformer": _monotone,
+    "FunctionTransformer": _function,
     "SelectorMixin": _selector,
 }
 """How columns go through a transformer, by the name of its type or of one that it derives from."""

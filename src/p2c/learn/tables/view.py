@@ -120,14 +120,25 @@ class View:
         self, row: Mapping[str, Any] | pd.Series, states: Sequence[Mapping[str, Any]]
     ) -> pd.DataFrame:
         """Return states as rows of the table; what did not change keeps the very value that the person's row has."""
+        return self.frame(self.cells(row, states))
+
+    def cells(
+        self, row: Mapping[str, Any] | pd.Series, states: Sequence[Mapping[str, Any]]
+    ) -> list[list[Any]]:
+        """Return the same as the cells of each column, before they are of its type."""
         start = self.row(row)
-        columns = {}
+        columns = []
         for each in self.columns:
             raw = row[each.name] if each.name in row else row.get(each.feature)
             own = start.get(each.feature)
-            cells = [_cell(each, state.get(each.feature), own, raw) for state in states]
-            columns[each.name] = _column(cells, each.dtype)
-        return _table(columns)
+            columns.append([_cell(each, state.get(each.feature), own, raw) for state in states])
+        return columns
+
+    def frame(self, cells: Sequence[list[Any]]) -> pd.DataFrame:
+        """Return cells of each column as a table of their types."""
+        return _table(
+            {e.name: _column(own, e.dtype) for e, own in zip(self.columns, cells, strict=True)}
+        )
 
     def ends(
         self,

@@ -52,6 +52,12 @@ READERS: dict[str, tuple[str, str]] = {
 """Where the reader of each type stands: the module in this package and the function in it."""
 
 
+def reads_directly(model: Any) -> bool:
+    """Tell whether a model is read as it is, and no other inside it."""
+    modules = (READERS.get(kind.__name__, (WRAPPED,))[0] for kind in type(model).__mro__)
+    return any(module != WRAPPED for module in modules)
+
+
 def read_parts(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read a model by the first of its types that has a reader."""
     for kind in type(model).__mro__:

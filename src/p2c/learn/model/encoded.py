@@ -1,0 +1,111 @@
+"""A pipeline asked about single rows: what its transformers make of a value is remembered, its last step is asked anew.
+
+Transformers that are known to work column by column make the same of a value whatever the rest of the row is. They take ten
+times as long about a single row as the model behind them.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c.learn.model.asking import decision
+from p2c.learn.model.readers import reads_directly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.asking import AskedModel, Mask
+    from p2c.learn.model.stages import Stage
+
+    Key = tuple[int, type, Any]
+
+_log = logging.getLogger(__name__)
+
+KEPT = 100_000
+"""How many values are remembered before all are forgotten."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedModel:
+    """The last step of a pipeline, with the stage before it: rows are put together from the columns of their values."""
+
+    stage: Stage
+    decide: Callable[[NDArray[np.float64]], Mask]
+    _known: dict[Key, NDArray[np.float64]] = field(default_factory=dict)
+
+    @cached_property
+    def _columns(self) -> list[NDArray[np.intp]]:
+        """Return for each column of the table the columns before the last step that come from it."""
+        sources = np.array([-1 if e.source is None else e.source for e in self.stage.columns])
+        places = range(len(self.stage.bench.view.columns))
+        return [np.flatnonzero(sources == place) for place in places]
+
+    @cached_property
+    def _base(self) -> NDArray[np.float64]:
+        """Return a row with what does not change in it."""
+        made: NDArray[np.float64] = self.stage.matrix(self.stage.bench.frame.head(1))[0].astype(
+            float
+        )
+        return made
+
+    def accepts(self, rows: Sequence[Sequence[Any]]) -> Mask:
+        """Tell of rows whether the model accepts them; each has a cell for every column, as the table has it."""
+        return self.decide(np.array([self._row(cells) for cells in rows]))
+
+    def _row(self, cells: Sequence[Any]) -> NDArray[np.float64]:
+        keys = _keys(cells)
+        if not all(key in self._known for key in keys):
+            self.learn(self.stage.bench.view.frame([[each] for each in cells]), [cells])
+        row = self._base.copy()
+        for columns, key in zip(self._columns, keys, strict=True):
+            row[columns] = self._known[key]
+        return row
+
+    def learn(self, frame: pd.DataFrame, rows: Iterable[Sequence[Any]]) -> None:
+        """Have the transformers run over a table, whose rows are given by their cells, too."""
+        if len(self._known) > KEPT:
+            self._known.clear()
+        for cells, made in zip(rows, self.stage.matrix(frame).astype(np.float64), strict=True):
+            for columns, key in zip(self._columns, _keys(cells), strict=True):
+                self._known[key] = made[columns]
+
+
+def _keys(cells: Sequence[Any]) -> list[Key]:
+    """Return what each cell is remembered by; of what is not a number, no two are equal."""
+    gone = (cell is None or cell != cell for cell in cells)  # noqa: PLR0124
+    return [
+        (place, type(cell), None if missing else cell)
+        for place, (cell, missing) in enumerate(zip(cells, gone, strict=True))
+    ]
+
+
+def encoded_model(
+    model: Any, stage: Stage, asked: AskedModel, threshold: float | None
+) -> EncodedModel | None:
+    """Return a pipeline to be asked by its last step; None where not all of its steps are known to allow it.
+
+    The last step gives the pipeline's decision on every row of the table, or it is not used.
+    """
+    last = model.steps[-1][1] if type(model).__name__ == "Pipeline" else None
+    plain = reads_directly(last) and not hasattr(last, "feature_names_in_")
+    if not plain or any(each.tried for each in stage.columns):
+        return None
+    made = EncodedModel(stage, partial(decision, last, asked.desired, threshold))
+    frame, columns = stage.bench.frame, stage.bench.view.columns
+    rows = list(zip(*(frame[each.name].tolist() for each in columns), strict=True))
+    try:
+        made.learn(frame, rows)
+        same = np.array_equal(made.accepts(rows), asked.answer(frame).accepted)
+    except Exception:
+        # The steps are somebody else's code: whatever they raise, the pipeline is then asked as a whole.
+        _log.debug("a pipeline is not asked by its last step", exc_info=True)
+        return None
+    return made if same else None
