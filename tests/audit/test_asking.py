@@ -55,6 +55,21 @@ def test_a_model_that_was_read_is_audited_as_its_own_plans_say(loans: pd.DataFra
     assert {name for name, _ in audit.obstacles.features} <= {"the_age", "income", "debt"}
 
 
+def test_of_how_many_it_was_found_out_which_values_force_the_no_is_said(
+    loans: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("p2c.audit.lifting.FORCED", 3)
+    model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(loans, labels(loans))
+    audit = Recourse.fit(model, loans, **KEYS).audit(loans)
+    assert audit.obstacles is not None
+    forced, stuck = audit.obstacles.forced, audit.everybody.stuck.count
+    assert 3 <= forced < stuck
+    page = audit.report(format="md").decode()
+    assert f"was found out for {forced} of {stuck} (" in page
+    (_, count), *_ = audit.obstacles.features
+    assert f"{count} of {forced} (" in page
+
+
 def test_where_a_model_is_only_asked_nobody_is_said_to_have_no_way(loans: pd.DataFrame) -> None:
     model = KNeighborsClassifier(5).fit(loans, labels(loans))
     audit = Recourse.fit(model, loans, **KEYS).audit(loans[:12], by="debt:<30,>=30")

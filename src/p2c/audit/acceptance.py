@@ -1,4 +1,4 @@
-"""Whether a model accepts anybody in a box of cells: by bounds on halves of it, remembering what was found before.
+"""Whether a model accepts anybody in a box of cells, remembering what was found before.
 
 Asked for many people, most answers follow from earlier ones: a box that holds a point known to be accepted, or that lies in
 one known to be refused throughout. Of a box that such ones hold in part, only the rest is looked at.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.plan.compiled.bitsets import mask_of, numbers
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from p2c.domain.row import State
     from p2c.learn.model.read_model import ReadModel
@@ -134,68 +132,8 @@ class Acceptance:
             self._refused.add(whole)
         return found
 
-    def forcing(self, own: tuple[int, ...], every: Boxes, limits: Limits) -> tuple[int, ...] | None:
-        """Return the fewest features whose cells force the refusal whatever the others are; None for whom it accepts.
-
-        Every accepted point differs in some features, of which the set must hold one; the first smallest set that holds one of
-        each is tried next, until no accepted point is left. What holds too few of them once holds too few ever after.
-        """
-        corrections: list[int] = []
-        for size in range(len(own) + 1):
-            for held in combinations(range(len(own)), size):
-                bits = mask_of(held)
-                while all(bits & each for each in corrections):
-                    boxes = tuple(
-                        1 << own[n] if n in held else each for n, each in enumerate(every)
-                    )
-                    point = self.point(boxes, limits)
-                    if point is None:
-                        return held
-                    corrections.append(self._correction(own, point))
-                    if not corrections[-1]:
-                        return None
-        return None
-
-    def _correction(self, own: tuple[int, ...], point: tuple[int, ...]) -> int:
-        """Return features that suffice to go from somebody to an accepted point, none of them in vain, as bits."""
-        needed = [n for n, cell in enumerate(point) if cell != own[n]]
-        for place in tuple(needed):
-            fewer = [n for n in needed if n != place]
-            tried = tuple(point[n] if n in fewer else cell for n, cell in enumerate(own))
-            if self.judge.accepts_cells(tried, partial(self.state, tried)):
-                needed = fewer
-        return mask_of(needed)
-
     def _search(self, boxes: Boxes, limits: Limits) -> tuple[int, ...] | None:
-        """Return an accepted point of a box, the halves that promise most first; None where there is none."""
-        if self.judge.surely_refuses(boxes):
-            return None
-        waiting = [boxes]
-        while waiting:
-            limits.check()
-            box = waiting.pop()
-            halves = _halves(box)
-            if not halves:
-                single = tuple(each.bit_length() - 1 for each in box)
-                if self.judge.accepts_cells(single, partial(self.state, single)):
-                    return single
-                continue
-            gaps = self.judge.gaps(box, [each for pair in halves for each in pair])
-            pairs = list(zip(gaps[::2], gaps[1::2], strict=True))
-            best = min(range(len(halves)), key=lambda n: (min(pairs[n]), max(pairs[n])))
-            ordered = sorted(zip(pairs[best], halves[best], strict=True))
-            for gap, (place, cells) in ordered:
-                if gap >= 0:
-                    waiting.append((*box[:place], cells, *box[place + 1 :]))
-        return None
+        def accepts(cells: tuple[int, ...]) -> bool:
+            return self.judge.accepts_cells(cells, partial(self.state, cells))
 
-
-def _halves(box: Sequence[int]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return for each axis with several open cells the two halves of these."""
-    found = []
-    for place, cells in enumerate(box):
-        if cells & (cells - 1):
-            listed = list(numbers(cells))
-            low = sum(1 << each for each in listed[: len(listed) // 2])
-            found.append(((place, low), (place, cells & ~low)))
-    return found
+        return self.judge.votes.accepted(boxes, accepts, limits.check)

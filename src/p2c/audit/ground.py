@@ -183,16 +183,6 @@ class Ground:
             return None
         return self.told or Acceptance(judge, self._state_of)
 
-    @cached_property
-    def everything(self) -> tuple[int, ...]:
-        """Return all cells of the model that values on the grid have, by feature that it reads, as bits."""
-        axes = [self.space.axes[index] for index in self.space.judged_axes]
-        found = []
-        for axis in axes:
-            values = [axis.feature.domain.value(cell[0]) for cell in axis.cells]
-            found.append(self._bits(axis.feature.name, values) or 0)
-        return tuple(found)
-
     def lifted(self, space: Space) -> Ground:
         """Return the ground of the same problem with other restrictions; what is known of the model is shared."""
         return Ground(space, self.values, self.acceptance)

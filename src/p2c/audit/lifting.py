@@ -273,21 +273,18 @@ class Trials:
 
         Where there are many, some are drawn at random.
         """
-        ground, counts, looked = self.ground, Counter[str](), 0
-        judge = self.people.space.theory.model
-        if ground.acceptance is None or judge is None:
+        theory, counts, looked = self.people.space.theory, Counter[str](), 0
+        if self.ground.acceptance is None:
             return (), 0
-        every, classes = ground.everything, self.people.classes(self.rows)
+        from p2c.confirm.forcing import forcing_set
+
+        classes = self.people.classes(self.rows)
         for number in np.random.default_rng(0).permutation(len(classes))[:FORCED]:
             group = classes[number]
-            state = self.people.state(int(group[0]))
-            own = tuple(judge.cell(name, state[name]) for name in judge.reads)
-            try:
-                held = None if -1 in own else ground.acceptance.forcing(own, every, self.limits)
-            except LimitReached:
-                break
-            looked += len(group)
-            counts.update({judge.reads[n]: len(group) for n in held or ()})
+            held = forcing_set(theory, self.people.state(int(group[0])), self.limits)
+            if held is not None:
+                looked += len(group)
+                counts.update(dict.fromkeys(held, len(group)))
         return tuple(counts.most_common()), looked
 
     @cached_property

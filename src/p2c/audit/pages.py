@@ -260,7 +260,8 @@ class _Pages:
         parts = [(column, list(some)) for column, some in by_column] or [("", [])]
         for column, some in parts:
             title = self.say("curve_title", by=column) if column else self.words["costs"]
-            told, axes = self.words["curve_told"], (self.words["curve_x"], self.words["curve_y"])
+            told = self.say("curve_told" if column else "curve_told_all", by=column)
+            axes = self.words["curve_x"], self.words["curve_y"]
             curves = [Curve(self.name(each), _curve(each)) for each in (whole, *some)]
             svg = curves_svg(curves, axes=axes, title=title, told=told, language=self.language)
             yield Figure(svg, title, told)
@@ -320,13 +321,15 @@ class _Pages:
             openings = (*found.singles, *found.pairs)
             yield Grid(header, tuple(self._opening(each) for each in openings))
         named = [(self.teller.label(name), count) for name, count in found.features]
-        for key, what, counted in (
-            ("refusing", "rule", found.rules),
-            ("forcing", "feature", named),
+        for key, what, counted, of in (
+            ("refusing", "rule", found.rules, size),
+            ("forcing", "feature", named, found.forced),
         ):
             if counted:
                 yield Heading(self.words[key])
-                rows = [(name, self._of(count, size)) for name, count in counted[:MANY]]
+                if key == "forcing":
+                    yield Paragraph(self.say("forcing_note", of=self._of(of, size)))
+                rows = [(name, self._of(count, of)) for name, count in counted[:MANY]]
                 yield Grid((self.words[what], self.words["people"]), tuple(rows))
 
     def _of(self, count: int, of: int) -> str:
