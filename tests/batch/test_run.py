@@ -70,12 +70,14 @@ def command_line(*words: object) -> list[str]:
     return [sys.executable, "-c", RUN, *map(str, words)]
 
 
-def begin_and_kill(line: list[str], target: Path, *, files: int, pause: float = 0.0) -> None:
-    """Run a batch, and kill it once it has made so many files and a little later."""
+def begin_and_kill(
+    line: list[str], target: Path, *, files: int, pause: float = 0.0, named: str = "*"
+) -> None:
+    """Run a batch, and kill it once it has made so many files, of some name where one is given, and a little later."""
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         while process.poll() is None:
-            if target.exists() and sum(1 for _ in target.rglob("*")) >= files:
+            if target.exists() and sum(1 for _ in target.rglob(named)) >= files:
                 break
             time.sleep(0.002)
         time.sleep(pause)
