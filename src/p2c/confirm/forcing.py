@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Protocol
 from p2c.domain.cost import Norm
 from p2c.domain.feature import Action
 from p2c.domain.spec import Minimize
-from p2c.learn.model.read_model import ReadModel
 from p2c.plan.compiled.bitsets import bits as bits_of
 from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.compiled.person import place_person
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from p2c.domain.feature import Value
+    from p2c.learn.model.read_model import ReadModel
     from p2c.rules.theory import Theory
 
 Names = frozenset[str]
@@ -105,7 +105,13 @@ def accepted_beside(
 def _changes(theory: Theory, state: Mapping[str, Value]) -> _Changes:
     """Return the quickest way to tell how somebody comes to a yes."""
     judge = theory.model
-    if isinstance(judge, ReadModel) and theory.goal == (Call(ACCEPTED),):
+    if judge is None or theory.goal != (Call(ACCEPTED),):
+        return _ByPlans(theory, state)
+    from p2c.learn.model.read_model import (
+        ReadModel,
+    )  # rules need nothing of what reading models needs
+
+    if isinstance(judge, ReadModel):
         alone = judge.is_separate and (judge.lined or judge.margins == 1)
         if alone or not judge.lined:
             told = (_BySums if alone else _ByCells)(Space(theory), judge, state)
