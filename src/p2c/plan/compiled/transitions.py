@@ -7,7 +7,6 @@ as the nearest end states need. Of a number that a model weighs, every place may
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, reduce
@@ -454,4 +453,11 @@ class Transitions:
 
     def first_from(self, index: int, places: range, position: int) -> int:
         """Return the first place of a range at or above a position; the place after the range if there is none."""
-        return places[0] + bisect_left(places, position, key=self.person.lines[index].position)
+        low, high = places[0], places[-1] + 1
+        while low < high:  # by hand, for bisect takes no range of more than 2**63 places
+            middle = (low + high) // 2
+            if self.position(index, middle) >= position:
+                high = middle
+            else:
+                low = middle + 1
+        return low
