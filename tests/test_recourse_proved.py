@@ -209,3 +209,19 @@ def test_a_limit_ends_the_search_and_says_so() -> None:
     recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
     answer = recourse.plan({"age": 0, "debt": 4, "score": 0, "saved": 0}, time_limit=0)
     assert (answer.status, answer.verified, answer.optimal) == ("gave_up", False, False)
+
+
+@pytest.mark.parametrize("norm", ["l0", "l2"])
+def test_places_of_a_weighed_number_are_put_in_order_where_a_path_passes_the_goal(
+    norm: str,
+) -> None:
+    draws = np.random.default_rng(0)
+    sizes = {"income": 40, "debt": 9, "years": 5, "cards": 4}
+    table = pd.DataFrame({name: draws.integers(0, size, 200) for name, size in sizes.items()})
+    worth = table["income"] / 5 - table["debt"] + 2 * table["years"] - table["cards"]
+    model = LogisticRegression().fit(table, (worth + draws.normal(0, 2, 200) > 4).astype(int))
+    recourse = Recourse.fit(model, table, norm=norm)
+    for _, row in table[model.predict(table) == 0].head(30).iterrows():
+        answer = recourse.plan(row)
+        assert answer.optimal
+        assert recourse.check(answer)

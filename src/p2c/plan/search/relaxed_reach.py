@@ -214,6 +214,9 @@ class RelaxedReach:
 
     def may_come(self, places: Places, left: tuple[int, ...], rests: Sequence[int]) -> bool:
         """Tell whether governed features may come from a state to some regions each, by doing some options."""
+        if not self.governed or any(number >= len(self.options) for number in left):
+            # What an option that came later, for one place of another, lets fire is not looked at.
+            return True
         own = self.transitions.person.places
         if any(places[n] != own[n] for n in self.transitions.excused if n not in self.on_axis):
             # Within its own region, but beside its own value, a feature has no exception.
