@@ -73,11 +73,24 @@ class AloneParts:
 
     def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
         """Return what gains add up to at least in a state of a box that may be accepted."""
-        slack = SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size + 1)
-        most = self.score.bias
+        slack, most = self._slack(size), self.score.bias
         if self.rest is not None:
             most = np.full(len(most), np.inf) if boxes is None else self.rest.most(boxes)
         return tuple((self.score.refused_below - slack - most).tolist())
+
+    def _slack(self, size: float) -> float:
+        return SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size + 1)
+
+    @cached_property
+    def _borders(self) -> tuple[float, float]:
+        bias = self.score.bias[0]
+        return float(self.score.refused_below[0] - bias), float(self.score.accepted_from[0] - bias)
+
+    def settled(self, gains: float, size: float) -> bool | None:
+        """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
+        below, enough = self._borders
+        slack = self._slack(size)
+        return True if gains >= enough + slack else False if gains < below - slack else None
 
     def beyond(self, name: str, features: Sequence[Feature]) -> tuple[float, ...]:
         """Return the two numbers beyond which the line of a number outweighs all that the others can add."""

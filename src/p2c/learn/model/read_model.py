@@ -157,6 +157,9 @@ class ReadModel:
         return known
 
     def _weighs(self, cells: tuple[int, ...], state: Mapping[str, Value]) -> bool:
+        told = self._adds_up(state) if self.margins == 1 and self.is_separate else None
+        if told is not None:
+            return told
         weighed, size = self._alone.weighed(state)
         margins = self._by_cells(cells) + weighed
         slack = self.score.rounding * (self.score.magnitude + size)
@@ -165,6 +168,17 @@ class ReadModel:
         if (margins < self.score.refused_below - slack).any():
             return False
         return self.ask(state)
+
+    def _adds_up(self, state: Mapping[str, Value]) -> bool | None:
+        """Tell the same from what each value adds by itself; None where that is too near the border for sums in any order."""
+        total = size = 0.0
+        for name in self.reads:
+            gain = self.gain(name, state[name])
+            if gain is None:
+                return None
+            total += gain[0]
+            size += abs(gain[0])
+        return self._alone.settled(total, size)
 
     def _by_cells(self, cells: tuple[int, ...]) -> np.ndarray:
         """Return what the parts add that see cells only; remembered."""

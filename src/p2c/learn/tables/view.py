@@ -109,6 +109,8 @@ class View:
 
     def row(self, row: Mapping[str, Any] | pd.Series) -> dict[str, Any]:
         """Return one person's row by feature; what is no column is left aside."""
+        if isinstance(row, pd.Series):
+            row = dict(zip(row.index, row.array, strict=True))
         given = {}
         for each in self.features:
             if each.name in row or each.feature in row:

@@ -15,11 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.feature import Action
+from p2c.plan.compiled.axis import OFF
 from p2c.plan.search.options import Option, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from p2c.plan.compiled.space import Space
     from p2c.plan.compiled.transitions import Transitions
     from p2c.rules.theory import DecidingModel
 
@@ -27,6 +29,8 @@ STAY = -1
 """The number of the course that leaves a feature as it is."""
 WAY_SHARE = 0.25
 """What the ways of all features add to a price at most."""
+KEPT = 1_000_000
+"""Of how many places it is remembered what they add."""
 PIECE = 1.5
 """By what factor distance grows over a piece within which a bent price or gain is taken for straight."""
 
@@ -186,7 +190,8 @@ class Survey:
     """What one person's options come to, in prices and gains."""
 
     options: SpanOptions
-    _gains: dict[tuple[int, int], Gains] = field(default_factory=dict)
+    _own: dict[int, Gains] = field(default_factory=dict)
+    _courses: dict[int, Course] = field(default_factory=dict)
 
     @cached_property
     def margins(self) -> int:
@@ -207,13 +212,24 @@ class Survey:
 
     def gain(self, axis: int, place: int) -> Gains:
         """Return what a place adds to each margin; without bound where the model was not read for it."""
-        known = self._gains.get((axis, place))
+        known = self._own.get(axis) if place == OFF else self._on_grid.get((axis, place))
         if known is None:
             person = self.options.transitions.person
             name = person.space.axes[axis].feature.name
             told = self.judge.gain(name, person.value(axis, place))
-            known = self._gains[axis, place] = told or (math.inf,) * self.margins
+            known = told or (math.inf,) * self.margins
+            if place == OFF:
+                self._own[axis] = known
+            else:
+                if len(self._on_grid) >= KEPT:
+                    self._on_grid.clear()
+                self._on_grid[axis, place] = known
         return known
+
+    @cached_property
+    def _on_grid(self) -> dict[tuple[int, int], Gains]:
+        """Return what is known of places on the grid, which add the same for everybody."""
+        return self.options.space.kept(_gains)
 
     @cached_property
     def nothing(self) -> Gains:
@@ -230,20 +246,33 @@ class Survey:
             most += sum(person.way(index, start, end) for end in (0, last))
         return 0.0 if space.theory.norm.tells_way else WAY_SHARE / most
 
-    @cached_property
-    def courses(self) -> dict[int, Course]:
-        """Return the course of each option, by number."""
-        return {
-            number: self._course(number, option)
-            for number, option in enumerate(self.options.listed)
-        }
+    def course(self, number: int) -> Course:
+        """Return the course of an option."""
+        known = self._courses.get(number)
+        if known is None:
+            known = self._courses[number] = self._course(number, self.options.listed[number])
+        return known
+
+    def may_help(self, number: int, own: Gains) -> bool:
+        """Tell whether some place of an option adds more to some margin than to stay does."""
+        option, space = self.options.listed[number], self.options.space
+        if option.axis in space.lined_axes and option.axis not in space.governed_axes:
+            ends = option.among[0], option.among[-1]
+            told = [self.gain(option.axis, end) for end in ends]
+        else:
+            told = [self._seen(option)]
+        return any(more > gain for each in told for more, gain in zip(each, own, strict=True))
+
+    def _seen(self, option: Option) -> Gains:
+        space, axis = self.options.space, option.axis
+        seen = axis in space.judged_places and axis not in space.governed_axes
+        return self.gain(axis, option.end) if seen else self.nothing
 
     def _course(self, number: int, option: Option) -> Course:
         space, axis = self.options.space, option.axis
         if axis in space.lined_axes and axis not in space.governed_axes:
             return self._weighed(number, option)
-        seen = axis in space.judged_places and axis not in space.governed_axes
-        gains = self.gain(axis, option.end) if seen else self.nothing
+        gains = self._seen(option)
         base = option.effort + option.way * self.per_way
         return Course(number, axis, (option.end,), 0, 1, base, 0.0, 0.0, gains, self.nothing, self)
 
@@ -268,3 +297,7 @@ class Survey:
             rise = tuple((b - a) / max(apart, 1) for a, b in zip(near, far, strict=True))
         stride = 0 if line.listed else line.stride
         return Course(number, axis, places, first, stride, base, unit, square, near, rise, self)
+
+
+def _gains(_: Space) -> dict[tuple[int, int], Gains]:
+    return {}

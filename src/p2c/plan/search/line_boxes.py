@@ -94,7 +94,7 @@ class LineLead(NamedTuple):
         return found
 
     def _step(self, stretch: Stretch, wanted: float) -> int:
-        course = self.search.survey.courses[stretch.number]
+        course = self.search.survey.course(stretch.number)
         return course.first_step(wanted, self.relaxed.margin, stretch.near, stretch.far)
 
     def _short(self, at: Steps) -> int | None:
@@ -107,7 +107,7 @@ class LineLead(NamedTuple):
                 total += (
                     relaxation.stays(axis)[margin]
                     if stays
-                    else survey.courses[number].gain(step, margin)
+                    else survey.course(number).gain(step, margin)
                 )
             if total < needed - FUZZ * max(abs(needed), 1.0):
                 return margin

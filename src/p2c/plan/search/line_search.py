@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from p2c.plan.search.best_first import Arrival, Lead, Limits
-    from p2c.plan.search.courses import Course, Gains, SpanOptions
+    from p2c.plan.search.courses import Gains, SpanOptions
     from p2c.plan.search.line_boxes import Steps
     from p2c.plan.search.propagation import End
 
@@ -84,15 +84,16 @@ class LineSearch(SetSearch):
         """Yield the box of everything."""
         box: Box = {}
         for axis, options in self.options.by_axis.items():
-            courses = [self.survey.courses[number] for number in numbers(options)]
+            some: Iterable[int] = numbers(options)
             if self.is_plain and self.first_only:
                 own = self.relaxation.stays(axis)
-                courses = [each for each in courses if _may_help(each, own)]
+                some = [number for number in some if self.survey.may_help(number, own)]
+            courses = map(self.survey.course, some)
             box[axis] = (STAYING, *(Stretch(each.number, 0, each.last) for each in courses))
         if self.is_plain:
             yield from self.boxed(box, None, self.survey.nothing)
             return
-        end = self._propagation.of((), (1 << len(self.survey.courses)) - 1)
+        end = self._propagation.of((), (1 << len(self.options.listed)) - 1)
         synced = None if end is None else _synced(box, end)
         if synced is not None:
             yield from self.boxed(synced, end, None)
@@ -255,7 +256,7 @@ class LineSearch(SetSearch):
         found = []
         for number, step in at.values():
             if number != STAY:
-                places = self.survey.courses[number].places
+                places = self.survey.course(number).places
                 found.append(self.options.at(number, places[step]) if places[1:] else number)
         return tuple(sorted(found))
 
@@ -281,14 +282,6 @@ class LineSearch(SetSearch):
             way = WAY_SHARE if governed else arrival.way * self.survey.per_way
             price = arrival.effort + way
             self.best[:] = [min(price, *self.best)] if self.best else [price]
-
-
-def _may_help(course: Course, own: Gains) -> bool:
-    """Tell whether some place of an option adds more to some margin than to stay does."""
-    return any(
-        max(course.gain(0, margin), course.gain(course.last, margin)) > gain
-        for margin, gain in enumerate(own)
-    )
 
 
 def taken_mask(box: Box) -> int:

@@ -150,7 +150,7 @@ class Relaxation:
         if number == STAY:
             yield Corner(0.0, self.stays(axis)[margin], stretch, 0)
             return
-        course = self.survey.courses[number]
+        course = self.survey.course(number)
         yield Corner(course.price(near), course.gain(near, margin), stretch, near)
         if near == far:
             return
@@ -212,7 +212,7 @@ class Relaxation:
         number, near, far = stretch
         if number == STAY:
             return stretch if _worth(0.0, self.stays(axis)[margin], rate) <= spare else None
-        course = self.survey.courses[number]
+        course = self.survey.course(number)
 
         def worth(step: int) -> float:
             return _worth(course.price(step), course.gain(step, margin), rate)
