@@ -203,5 +203,32 @@ def test_nothing_that_is_asked_of_the_package_goes_to_the_network() -> None:
     assert done.stdout == "never called home\n", done.stderr
 
 
+LACKING = """
+import sys
+
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("pandas", "sklearn", "scipy", "pyarrow", "clingo", "numba"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Lacking())
+sys.argv = ["p2c", *sys.argv[1:]]
+from p2c.__main__ import program
+program()
+"""
+
+
+def test_rules_need_no_extra(tmp_path: Path) -> None:
+    def run(*words: str) -> tuple[int, str]:
+        command = [sys.executable, "-c", LACKING, *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    assert run("example", "loan") == (0, "")
+    for words in (["plan"], ["explain"], ["why"], ["nearest"], ["report", "-o", "letter.html"]):
+        assert run(words[0], "loan.toml", "loan-john.json", *words[1:]) == (0, "")
+    assert run("lint", "loan.toml") == (0, "")
+
+
 def test_the_package_says_its_version() -> None:
     assert p2c.__version__ == __version__
