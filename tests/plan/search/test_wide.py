@@ -63,7 +63,7 @@ def test_a_range_wider_than_any_machine_number_is_planned_for_one_and_many(
 @pytest.mark.parametrize("limit", LIMITS)
 def test_the_space_the_nearest_and_a_report_of_a_wide_range_are_told(limit: int) -> None:
     problem = wide(limit)
-    assert f"{limit}" in str(problem.space())
+    assert f"{limit}" in str(problem.space().to_dict())
     for row in PEOPLE:
         for distinct in ("points", "cells"):
             ways = problem.nearest(row, k=3, distinct=distinct)
