@@ -186,7 +186,12 @@ def test_a_model_made_of_rules_gives_proved_plans() -> None:
     assert isinstance(confirmed.plan, Found)
     assert confirmed.plan.optimal
     assert confirmed.verified
-    assert confirmed.model_calls == 1
+    assert (
+        confirmed.model_calls == 3
+    )  # the start and where both steps lead, with what it gives them
+    states = [confirmed.plan.question.initial, *(step.state for step in confirmed.steps)]
+    scores = tree.predict_proba(pd.DataFrame(states))[:, 1]
+    assert confirmed.scores == tuple((score, 0.5) for score in scores)
     assert tree.predict(pd.DataFrame([end_of(confirmed)]))[0]
     stuck = Recourse.fit(tree, table, actions=dict.fromkeys(table, "fixed"))
     nothing = stuck.plan({"income": 20, "debt": 40, "age": 30})

@@ -4,6 +4,7 @@ P2CError
 ├── RuleError        rule text that cannot be read or does not fit the features; keeps line and column
 ├── ProblemError     a problem file or dict with one or more faults, each with its place
 ├── RowError         a person's row that does not fit the problem
+├── ModelError       a model that has no answer to some rows
 ├── PlanError        a plan that cannot be read as one
 ├── EngineError      a question that an engine cannot take or answer
 ├── ReviewError      a review of causal rules that is damaged, unfinished or contradicts itself; keeps the rules' ids
@@ -87,6 +88,10 @@ class RowError(P2CError):
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__("; ".join(str(fault) for fault in self.faults))
+
+
+class ModelError(P2CError):
+    """Report that a model has no answer to some rows, such as one with a category that it does not know."""
 
 
 class PlanError(P2CError):

@@ -78,14 +78,14 @@ class Statement:
         if problem.spec.model is not None:
             from p2c.confirm.opening import open_decider
 
-            decider = open_decider(problem.spec, file.parent, trust=trust)
+            spec, decider = open_decider(problem.spec, file.parent, trust=trust)
             home = str(file.resolve())
-            problem = replace(problem, model=decider.judge, decider=decider, home=home)
+            problem = replace(problem, spec=spec, model=decider.judge, decider=decider, home=home)
         return problem._checked()
 
     @classmethod
     def outline(cls, path: str | Path) -> Self:
-        """Read a problem without opening its model: enough to say what it asks for, not to plan.
+        """Read a problem without reading its model: enough to say what it asks for, not to plan.
 
         Args:
             path: What `load` takes. The files of a folder must be what they were.
@@ -93,15 +93,17 @@ class Statement:
         file = Path(path)
         whole = file.is_dir()
         if whole:
-            from p2c.folder.manifest import PROBLEM, read_manifest, refuse_changed
+            from p2c.folder import outline_folder
 
-            refuse_changed(file, read_manifest(file))
-            file /= PROBLEM
-        spec = load_spec(file)
+            spec, file = outline_folder(file)
+        else:
+            spec = load_spec(file)
         if spec.model is None:
             return cls.load(path)
-        from p2c.confirm.opening import UnopenedModel
+        from p2c.confirm.opening import UnopenedModel, open_model_of
 
+        if not whole:
+            spec = open_model_of(spec, file.parent).spec
         model: Any = UnopenedModel(tuple(spec.features))
         home = str(Path(path).resolve())
         return cls(spec, str(file), model=model, bounded=not whole, home=home)._checked()
@@ -141,7 +143,7 @@ class Statement:
         if spec.model is not None and model is None and decider is None:
             from p2c.confirm.opening import open_decider
 
-            decider = open_decider(spec, Path())
+            spec, decider = open_decider(spec, Path())
         judge = decider.judge if decider is not None else model
         return cls(spec, model=judge, decider=decider, bounded=bounded)._checked()
 

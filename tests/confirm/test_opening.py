@@ -17,6 +17,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import LinearSVC
 from skops import io
 
 from p2c.confirm.decider import AskedJudge
@@ -163,7 +164,7 @@ def test_nothing_is_found_wrong_with_a_rule_that_asks_the_model(tmp_path: Path) 
         ({"rules": "accepted(X) :- income(X,N), N>5."}, "the model's own decision"),
         ({"model": {"file": "none.skops", "desired": "good"}}, "no such file"),
         ({"model": {**PROBLEM["model"], "desired": "fine"}}, "'fine' is not a class"),
-        ({"model": {"file": "model.skops"}}, "the column 'age'"),
+        ({"model": {"file": "model.skops"}}, "which class is to be reached"),
         ({"model": {"desired": "good"}}, "model.file: this key is missing"),
         ({"model": {"file": "model.skops", "cut": 1}}, "model.cut: unknown key"),
         ({"model": {"file": "model.skops", "threshold": 2}}, "a share from 0 to 1"),
@@ -233,3 +234,51 @@ def test_a_row_outside_the_range_of_a_written_problem_is_refused(tmp_path: Path)
     problem = Problem.load(written(tmp_path, fitted("read")))
     with pytest.raises(P2CError, match="outside its range"):
         problem.plan({**PERSON, "income": 10})
+
+
+def test_scores_are_told_as_the_model_gives_them(tmp_path: Path) -> None:
+    for kind, threshold in (("read", None), ("read", 0.7), ("asked", None)):
+        last = fitted(kind)
+        table = {**PROBLEM["model"], **({"threshold": threshold} if threshold else {})}
+        problem = Problem.load(written(tmp_path, last, model=table))
+        plan = problem.plan(PERSON)
+        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        chance = last.predict_proba(end)[0, list(last.classes_).index("good")]
+        told = plan.to_dict()["model"]
+        assert (told["score"], told["threshold"]) == (pytest.approx(chance), threshold or 0.5)
+    stuck = problem.plan(PERSON, restrict=dict.fromkeys(("income", "debt", "years"), "fixed"))
+    now = pd.DataFrame([PERSON]).rename(columns={"years": "age"})
+    chance = last.predict_proba(now)[0, list(last.classes_).index("good")]
+    assert stuck.to_dict()["model"]["score"] == pytest.approx(chance)
+
+
+def test_a_model_without_probabilities_tells_its_distance(tmp_path: Path) -> None:
+    table = people()
+    good = np.where(table["income"] + table["age"] > 4 + table["debt"], "good", "bad")
+    for wanted, sign in (("good", 1), ("bad", -1)):
+        encoder = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+        model = make_pipeline(encoder, LinearSVC(random_state=0)).fit(table, good)
+        keys = {**PROBLEM["model"], "desired": wanted}
+        features = {name: keys | {"action": "free"} for name, keys in PROBLEM["features"].items()}
+        problem = Problem.load(written(tmp_path, model, model=keys, features=features))
+        person = PERSON if wanted == "good" else {**PERSON, "income": 9, "debt": 0}
+        plan = problem.plan(person)
+        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        told = plan.to_dict()["model"]
+        assert told["threshold"] == 0
+        assert told["score"] == pytest.approx(sign * model.decision_function(end)[0])
+        assert told["score"] >= 0
+
+
+def test_one_of_several_classes_must_pass_the_next(tmp_path: Path) -> None:
+    table = people()
+    kinds = np.select([table["income"] < 4, table["income"] < 7], ["bad", "fair"], "good")
+    encoder = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    model = make_pipeline(encoder, GradientBoostingClassifier(n_estimators=5, random_state=0))
+    model.fit(table, kinds)
+    plan = Problem.load(written(tmp_path, model)).plan(PERSON)
+    end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+    shares = dict(zip(model.classes_, model.predict_proba(end)[0], strict=True))
+    told = plan.to_dict()["model"]
+    assert told["score"] == pytest.approx(shares["good"])
+    assert told["threshold"] == pytest.approx(max(shares["bad"], shares["fair"]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.confirm.judge import Judge
+from p2c.confirm.judge import Judge, Ruling
 from p2c.confirm.search import ConfirmedSearch
 from p2c.confirm.trial_values import choose_values
 from p2c.confirm.walk import Walker
@@ -90,8 +90,8 @@ def test_with_every_value_on_trial_the_search_finds_the_least_cost(seed: int) ->
             continue
         problem, walker = world
 
-        def ask(states: Sequence[Any], problem: Problem = problem) -> list[tuple[bool, None]]:
-            return [(goal_holds(problem.theory, state), None) for state in states]
+        def ask(states: Sequence[Any], problem: Problem = problem) -> list[Ruling]:
+            return [Ruling(goal_holds(problem.theory, state), None) for state in states]
 
         plan = problem.plan(row, node_limit=20_000)
         size = sum(map(len, every_value(problem).values()))

@@ -157,7 +157,7 @@ class People:
         """Return how far each of some rows is from a model's yes; None where rules decide."""
         if self.ask is not None:
             asked = self.ask([self.state(int(row)) for row in rows]) if len(rows) else []
-            return np.array([np.nan if score is None else score for _, score in asked], dtype=float)
+            return np.array([np.nan if each.score is None else each.score for each in asked])
         model = as_read(self.space.theory.model)
         if model is None or not self.space.wants_accepted:
             return None

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from p2c.confirm.judge import Judge
+from p2c.confirm.judge import Judge, Ruling
 from p2c.confirm.result import VerifiedPlan, find_borders
 from p2c.confirm.search import ConfirmedSearch
 from p2c.confirm.walk import Walk, Walker
-from p2c.learn.model.read_model import ReadModel
 from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
@@ -69,10 +68,14 @@ class ConfirmedPlanner:
             return ask
         plain = any(each == Call(ACCEPTED) for each in theory.goal)
 
-        def met(states: Sequence[Mapping[str, Value]]) -> list[tuple[bool, float | None]]:
+        def met(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
             return [
-                (goal_holds(theory, state, {ACCEPTED: told}), score if plain else None)
-                for state, (told, score) in zip(states, ask(states), strict=True)
+                Ruling(
+                    goal_holds(theory, state, {ACCEPTED: each.accepted}),
+                    each.score if plain else None,
+                    each.told,
+                )
+                for state, each in zip(states, ask(states), strict=True)
             ]
 
         return met
@@ -85,27 +88,20 @@ class ConfirmedPlanner:
         plans = list(islice(policy.nearest(space, state, k, distinct), k))
         plans = plans or [policy.explained_plan(space, state)]
         ends = [Walk(each.counterfactual) for each in plans if isinstance(each, Found | Already)]
+        if self.decider.scored:
+            judge.answers([*ends, *(Walk(state) for plan in plans for state in _states(plan))])
         if not all(answer.accepted for _, answer in judge.answers(ends)):
             return None
         return [self._told(plan, judge) for plan in plans]
 
     def _told(self, plan: Plan, judge: Judge) -> VerifiedPlan:
-        scores = tuple(self._scores(plan))
+        scores = tuple(_scores(plan, judge))
         said = judge.said(plan.counterfactual or {})
         proved = not isinstance(plan, GaveUp)
         testimony = Testimony(said, judge.asked, exact=True, proved=proved, scores=scores)
         known = _with_testimony(plan, testimony)
         verified = isinstance(plan, Found | Already)
         return VerifiedPlan(known, verified, judge.asked, judge.calls, known, said, proved=proved)
-
-    def _scores(self, plan: Plan) -> Iterator[tuple[float, float]]:
-        """Yield the model's score at the start and after each step, each with what it must reach."""
-        model = self.theory.model
-        assert isinstance(model, ReadModel)
-        for state in (plan.question.initial, *(step.state for step in plan.steps)):
-            score = model.score_of(state)
-            if score is not None:
-                yield score
 
     def _asked(self, judge: Judge, state: State, k: int, policy: Policy) -> list[VerifiedPlan]:
         """Return plans of a model that is only asked, the rules in its place leading the way."""
@@ -123,6 +119,8 @@ class ConfirmedPlanner:
             plans = [self._plan(walker, walk) for walk in search.run(seeds)]
         plans = plans or [(GaveUp(walker.question, 0.0), "")]
         verified = isinstance(plans[0][0], Found | Already)
+        if self.decider.scored:
+            judge.answers(Walk(state) for plan, _ in plans for state in _states(plan))
         first = guides[0] if guides else GaveUp(walker.question, 0.0)
         guide = _with_testimony(first, self._testimony(judge, first))
         told = [
@@ -147,9 +145,7 @@ class ConfirmedPlanner:
         self, judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False
     ) -> Testimony:
         end = plan.counterfactual or {}
-        ruling = judge.known.get(tuple(end.values()))
-        score = ruling.score if ruling is not None and self.decider.scored else None
-        scores = () if score is None else ((score, 0.0),)
+        scores = tuple(_scores(plan, judge))
         return Testimony(judge.said(end), judge.asked, self.decider.exact, replayed, proved, scores)
 
     def _guides(self, state: State, k: int, policy: Policy) -> list[Plan]:
@@ -178,6 +174,19 @@ class ConfirmedPlanner:
         """Replay a plan with its end, which the model has accepted, in the place of the goal."""
         end = plan.counterfactual
         return check_plan(self.theory, plan.to_dict(), goal=lambda state: state == end)
+
+
+def _states(plan: Plan) -> list[Mapping[str, Value]]:
+    """Return the person as they are, and where each step leads."""
+    return [plan.question.initial, *(step.state for step in plan.steps)]
+
+
+def _scores(plan: Plan, judge: Judge) -> Iterator[tuple[float, float]]:
+    """Yield what the model gives the person and where each step leads, each with what it must reach."""
+    for state in _states(plan):
+        ruling = judge.known.get(tuple(state.values()))
+        if ruling is not None and ruling.told is not None:
+            yield ruling.told
 
 
 def _with_testimony(plan: Plan, testimony: Testimony) -> Plan:

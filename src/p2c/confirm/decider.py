@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from p2c.confirm.judge import Ruling
 from p2c.confirm.proxy import fit_proxy
 from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
 from p2c.errors import Fault, P2CError
@@ -86,14 +87,18 @@ class Decider:
                 told = model.accepts(view.frame(cells))
             return [(each, None) for each in told.tolist()]
 
-        def ask(states: Sequence[Mapping[str, Value]]) -> list[tuple[bool, float | None]]:
+        def ask(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
             rows = view.ask(row, states)
             answers = model.answer(rows)
             scores = answers.scores
             if scores is None and self.proxy is not None:
                 scores = self.proxy.scores(view.table(rows))
-            told = [None] * len(states) if scores is None else scores.tolist()
-            return list(zip(answers.accepted.tolist(), told, strict=True))
+            margins = [None] * len(states) if scores is None else scores.tolist()
+            told = [None] * len(states) if answers.told is None else answers.told.tolist()
+            rulings = zip(answers.accepted.tolist(), margins, told, strict=True)
+            return [
+                Ruling(yes, margin, each and (each[0], each[1])) for yes, margin, each in rulings
+            ]
 
         return ask if scored else decide
 

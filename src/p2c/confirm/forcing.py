@@ -72,7 +72,7 @@ def forcing_set(
     limits = limits or Limits()
     try:
         changes = _changes(theory, state)
-        found = _least_set(changes, frozenset(always), frozenset(never), limits)
+        found = _least_set(changes, _held(theory, always), frozenset(never), limits)
     except LimitReached:
         return None
     return (
@@ -87,7 +87,7 @@ def forced_without(
 ) -> Mapping[str, Value] | None:
     """Return an accepted state with some values held, with the fewest others changed; None where there is none, or no time."""
     try:
-        return _ByPlans(theory, state).beside(frozenset(held), limits or Limits())
+        return _ByPlans(theory, state).beside(_held(theory, held), limits or Limits())
     except LimitReached:
         return None
 
@@ -99,7 +99,12 @@ def accepted_beside(
 
     Where time ends before either is known, `LimitReached` is raised.
     """
-    return _changes(theory, state).beside(frozenset(held), limits or Limits())
+    return _changes(theory, state).beside(_held(theory, held), limits or Limits())
+
+
+def _held(theory: Theory, names: Sequence[str]) -> Names:
+    """Return the features that are held, and those that keep the row's value whatever happens."""
+    return frozenset(names) | {each.name for each in theory.features if each.kept}
 
 
 def _changes(theory: Theory, state: Mapping[str, Value]) -> _Changes:

@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
 
     State = Mapping[str, Value]
-    Ask = Callable[[Sequence[State]], Sequence[tuple[bool, float | None]]]
+    Ask = Callable[[Sequence[State]], Sequence["Ruling"]]
 
 
 class Ruling(NamedTuple):
-    """What the model said of a state; the score is above 0 where it accepts, None where the model keeps it to itself."""
+    """What the model said of a state; the score is above 0 where it accepts, None where the model keeps it to itself.
+
+    `told` is the number that the model itself gives, and what that must reach.
+    """
 
     accepted: bool
     score: float | None
+    told: tuple[float, float] | None = None
 
 
 @dataclass
@@ -48,7 +52,7 @@ class Judge:
         new = list(fresh)[: self.left(saved)]
         if new:
             told = self.ask([fresh[key] for key in new])
-            self.known.update({key: Ruling(*each) for key, each in zip(new, told, strict=True)})
+            self.known.update(dict(zip(new, told, strict=True)))
             self.asked += len(new)
             self.calls += 1
         return [(walk, self.known[walk.key]) for walk in walks if walk.key in self.known]

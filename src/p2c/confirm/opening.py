@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from p2c.confirm.decider import Decider
-from p2c.errors import Fault, ProblemError
+from p2c.domain.feature import Kind
+from p2c.domain.spec import FeatureSpec, ProblemSpec
+from p2c.errors import Fault, ModelError, P2CError, ProblemError
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import trained_names
-from p2c.learn.model.reading import read
+from p2c.learn.model.onnx_model import absent_inputs
+from p2c.learn.model.reading import Read, read
 from p2c.learn.model.stored import RULES, load_model
-from p2c.learn.tables.view import as_frame, view_of
+from p2c.learn.model.told_columns import column_keys
+from p2c.learn.tables.domains import domain_from_frame
+from p2c.learn.tables.view import as_frame, feature_names, view_of
 from p2c.rules.bind import build_theory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from p2c.domain.feature import Feature, Value
-    from p2c.domain.spec import ProblemSpec, Trust
+    from p2c.domain.spec import Trust
     from p2c.learn.tables.view import View
 
+FAR = 6
+"""Up to which power of ten numbers are drawn of which nothing is known."""
 ROWS = 1_000
 """How many rows are drawn over the domains of the features where there is no table."""
 
@@ -39,6 +47,72 @@ class UnopenedModel:
         raise AttributeError(f"the model is not open, and {name} was asked for")
 
 
+class OpenedModel(NamedTuple):
+    """A problem with a kept feature for each column of its model that was none, its model, and rows to ask it about."""
+
+    spec: ProblemSpec
+    model: Any
+    table: Any
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return the feature of each column."""
+        assert self.spec.model is not None
+        return {self.spec.model.columns.get(name, name): name for name in self.spec.features}
+
+
+def open_model_of(
+    spec: ProblemSpec, folder: Path, *, trust: Trust | None = None, sample: Any = None
+) -> OpenedModel:
+    """Open the model of a problem, and find out what it reads besides the features.
+
+    `sample` are rows of the table that the problem was made from, by the model's columns; without them rows are drawn over
+    the domains of the features.
+    """
+    assert spec.model is not None
+    file = folder / spec.model.file
+    if file.suffix.lower() in RULES:
+        message = "rules are no model: give them as 'rules' or 'rules_file'"
+        raise ProblemError([Fault("model.file", message)])
+    drawn = _drawn_rows(spec) if sample is None else sample
+    frame, absent = as_frame(drawn), dict[str, Any]()
+    if sample is None and file.suffix.lower() == ".onnx":
+        absent = absent_inputs(file, frame)
+    try:
+        model = load_model(file, frame.assign(**absent), trust)
+    except ModelError as error:
+        raise _untold(absent, error) from None
+    known = {spec.model.columns.get(name, name) for name in spec.features}
+    reads = [str(each) for each in trained_names(model, frame) or frame.columns]
+    kept = [name for name in reads if name not in known]
+    if sample is None:
+        full = _with_kept(spec, {name: column_keys(model, name) for name in kept})
+        return OpenedModel(full, model, _drawn_rows(full) if kept else drawn)
+    return OpenedModel(keep_seen(spec, frame[kept]), model, sample)
+
+
+def keep_seen(spec: ProblemSpec, columns: pd.DataFrame) -> ProblemSpec:
+    """Return a problem with kept features for columns of which rows are there."""
+    seen = [name for name in columns if columns[name].notna().any()]
+    if seen:
+        build_theory(spec, model=UnopenedModel())  # no rule reads a column that is no feature
+    keys = {str(name): next(iter(domain_from_frame(columns[[name]]).values())) for name in seen}
+    return _with_kept(spec, keys) if keys else spec
+
+
+def _with_kept(spec: ProblemSpec, columns: Mapping[str, Mapping[str, Any]]) -> ProblemSpec:
+    """Return a problem with kept features for some columns of its model."""
+    assert spec.model is not None
+    names = feature_names([*spec.features, *columns])[len(spec.features) :]
+    features = {
+        name: FeatureSpec.model_validate({**keys, "kept": True})
+        for name, keys in zip(names, columns.values(), strict=True)
+    }
+    other = {name: column for name, column in zip(names, columns, strict=True) if name != column}
+    model = spec.model.model_copy(update={"columns": {**spec.model.columns, **other}})
+    return spec.model_copy(update={"features": {**spec.features, **features}, "model": model})
+
+
 def open_decider(
     spec: ProblemSpec,
     folder: Path,
@@ -48,32 +122,53 @@ def open_decider(
     stand_in: str = "",
     tried: int | None = None,
     seed: int = 0,
-) -> Decider:
-    """Open the model of a problem; `sample` are rows of the table that the problem was made from, by the model's columns.
+) -> tuple[ProblemSpec, Decider]:
+    """Open the model of a problem, and return the problem with what its model reads besides the features, kept.
 
-    Without them rows are drawn over the domains of the features. What is read of the model is `tried` on so many of them.
+    `sample` is that of `open_model_of`. What is read of the model is `tried` on so many of the rows.
     """
+    opened = open_model_of(spec, folder, trust=trust, sample=sample)
     assert spec.model is not None
-    file = folder / spec.model.file
-    if file.suffix.lower() in RULES:
-        message = "rules are no model: give them as 'rules' or 'rules_file'"
-        raise ProblemError([Fault("model.file", message)])
-    columns = {name: spec.model.columns.get(name, name) for name in spec.features}
-    table = _drawn_rows(spec, columns) if sample is None else sample
-    frame = as_frame(table)
-    model = load_model(file, frame, trust)
-    _refuse_other_columns(model, frame)
-    decider = decide(
-        model,
-        table,
-        desired=spec.model.desired,
-        threshold=spec.model.threshold,
-        stand_in=stand_in,
-        view=view_of(table, {column: name for name, column in columns.items()}),
-        tried=tried,
-        seed=seed,
+    how: dict[str, Any] = {"desired": spec.model.desired, "threshold": spec.model.threshold}
+    how |= {"stand_in": stand_in, "tried": tried, "seed": seed}
+    table = opened.table
+    try:
+        decider = decide(opened.model, table, **how, view=view_of(table, opened.names))
+        wider = _wider(opened, decider)
+        if wider is not None:
+            decider = decide(opened.model, wider, **how, view=view_of(wider, opened.names))
+    except ModelError as error:
+        kept = [column for column, name in opened.names.items() if name not in spec.features]
+        raise _untold(() if sample is not None else kept, error) from None
+    return opened.spec, replace(decider, made_from_data=sample is not None)
+
+
+def _untold(columns: Iterable[str], error: ModelError) -> P2CError:
+    """Return the error of a model that has no answer to rows in which some columns are made up."""
+    names = ", ".join(columns)
+    if not names:
+        return error
+    message = (
+        f"the model reads {names} besides the features and does not tell which values that takes ({error}):"
+        ' add it as a feature with its values and action = "fixed"'
     )
-    return replace(decider, made_from_data=sample is not None)
+    return ProblemError([Fault("model", message)])
+
+
+def _wider(opened: OpenedModel, decider: Decider) -> pd.DataFrame | None:
+    """Return rows in which numbers of which nothing was known lie on all sides of where the model cuts them."""
+    if not isinstance(decider.reading, Read):
+        return None
+    draw, score, found = Random(opened.spec.name), decider.reading.score, {}
+    for column, name in opened.names.items():
+        place = score.places.get(name) if _is_bare(opened.spec.features[name]) else None
+        uppers = None if place is None else score.axes[place].uppers
+        cuts = [] if uppers is None else [float(each) for each in uppers if abs(each) < inf]
+        if cuts:
+            far = max(cuts[-1] - cuts[0], 1.0)
+            values = [draw.uniform(cuts[0] - far, cuts[-1] + far) for _ in range(ROWS)]
+            found[column] = pd.Series(values).astype(opened.table[column].dtype)
+    return opened.table.assign(**found) if found else None
 
 
 def decide(
@@ -107,11 +202,30 @@ def standing_rules(program: str, goal: str) -> str:
     return f"accepted(X) :- {goal.strip().removeprefix('?-').strip().rstrip('.')}.\n{program.rstrip()}\n"
 
 
-def _drawn_rows(spec: ProblemSpec, columns: Mapping[str, str]) -> pd.DataFrame:
+def _drawn_rows(spec: ProblemSpec) -> pd.DataFrame:
     """Return rows over the domains of the features: one of all first values, one of all last, and others by chance."""
+    assert spec.model is not None
     features = build_theory(spec, model=UnopenedModel()).features
-    draw = Random(spec.name)
-    return pd.DataFrame({columns[each.name]: _drawn(each, draw) for each in features})
+    draw, columns = Random(spec.name), spec.model.columns
+    return pd.DataFrame(
+        {
+            columns.get(each.name, each.name): _far_and_near(each, draw)
+            if _is_bare(spec.features[each.name])
+            else _drawn(each, draw)
+            for each in features
+        }
+    )
+
+
+def _is_bare(keys: FeatureSpec) -> bool:
+    """Tell whether nothing is known of a kept number but that it is one."""
+    return keys.kept and keys.type.is_number and keys.min is None and keys.values is None
+
+
+def _far_and_near(feature: Feature, draw: Random) -> pd.Series:
+    """Return numbers of all sizes."""
+    values = [draw.choice((-1, 1)) * 10 ** draw.uniform(-1, FAR) for _ in range(ROWS)]
+    return pd.Series(values).round().astype(int) if feature.kind is Kind.INT else pd.Series(values)
 
 
 def _drawn(feature: Feature, draw: Random) -> pd.Series:
@@ -120,14 +234,3 @@ def _drawn(feature: Feature, draw: Random) -> pd.Series:
     values: list[Value] = [feature.domain.value(place) for place in places]
     texts = any(isinstance(value, str) for value in values)
     return pd.Series(values, dtype=object if texts else None)
-
-
-def _refuse_other_columns(model: Any, frame: pd.DataFrame) -> None:
-    """Refuse a model that reads a column which no feature has."""
-    other = [each for each in trained_names(model, frame) or () if each not in frame.columns]
-    if other:
-        message = (
-            f"the model reads the column '{other[0]}', which is no feature: add it, with action = \"fixed\""
-            " where nothing changes it, or name its feature in 'model.columns'"
-        )
-        raise ProblemError([Fault("model", message)])

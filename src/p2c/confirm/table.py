@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from p2c.errors import P2CError, RowError
+from p2c.errors import ModelError, P2CError, RowError
 from p2c.plan.outcome import Already, Found, GaveUp, Question
 from p2c.plan.tables.frames import bar
 from p2c.plan.tables.table import listed, plan_texts
@@ -72,7 +72,7 @@ def _one_by_one(
         try:
             found = plan(row)
             yield [_line(found.plan, verified=found.verified, optimal=found.optimal)]
-        except RowError as error:
+        except (RowError, ModelError) as error:
             yield [_invalid(error)]
         tell()
 
@@ -95,7 +95,7 @@ class Chunks:
             confirmed = _confirmed(self.planner, chunk, plans)
             lines = []
             for place, found in enumerate(plans):
-                if isinstance(found, RowError):
+                if isinstance(found, P2CError):
                     lines.append(_invalid(found))
                 elif confirmed.get(place, True):
                     proved = not isinstance(found, GaveUp)
@@ -105,7 +105,7 @@ class Chunks:
                     lines += next(_one_by_one(plan, chunk.iloc[[place]], lambda: None))
             yield lines
 
-    def _plans(self, rows: pd.DataFrame, tell: Tell) -> Iterator[Plan | RowError]:
+    def _plans(self, rows: pd.DataFrame, tell: Tell) -> Iterator[Plan | P2CError]:
         """Yield the plan of each row, not searched for where the model accepts it as it is."""
         theory, space = self.planner.theory, self.planner.space()
         told = _accepted(self.planner, rows)
@@ -116,7 +116,7 @@ class Chunks:
                     yield Already(Question(theory.name, theory.norm.value, state, ()))
                 else:
                     yield self.policy.plan(space, state)
-            except RowError as error:
+            except (RowError, ModelError) as error:
                 yield error
             tell()
 
@@ -135,7 +135,7 @@ def _accepted(planner: ConfirmedPlanner, rows: pd.DataFrame) -> list[bool]:
 
 
 def _confirmed(
-    planner: ConfirmedPlanner, rows: pd.DataFrame, plans: Sequence[Plan | RowError]
+    planner: ConfirmedPlanner, rows: pd.DataFrame, plans: Sequence[Plan | P2CError]
 ) -> dict[int, bool]:
     """Tell of each plan with an end whether the model accepts it, all of them asked about at once."""
     places = [place for place, each in enumerate(plans) if isinstance(each, Found | Already)]
@@ -162,7 +162,7 @@ def _with_missing(theory: Theory, plan: Plan) -> Plan:
     return replace(plan, question=replace(plan.question, unknown=unknown))
 
 
-def _invalid(error: RowError) -> Line:
+def _invalid(error: P2CError) -> Line:
     return {"status": "invalid", "verified": False, "optimal": False, "message": str(error)}
 
 

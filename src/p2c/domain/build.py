@@ -31,7 +31,7 @@ def build_feature(
         return None, faults
     domain = _domain(spec)
     low, high = _span(spec, domain)
-    default = Action.EFFECT if governed else Action.FREE
+    default = Action.EFFECT if governed else Action.FIXED if spec.kept else Action.FREE
     feature = Feature(
         name=name,
         kind=spec.type,
@@ -92,8 +92,9 @@ def _domain(spec: FeatureSpec) -> Grid | Points:
             return Points(tuple(spec.values))
         numbers = [_typed(spec.type, each) for each in spec.values if not isinstance(each, str)]
         return Points(tuple(sorted(numbers)))
-    assert spec.min is not None
-    assert spec.max is not None
+    if spec.min is None or spec.max is None:
+        zero, one = _typed(spec.type, 0), _typed(spec.type, 1)
+        return Grid(zero, zero, one)  # of a kept column nobody needs to know more
     low, high = _typed(spec.type, spec.min), _typed(spec.type, spec.max)
     usual = 1 if spec.type is Kind.INT else default_step(exact(high) - exact(low))
     return Grid(low, high, _typed(spec.type, spec.step or usual))
@@ -148,6 +149,8 @@ def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
         yield from _category_faults(spec)
     if spec.action is Action.EFFECT and not governed:
         yield "action", "'effect' needs a causal rule with this feature as its head; there is none"
+    if spec.kept and (governed or spec.action not in (None, Action.FIXED)):
+        yield "kept", "it keeps the row's value: no rule and nobody else changes it"
     if spec.action in (Action.UP, Action.DOWN) and spec.type is Kind.CATEGORY:
         yield "action", f"'{spec.action.value}' needs an order: use a number or type 'ordinal'"
     if spec.causal is not None and not governed:
@@ -202,7 +205,7 @@ def _number_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
                 return
         return
     for key, number in limits.items():
-        if number is None and key != "step":
+        if number is None and key != "step" and not spec.kept:
             yield key, "a number needs 'min' and 'max', or 'values'"
         elif spec.type is Kind.INT and number is not None and number != int(number):
             yield key, f"expected a whole number, found {number}"

@@ -204,6 +204,8 @@ class Feature:
     names: tuple[tuple[str, str], ...] = ()
     languages: tuple[tuple[str, Words], ...] = ()
     governed: bool = field(default=False)
+    kept: bool = False
+    """Whether it is a column that only a model reads: it keeps the row's value, and nobody speaks of changing it."""
 
     @cached_property
     def is_listed(self) -> bool:

@@ -24,6 +24,8 @@ BEYOND = 10**400
 SEVERAL = 3
 """How many features that are missing from a row are spoken of one by one."""
 
+KEPT_ABSENT = "the model reads this column, which is no feature, and the row lacks it; null stands for unknown"
+
 SEVERAL_ABSENT = "these features are missing from the row; null stands for unknown"
 
 
@@ -46,7 +48,8 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bo
             if not several:
                 spare = {key for key in keys if isinstance(key, str)}
                 spare -= {each.name for each in features}
-                faults.append(Fault(feature.name, _missing(feature.name, spare)))
+                told = KEPT_ABSENT if feature.kept else _missing(feature.name, spare)
+                faults.append(Fault(feature.name, told))
             continue
         try:
             state[feature.name] = read_value(feature, row[feature.name], bounded=bounded)
@@ -82,6 +85,8 @@ def read_value(feature: Feature, raw: Any, *, bounded: bool = True) -> Value:
         return None
     if feature.kind.is_number:
         return _number(feature, value, bounded=bounded)
+    if feature.kept and isinstance(value, str):
+        return value
     usable = isinstance(value, str | int | float) and not isinstance(value, bool)
     if not usable or value not in feature.places:
         known = [str(each) for each in feature.places]
@@ -98,12 +103,16 @@ def _missing(name: str, spare: set[str]) -> str:
 
 def _number(feature: Feature, value: object, *, bounded: bool) -> int | float:
     expected = "expected a whole number" if feature.kind is Kind.INT else "expected a number"
+    if feature.kept and isinstance(value, bool):
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{expected}, found {shown(value)}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{expected}, found {value}")
     if feature.kind is Kind.INT and value != int(value):
         raise ValueError(f"{expected}, found {float(value)}")
+    if feature.kept:
+        return value
     if bounded and not exact(feature.minimum) <= exact(value) <= exact(feature.maximum):
         own = shown(int(value) if feature.kind is Kind.INT else value)
         raise ValueError(f"{own} is outside its range, {feature.minimum} to {feature.maximum}")

@@ -13,7 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    StrictStr,
+    ValidationError,
+)
 
 from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, Kind, Law
@@ -184,6 +192,10 @@ class FeatureSpec(Table):
     )
     causal: Law | None = Field(
         None, description="The law of its own causal rules, instead of the problem's."
+    )
+    kept: StrictBool = Field(
+        False,
+        description="A column of the model that is no feature otherwise: it keeps the row's value, whatever that is.",
     )
     moves: dict[MoveStart, list[SpecValue]] | None = Field(
         None, description="The only changes of value that exist, as {from = [to, …]}."

@@ -2,4 +2,5 @@
 
 from p2c.folder.store import accept_edit as accept_edit
 from p2c.folder.store import open_folder as open_folder
+from p2c.folder.store import outline_folder as outline_folder
 from p2c.folder.store import save_folder as save_folder

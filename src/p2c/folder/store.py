@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.confirm.opening import open_decider
+from p2c.confirm.opening import keep_seen, open_decider
 from p2c.domain.files import file_digest
 from p2c.domain.spec import load_spec, read_text
 from p2c.domain.toml import problem_to_toml
@@ -182,6 +182,19 @@ def open_folder(folder: Path, trust: Trust | None = None) -> OpenedFolder:
     return opened
 
 
+def outline_folder(folder: Path) -> tuple[ProblemSpec, Path]:
+    """Return the problem of a folder and its file, without opening the model; a changed file is refused."""
+    manifest = read_manifest(folder)
+    refuse_changed(folder, manifest)
+    spec = load_spec(folder / PROBLEM)
+    columns = spec.model.columns if spec.model else {}
+    known = {columns.get(name, name) for name in spec.features}
+    other = [each.name for each in manifest.sample.columns if each.name not in known]
+    if other:
+        spec = keep_seen(spec, read_sample(folder / SAMPLE, manifest.sample.columns)[other])
+    return spec, folder / PROBLEM
+
+
 def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
     """Take the files of a folder that are meant to be edited as they are now, and return which were changed.
 
@@ -227,7 +240,7 @@ def _opened(folder: Path, manifest: Manifest, trust: Trust | None) -> OpenedFold
     if not manifest.sample.framed:
         rows = rows.to_numpy()
     rules = read_text(folder / STAND_IN) if STAND_IN in manifest.files else ""
-    decider = open_decider(
+    spec, decider = open_decider(
         spec, folder, trust=trust, sample=rows, stand_in=rules, tried=TRIED, seed=manifest.seed
     )
     decider = replace(decider, learned=manifest.learned, budget=manifest.budget)

@@ -220,7 +220,7 @@ def liftings(space: Space) -> tuple[Lifting, ...]:
 def _liftings(space: Space) -> Iterator[Lifting]:
     for axis in space.axes:
         feature = axis.feature
-        if axis.feature.name not in space.concerned:
+        if feature.name not in space.concerned or feature.kept:
             continue
         for kind in restrictions(feature):
             yield Lifting(Blocker(feature.name, kind.value), unrestricted(feature, kind))

@@ -107,6 +107,8 @@ def _restricted(theory: Theory, feature: Feature, restriction: Restriction) -> F
 
 def _check(feature: Feature, restriction: Restriction) -> None:
     """Raise a ValueError where a feature cannot be restricted like this."""
+    if feature.kept and restriction != Restriction(action=Action.FIXED):
+        raise ValueError("a column that only the model reads keeps the row's value")
     for name in restriction.lifted:
         if name not in LIFTABLE:
             raise ValueError(f"'{name}' cannot be lifted; {suggestion(name, LIFTABLE)}")

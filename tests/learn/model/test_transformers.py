@@ -29,9 +29,12 @@ from sklearn.preprocessing import (
     StandardScaler,
     TargetEncoder,
 )
+from sklearn.tree import DecisionTreeClassifier
 
 from p2c.learn.model import NotRead, Read, read
+from p2c.learn.model.additive import ACCEPTED, UNSURE
 from p2c.learn.model.transformers import TRANSFORMERS
+from p2c.learn.tables.view import view_of
 from tests.learn.model.cases import Case
 from tests.learn.model.people import good, make_people, numbers
 from tests.learn.model.test_readers import assert_decides_alike
@@ -171,6 +174,19 @@ def test_an_encoder_that_fails_on_numbers_between_its_own_is_refused() -> None:
     found = read(model, people, desired=1)
     assert isinstance(found, NotRead)
     assert "set handle_unknown" in found.reason
+
+
+@pytest.mark.parametrize("last", [LogisticRegression(), DecisionTreeClassifier(max_depth=4)])
+def test_a_column_with_a_single_value_in_the_table_is_read_for_all_values(last: Any) -> None:
+    people = make_people().dropna()
+    columns = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    model = make_pipeline(columns, last).fit(people, good(people))
+    found = read(model, people.assign(age=30), desired=1)
+    assert isinstance(found, Read), found
+    view = view_of(people)
+    cells, values = found.score.locate(view.table(people))
+    told = found.score.decide(cells, values)
+    assert ((told == ACCEPTED) == (model.predict(people) == 1))[told != UNSURE].all()
 
 
 def test_a_linear_model_behind_scalers_is_a_line_in_the_feature_itself() -> None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from p2c.errors import P2CError
+from p2c.errors import ModelError, P2CError
+from p2c.learn.model.points import PointsTable
 from p2c.learn.tables.view import as_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     Shares = Callable[[Any], Any]
     Shaper = Callable[[Any], Any]
-    Margin = Callable[["Scores"], "Scores"]
 
 Mask = NDArray[np.bool_]
 Scores = NDArray[np.float64]
@@ -34,11 +34,13 @@ SAMPLE = 1_000
 class ModelAnswers:
     """What the model said of some rows: accepted or not and, where it tells, how near to it each row is.
 
-    A score is a difference of log probabilities, 0 at the border.
+    A score is above 0 where the model accepts, such as a difference of log probabilities. `told` holds what the model itself
+    gives (a probability, points, a distance), beside what that must reach.
     """
 
     accepted: Mask
     scores: Scores | None = None
+    told: Scores | None = None
 
 
 @dataclass(frozen=True)
@@ -81,23 +83,24 @@ def open_model(
     labels = _labels(ask, shape, as_frame(X)) if classes is None else classes
     wanted, other = choose_classes(labels, desired)
     chances = getattr(model, "predict_proba", None)
-    if classes is None or chances is None:
+    if classes is None or (chances is None and threshold is not None):
         if threshold is not None:
             raise P2CError("a threshold needs a model with predict_proba()")
         return AskedModel(
             lambda rows: ModelAnswers(equals(_labels(ask, shape, rows), wanted)), wanted, other
         )
     place = [same(each, wanted) for each in classes].index(True)
-    margin = partial(_margin, place=place, threshold=threshold)
-    answer = _by_share(chances, shape, margin, place, threshold)
-    if threshold is None:
-        sample = as_frame(X).head(SAMPLE)
-        answer = _by_label(chances, ask, shape, margin, wanted=wanted, sample=sample)
 
     def label(rows: Any) -> Mask:
         return decision(model, wanted, threshold, shape(rows))
 
-    return AskedModel(answer, wanted, other, scored=True, label=label)
+    if threshold is not None:
+        answer = _by_weight(_chances(model, place, threshold), shape)
+        return AskedModel(answer, wanted, other, scored=True, label=label)
+    weighings = list(_weighings(model, place))
+    sample = as_frame(X).head(SAMPLE)
+    answer = _by_label(weighings, ask, shape, wanted=wanted, sample=sample)
+    return AskedModel(answer, wanted, other, scored=bool(weighings), label=label)
 
 
 def decision(model: Any, wanted: Any, threshold: float | None, rows: Any) -> Mask:
@@ -114,53 +117,107 @@ def _as_it_is(rows: Any) -> Any:
     return rows
 
 
-def _by_share(
-    chances: Shares, shape: Shaper, margin: Margin, place: int, threshold: float | None
-) -> Callable[[Any], ModelAnswers]:
-    """Return the answers of a model that accepts from a probability on."""
+class Weighing(NamedTuple):
+    """How a model weighs rows: `margin` says how far each is above the border, by what `ask` tells of it.
+
+    `told` is the number that the model itself gives, beside what it must reach.
+    """
+
+    ask: Shares
+    margin: Callable[[Scores], Scores]
+    told: Callable[[Scores], Scores]
+
+
+def _weighings(model: Any, place: int) -> Iterator[Weighing]:
+    """Yield the ways in which a model weighs rows: probabilities, a scorecard's points, or distances from its border."""
+    if getattr(model, "predict_proba", None) is not None:
+        yield _chances(model, place, None)
+    if isinstance(model, PointsTable):
+        sign, cutoff = (1 if place else -1), model.cutoff
+        yield Weighing(
+            model.score,
+            lambda points: sign * (points - cutoff),
+            lambda points: _beside(points, cutoff),
+        )
+    if getattr(model, "decision_function", None) is not None:
+        yield Weighing(model.decision_function, partial(_distance, place), partial(_far, place))
+
+
+def _chances(model: Any, place: int, threshold: float | None) -> Weighing:
+    def told(shares: Scores) -> Scores:
+        if threshold is not None or shares.shape[1] < 3:
+            return _beside(shares[:, place], 0.5 if threshold is None else threshold)
+        return _beside(shares[:, place], np.delete(shares, place, axis=1).max(axis=1))
+
+    return Weighing(model.predict_proba, partial(_margin, place=place, threshold=threshold), told)
+
+
+def _far(place: int, distances: Scores) -> Scores:
+    """Return how far rows are on the side of a class, and what they must pass: zero, or the next other class."""
+    if distances.ndim == 1:
+        return _beside(distances if place else -distances, 0.0)
+    return _beside(distances[:, place], np.delete(distances, place, axis=1).max(axis=1))
+
+
+def _distance(place: int, distances: Scores) -> Scores:
+    told = _far(place, distances)
+    return np.asarray(told[:, 0] - told[:, 1])
+
+
+def _beside(scores: Scores, border: Scores | float) -> Scores:
+    return np.column_stack([scores, np.broadcast_to(border, scores.shape)])
+
+
+def _by_weight(weighing: Weighing, shape: Shaper) -> Callable[[Any], ModelAnswers]:
+    """Return the answers of a model that accepts whatever reaches the border."""
 
     def answer(rows: Any) -> ModelAnswers:
-        shares = _told(chances, shape, rows, dtype=float)
-        return ModelAnswers(shares[:, place] >= (threshold or 0.0), margin(shares))
+        raw = _told(weighing.ask, shape, rows, dtype=float)
+        told = weighing.told(raw)
+        return ModelAnswers(told[:, 0] >= told[:, 1], weighing.margin(raw), told)
 
     return answer
 
 
 def _by_label(
-    chances: Shares, ask: Shares, shape: Shaper, margin: Margin, *, wanted: Any, sample: Any
+    weighings: Sequence[Weighing], ask: Shares, shape: Shaper, *, wanted: Any, sample: Any
 ) -> Callable[[Any], ModelAnswers]:
-    """Return the answers of a model that names a class, asked for it only where its probabilities do not rule it out.
+    """Return the answers of a model that names a class, asked for it only where what it tells does not rule it out.
 
-    Where on a sample the two do not go together, it is asked for both everywhere.
+    What it tells is the first that goes together with its labels on a sample. Where nothing quite does, it is asked for both
+    everywhere; where it contradicts them, no score is told.
     """
+    labels = equals(_labels(ask, shape, sample), wanted)
+    tried = [each.margin(_told(each.ask, shape, sample, dtype=float)) for each in weighings]
+    if not weighings:
+        return lambda rows: ModelAnswers(equals(_labels(ask, shape, rows), wanted))
+    fit = [((margins > 0) == labels).all() for margins in tried]
+    first = fit.index(True) if True in fit else 0
+    weighing, margins = weighings[first], tried[first]
+    is_quick, is_told = any(fit), not (((margins > 0) & ~labels) | ((margins < 0) & labels)).any()
 
-    def full(rows: Any) -> ModelAnswers:
-        scores = margin(_told(chances, shape, rows, dtype=float))
-        return ModelAnswers(equals(_labels(ask, shape, rows), wanted), scores)
-
-    def quick(rows: Any) -> ModelAnswers:
-        scores = margin(_told(chances, shape, rows, dtype=float))
-        accepted = scores >= 0
+    def answer(rows: Any) -> ModelAnswers:
+        raw = _told(weighing.ask, shape, rows, dtype=float)
+        scores = weighing.margin(raw)
+        accepted = scores >= 0 if is_quick else np.ones(len(scores), dtype=bool)
         if accepted.any():
             accepted[accepted] = equals(_labels(ask, shape, rows[accepted]), wanted)
-        return ModelAnswers(accepted, scores)
+        return ModelAnswers(accepted, scores, weighing.told(raw) if is_told else None)
 
-    tried = full(sample)
-    in_step = tried.scores is not None and ((tried.scores > 0) == tried.accepted).all()
-    return quick if in_step else full
+    return answer
 
 
 def _told(ask: Shares, shape: Shaper, rows: Any, *, dtype: Any = None) -> NDArray[Any]:
     """Return what the model says of some rows, one answer each."""
     try:
         told = np.asarray(ask(shape(rows)), dtype=dtype)
-    except P2CError:
-        raise
+    except P2CError as error:
+        raise ModelError(str(error)) from error
     except Exception as error:
         # The model is somebody else's code: whatever it raises, its answer is missing.
         reason = " ".join(str(error).split())
         message = f"the model cannot be asked: {type(error).__name__}: {reason}"
-        raise P2CError(message) from error
+        raise ModelError(message) from error
     if told.shape[:1] != (len(rows),):
         found = f"{len(told)} answers" if told.ndim else f"the single answer {told.item()!r}"
         raise P2CError(f"the model gave {found} for {len(rows)} rows: expected one a row")
@@ -228,9 +285,8 @@ def _scored(chance: Callable[[Any], Scores], desired: Any, threshold: float) -> 
     def answer(rows: Any) -> ModelAnswers:
         shares = chance(rows)
         shares = shares[:, -1] if shares.ndim == 2 else shares
-        return ModelAnswers(
-            shares >= threshold, _margin(shares[:, None], place=0, threshold=threshold)
-        )
+        margins = _margin(shares[:, None], place=0, threshold=threshold)
+        return ModelAnswers(shares >= threshold, margins, _beside(shares, threshold))
 
     wanted = True if desired is None else desired
     other = False if desired is None else f"not {wanted}"
@@ -273,8 +329,9 @@ def trained_names(model: Any, X: Any) -> list[Any] | None:
     """
     columns = as_frame(X).columns
     names = getattr(model, "feature_names_in_", None)
-    if names is None and set(counted := getattr(model, "feature_names_", ())) <= set(columns):
-        names = counted or None
+    own = list(getattr(model, "feature_names_", ()))
+    if names is None and own and own != [str(place) for place in range(len(own))]:
+        names = own
     if names is None or not hasattr(model, "booster_"):
         return None if names is None else list(names)
     spelt = {str(each).replace(" ", "_"): each for each in columns}

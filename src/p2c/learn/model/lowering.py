@@ -248,7 +248,7 @@ class _ScoreBuilder:
             seen = stage.values(source, numbers)[:, places].astype(np.float64)
             return np.asarray(seen @ chosen)
 
-        ends = np.array(stage.bench.ends[source])
+        ends = stage.bench.varied(source).agg(["min", "max"]).to_numpy(dtype=np.float64)
         change = np.diff(stage.values(source, ends)[:, places].astype(np.float64), axis=0)[0]
         ways = np.sign(change[:, None] * chosen)
         if ((ways > 0).any(axis=0) & (ways < 0).any(axis=0)).any():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.errors import MissingExtra, P2CError, suggestion
+from p2c.errors import MissingExtra, ModelError, P2CError, suggestion
 from p2c.learn.foldse.text import predicate_name
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class OnnxModel:
         outputs = [(each.name, each.type) for each in session.get_outputs()]
         self._label = next((name for name, kind in outputs if kind in LABELS), None)
         self._share = next((name for name, kind in outputs if kind not in LABELS), None)
+        self.kinds = {name: each.kind for each in feeds for name in each.columns}
         self.feature_names_in_ = np.array([name for each in feeds for name in each.columns], object)
         classes = self._classes(sample)
         self.classes_ = np.unique(self.predict(sample)) if classes is None else classes
@@ -94,7 +95,7 @@ class OnnxModel:
         except Exception as error:
             # The runtime raises classes of its own that it does not export.
             reason = " ".join(str(error).split())
-            raise P2CError(f"the ONNX model cannot be asked: {reason}") from None
+            raise ModelError(f"the ONNX model cannot be asked: {reason}") from None
 
     def _classes(self, sample: pd.DataFrame) -> NDArray[Any] | None:
         """Return the classes in the order of their shares: as the graph names them, or as labels and shares agree."""
@@ -115,17 +116,31 @@ class OnnxModel:
 
 def open_onnx(path: Path, frame: pd.DataFrame) -> OnnxModel:
     """Open a stored graph and match its inputs with the columns of a table."""
+    session = _session(path)
+    return OnnxModel(session, match_inputs(session.get_inputs(), frame), frame)
+
+
+def absent_inputs(path: Path, frame: pd.DataFrame) -> dict[str, str | float]:
+    """Return the inputs of a stored graph that a table has no column for, each with a value that stands for any."""
+    inputs = _session(path).get_inputs() if path.is_file() else []
+    known = {predicate_name(str(name)) for name in frame.columns}
+    absent = [each for each in inputs if predicate_name(each.name) not in known]
+    if len(inputs) == 1:
+        return {}
+    return {each.name: "" if each.type == TEXT else 0.0 for each in absent}
+
+
+def _session(path: Path) -> Any:
     try:
         import onnxruntime
     except ImportError as error:
         raise MissingExtra("onnxruntime", extra="onnx") from error
     try:
-        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     except Exception as error:
         # The runtime raises classes of its own that it does not export.
         reason = " ".join(str(error).split())
         raise P2CError(f"{path}: cannot be read as ONNX: {reason}") from None
-    return OnnxModel(session, match_inputs(session.get_inputs(), frame), frame)
 
 
 def match_inputs(inputs: Sequence[Any], frame: pd.DataFrame) -> list[Feed]:

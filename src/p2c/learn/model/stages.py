@@ -125,6 +125,13 @@ class Bench:
                 found.append((0.0, 0.0))
         return found
 
+    def varied(self, place: int) -> pd.Series:
+        """Return different values of a feature: the table's, or numbers on all sides of the only one that it has."""
+        column = self.view.columns[place]
+        known = self.frame[column.name]
+        alike = column.is_number and known.nunique() < 2
+        return self.typed(column, self.ladder(place)) if alike else known
+
     def ladder(self, place: int) -> Floats:
         """Return numbers from far below the values of a feature to far above them, ascending."""
         low, high = self.ends[place]

@@ -295,7 +295,7 @@ def _sources(
     found = {}
     for source, column in enumerate(behind.bench.view.columns):
         changed = np.zeros(before.shape[1], dtype=bool)
-        values = behind.bench.frame[column.name]
+        values = behind.bench.varied(source)
         for _ in range(2):
             drawn = values.iloc[generator.integers(len(values), size=len(sample))]
             after = behind.matrix(

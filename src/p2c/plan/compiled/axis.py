@@ -118,7 +118,10 @@ class Axis:
         if value is None:
             return test.negated
         if not self.feature.kind.is_number:
-            return self.passes(test, self.feature.places[value])
+            place = self.feature.places.get(value)
+            if place is None:
+                return test.comparator.passes(1) is not test.negated
+            return self.passes(test, place)
         assert not isinstance(value, str)
         assert not isinstance(test.constant, str)
         own, constant = exact(value), exact(test.constant)

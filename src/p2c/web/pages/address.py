@@ -284,6 +284,8 @@ def read_values(theory: Theory, case: Case) -> Reading:
 
 def _value(feature: Feature, text: str, phrases: Phrases) -> Value:
     words = phrases.pages
+    if feature.kept and not feature.kind.is_number:
+        return text
     if not feature.kind.is_number:
         found = {str(each): each for each in feature.places}.get(text)
         if found is None:
@@ -299,7 +301,7 @@ def _value(feature: Feature, text: str, phrases: Phrases) -> Value:
         ("least", feature.minimum, number < feature.minimum),
         ("most", feature.maximum, number > feature.maximum),
     ):
-        if beyond:
+        if beyond and not feature.kept:
             raise ValueError(filled(words[f"expected_{key}"], limit=number_words(limit, phrases)))
     return read_value(feature, number)
 

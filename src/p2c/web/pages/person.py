@@ -99,6 +99,7 @@ class Field:
     unknown: bool
     is_number: bool
     whole: bool
+    kept: bool
     least: str
     most: str
     least_words: str
@@ -183,6 +184,7 @@ def _field(number: int, feature: Feature, case: Case, read: Reading) -> Field:
         unknown=name in case.unknown,
         is_number=is_number,
         whole=feature.kind.value == "int",
+        kept=feature.kept,
         least=str(feature.minimum),
         most_words=number_words(feature.maximum, phrases) if is_number else "",
         least_words=number_words(feature.minimum, phrases) if is_number else "",
