@@ -27,7 +27,9 @@ from p2c.learn.causal.review import Review
 from p2c.learn.extract.logic import Extraction, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model import NotRead, Read, read
+from p2c.learn.model.mlflow_folder import is_mlflow_folder, model_file
 from p2c.learn.model.read_model import ReadModel
+from p2c.learn.model.stored import load_model
 from p2c.learn.tables.view import as_frame, by_name
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Testimony
@@ -108,13 +110,14 @@ class Recourse:
         features: Mapping[Any, Mapping[str, Any]] | None = None,
         budget: int = 2_000,
         seed: int = 0,
+        trust: Trust | None = None,
         **keys: Any,
     ) -> Recourse:
         """Read or learn the rules of a model and describe the features from its data.
 
         Args:
             model: A fitted classifier or pipeline, a function from tables to decisions, or recorded decisions, as
-                `p2c.extract_logic` takes them.
+                `p2c.extract_logic` takes them; or the path of a folder that MLflow wrote.
             X: The rows that the model was fitted on, or others like them: a frame or an array.
             y: The true labels, to measure the rules by.
             causal: Causal rules and constraints as text, or a review whose approved rules are meant.
@@ -125,6 +128,7 @@ class Recourse:
             features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
             budget: About how many rows the model may be asked for one person.
             seed: What chance is drawn from.
+            trust: What of a stored model may be opened that could run code; nothing, by default.
             **keys: Keys of the problem: `name`, `norm`, `exceptions`, `effects`, `minimize`, `goal`, `source`, `lint`, and
                 `law`, which is the problem's `causal`.
 
@@ -139,6 +143,8 @@ class Recourse:
             kind = type(given).__name__
             raise P2CError(f"causal: expected rules as text or a review, found a {kind}")
         X = as_frame(X) if by_name(X) else X
+        origin = model_file(Path(model)) if is_mlflow_folder(model) else None
+        model = model if origin is None else load_model(origin, as_frame(X), trust)
         source = read_source(model, X, desired=desired, threshold=threshold)
         extraction = extract(source, y, held_out=0.2, seed=seed)
         if "law" in keys:
@@ -175,7 +181,7 @@ class Recourse:
         judged = Problem.from_dict(
             {**keys, "goal": BY_MODEL, "rules": own}, decider=decider, bounded=False
         )
-        fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold)
+        fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold, origin)
         return cls(problem, extraction, source, judged, fitted)
 
     @classmethod

@@ -38,7 +38,7 @@ def extract(
     model: Annotated[
         Path | None,
         typer.Argument(
-            help="The model: a .joblib, .pkl, .skops, .onnx, .json, .ubj, .txt, .cbm, .csv or rules (.lp) file."
+            help="The model: a .joblib, .pkl, .skops, .onnx, .json, .ubj, .txt, .cbm, .csv or rules (.lp) file, or a folder of MLflow."
         ),
     ] = None,
     *,

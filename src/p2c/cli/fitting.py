@@ -56,7 +56,7 @@ def fit(
     model: Annotated[
         Path,
         typer.Argument(
-            help="The model: .skops, .onnx, .json, .ubj, .txt, .cbm or a scorecard .csv."
+            help="The model: .skops, .onnx, .json, .ubj, .txt, .cbm, a scorecard .csv, or a folder of MLflow."
         ),
     ],
     *,

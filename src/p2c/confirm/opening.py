@@ -15,6 +15,7 @@ from p2c.domain.spec import FeatureSpec, ProblemSpec
 from p2c.errors import Fault, ModelError, P2CError, ProblemError
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import trained_names
+from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.onnx_model import absent_inputs
 from p2c.learn.model.reading import Read, read
 from p2c.learn.model.stored import RULES, load_model
@@ -70,10 +71,11 @@ def open_model_of(
     the domains of the features.
     """
     assert spec.model is not None
-    file = folder / spec.model.file
+    file = model_file(folder / spec.model.file)
     if file.suffix.lower() in RULES:
         message = "rules are no model: give them as 'rules' or 'rules_file'"
         raise ProblemError([Fault("model.file", message)])
+    columns = spec.model.columns
     drawn = _drawn_rows(spec) if sample is None else sample
     frame, absent = as_frame(drawn), dict[str, Any]()
     if sample is None and file.suffix.lower() == ".onnx":
@@ -82,7 +84,11 @@ def open_model_of(
         model = load_model(file, frame.assign(**absent), trust)
     except ModelError as error:
         raise _untold(absent, error) from None
-    known = {spec.model.columns.get(name, name) for name in spec.features}
+    if file != folder / spec.model.file:
+        inside = f"{spec.model.file}/{file.relative_to(folder / spec.model.file).as_posix()}"
+        told = spec.model.model_copy(update={"file": inside})
+        spec = spec.model_copy(update={"model": told})
+    known = {columns.get(name, name) for name in spec.features}
     reads = [str(each) for each in trained_names(model, frame) or frame.columns]
     kept = [name for name in reads if name not in known]
     if sample is None:

@@ -11,6 +11,7 @@ from p2c.learn.causal.review import Review, read_review
 from p2c.learn.decision import describe_problem, learn_decision
 from p2c.learn.foldse.text import predicate_name
 from p2c.learn.model.asking import known_classes, plain, trained_names
+from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.stored import RULES, load_model
 from p2c.learn.tables.look import USELESS
 from p2c.problem import Problem
@@ -83,6 +84,7 @@ def open_stored(
     path: Path, table: Table, *, target: str | None = None, trust: Trust | None = None
 ) -> Opened:
     """Open a stored model for a table, without the column of true labels and without what neither model nor rules need."""
+    path = model_file(path)
     if path.suffix.lower() in RULES:
         raise P2CError(f"{path}: rules are no model: p2c extract writes a problem around them")
     labels = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Trust
 from p2c.errors import MissingExtra, P2CError
+from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.onnx_model import open_onnx
 from p2c.learn.model.points import load_points
 from p2c.learn.model.tree_checks import CHECKED, check_trees
@@ -49,9 +50,12 @@ COMPRESSED = (
 def load_model(path: Path, frame: pd.DataFrame, trust: Trust | None = None) -> Any:
     """Return a stored model; `frame` has the columns that it is asked about."""
     trust = trust or Trust()
+    path = model_file(path)
     kind = path.suffix.lower()
     if kind not in KNOWN:
-        raise P2CError(f"{path}: expected a file that ends in {', '.join(KNOWN)}")
+        raise P2CError(
+            f"{path}: expected a file that ends in {', '.join(KNOWN)}, or a folder of MLflow"
+        )
     if not path.is_file():
         raise P2CError(f"{path}: no such file")
     if kind in PICKLES:
@@ -130,7 +134,8 @@ def _open_xgboost(path: Path) -> Any:
         raise MissingExtra("xgboost", extra="xgboost") from error
     model = XGBClassifier()
     try:
-        model.load_model(path)
+        # A name that ends as MLflow has it says nothing to XGBoost; what is inside does.
+        model.load_model(bytearray(path.read_bytes()) if path.suffix == ".xgb" else path)
         model.classes_  # noqa: B018 - a model that is no classifier has none, and says so here
     except Exception as error:
         raise P2CError(f"{path}: no classifier of XGBoost: {_reason(error)}") from None
@@ -168,9 +173,12 @@ def _reason(error: Exception) -> str:
 OWN_FILES: dict[str, Callable[[Path], Any]] = {
     ".json": _open_xgboost,
     ".ubj": _open_xgboost,
+    ".xgb": _open_xgboost,
     ".txt": _open_lightgbm,
+    ".lgb": _open_lightgbm,
     ".cbm": _open_catboost,
+    ".cb": _open_catboost,
     ".csv": load_points,
 }
-"""The formats of libraries of their own, by the end of the file's name."""
+"""The formats of libraries of their own, by the end of the file's name; some ends are MLflow's."""
 KNOWN = (*PICKLES, ".skops", ".onnx", *OWN_FILES, *RULES)
