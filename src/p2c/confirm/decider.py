@@ -79,13 +79,13 @@ class Decider:
         assert model is not None
         encoded = self.reading.encoded if isinstance(self.reading, Read) else None
 
-        def decide(states: Sequence[Mapping[str, Value]]) -> list[tuple[bool, float | None]]:
+        def decide(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
             cells = view.cells(row, states)
             if encoded is not None and len(states) <= FEW:
                 told = encoded.accepts(list(zip(*cells, strict=True)))
             else:
                 told = model.accepts(view.frame(cells))
-            return [(each, None) for each in told.tolist()]
+            return [Ruling(each, None) for each in told.tolist()]
 
         def ask(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
             rows = view.ask(row, states)

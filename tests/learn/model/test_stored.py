@@ -88,4 +88,5 @@ def test_a_file_of_something_else_is_refused_in_one_line(
 
 
 def test_every_format_is_tried() -> None:
-    assert set(OWN_FILES) == {".json", ".ubj", ".txt", ".cbm", ".csv"}
+    by_mlflow = {".xgb", ".lgb", ".cb"}
+    assert set(OWN_FILES) == {".json", ".ubj", ".txt", ".cbm", ".csv"} | by_mlflow
