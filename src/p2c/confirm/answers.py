@@ -54,16 +54,16 @@ class ConfirmedPlanner:
     ) -> list[VerifiedPlan]:
         """Return up to k confirmed plans to distinct ends, cheapest first; one that is not, where there is none."""
         budget = max(self.decider.budget, k) if self.decider.is_read else self.decider.budget
-        judge = Judge(self.asker(row, scored=False), budget)
+        judge = Judge(self.asker(row), budget)
         if self.decider.is_read and not self.space().has_too_many_places:
             answers = self._proved(judge, state, k, policy, distinct)
             if answers is not None:
                 return answers
         return self._asked(Judge(self.asker(row), self.decider.budget), state, k, policy)
 
-    def asker(self, row: Mapping[str, Any] | pd.Series, *, scored: bool = True) -> Ask:
+    def asker(self, row: Mapping[str, Any] | pd.Series) -> Ask:
         """Return what tells of states whether they meet the goal, by one question to the model for all of them."""
-        ask, theory = self.decider.asker(row, scored=scored), self.theory
+        ask, theory = self.decider.asker(row), self.theory
         if theory.goal == (Call(ACCEPTED),):
             return ask
         plain = any(each == Call(ACCEPTED) for each in theory.goal)

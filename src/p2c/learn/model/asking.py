@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -207,17 +208,23 @@ def _by_label(
     return answer
 
 
-def _told(ask: Shares, shape: Shaper, rows: Any, *, dtype: Any = None) -> NDArray[Any]:
-    """Return what the model says of some rows, one answer each."""
+@contextmanager
+def answering() -> Iterator[None]:
+    """Say in one line what a model raises: it is somebody else's code, and whatever it is, the answer is missing."""
     try:
-        told = np.asarray(ask(shape(rows)), dtype=dtype)
+        yield
     except P2CError as error:
         raise ModelError(str(error)) from error
     except Exception as error:
-        # The model is somebody else's code: whatever it raises, its answer is missing.
         reason = " ".join(str(error).split())
         message = f"the model cannot be asked: {type(error).__name__}: {reason}"
         raise ModelError(message) from error
+
+
+def _told(ask: Shares, shape: Shaper, rows: Any, *, dtype: Any = None) -> NDArray[Any]:
+    """Return what the model says of some rows, one answer each."""
+    with answering():
+        told = np.asarray(ask(shape(rows)), dtype=dtype)
     if told.shape[:1] != (len(rows),):
         found = f"{len(told)} answers" if told.ndim else f"the single answer {told.item()!r}"
         raise P2CError(f"the model gave {found} for {len(rows)} rows: expected one a row")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.model.asking import decision
+from p2c.learn.model.asking import answering, decision
 from p2c.learn.model.readers import reads_directly
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ class EncodedModel:
         """Have the transformers run over a table, whose rows are given by their cells, too."""
         if len(self._known) > KEPT:
             self._known.clear()
-        for cells, made in zip(rows, self.stage.matrix(frame).astype(np.float64), strict=True):
+        with answering():
+            matrix = self.stage.matrix(frame).astype(np.float64)
+        for cells, made in zip(rows, matrix, strict=True):
             for columns, key in zip(self._columns, _keys(cells), strict=True):
                 self._known[key] = made[columns]
 
