@@ -38,12 +38,13 @@ def _altered(model: Any, change: Any) -> Any:
 @pytest.mark.parametrize("change", [_change_leaf, _change_threshold])
 def test_one_leaf_or_one_bound_that_was_changed_after_the_reading_is_found(change: Any) -> None:
     boosted = _altered(
-        GradientBoostingClassifier(n_estimators=20),
+        GradientBoostingClassifier(n_estimators=20, random_state=0),
         lambda model: change(model.estimators_[7, 0].tree_),
     )
     assert not boosted.holds
     forest = _altered(
-        RandomForestClassifier(20, max_depth=4), lambda model: change(model.estimators_[7].tree_)
+        RandomForestClassifier(20, max_depth=4, random_state=0),
+        lambda model: change(model.estimators_[7].tree_),
     )
     assert not forest.holds
 
