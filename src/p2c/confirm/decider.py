@@ -172,4 +172,4 @@ class AskedJudge:
 
     cell = cuts = marks = accepts_cells = surely_refuses = priced = cheapest = _refuse
     gain = is_straight = needed = beyond = _refuse
-    lined = margins = is_separate = property(_refuse)
+    lined = margins = is_separate = is_compiled = property(_refuse)

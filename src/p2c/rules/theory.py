@@ -115,6 +115,10 @@ class DecidingModel(Protocol):
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
         """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
 
+    @property
+    def is_compiled(self) -> bool:
+        """Tell whether `cheapest` can be asked, when it has been compiled; the first time takes seconds."""
+
     def cheapest(self, cells: Sequence[Any], costs: Sequence[Any]) -> Any:
         """Return a search as `CheapestCells` of `learn.model` for points that may be accepted, cheapest first.
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.ensemble import GradientBoostingClassifier
 
+from p2c import Recourse
 from p2c.learn.model import compiled
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
+from p2c.learn.model.affordable import afford, opening
+from p2c.learn.model.box_kernel import advance, least_sum
 from p2c.learn.model.read_model import ReadModel
 from tests.learn.model.test_priced_leaves import SIZES, random_score
 from tests.plan.judged import never
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from p2c.learn.model.cheapest_cells import CheapestCells
 
 
@@ -99,3 +109,56 @@ def test_what_cannot_be_kept_for_the_next_process_is_compiled_all_the_same(
         return 2 * number
 
     assert compiled.compiled(twice)(21) == 42
+
+
+FIRST = """
+import pandas as pd
+from sklearn.ensemble import GradientBoostingClassifier
+from p2c import Recourse
+
+table = pd.DataFrame({f"f{n}": [(row * (n + 3) + row // 7) % 50 for row in range(400)] for n in range(6)})
+model = GradientBoostingClassifier(n_estimators=20).fit(table, table.f0 + table.f1 > table.f2 + 40)
+plan = Recourse.fit(model, table).plan(dict.fromkeys(table, 20), time_limit=1)
+print(plan.status, plan.optimal)
+"""
+
+
+def test_compiling_takes_nothing_of_the_time_of_the_first_person(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", FIRST]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout == "found True\n", done.stderr
+    assert any(tmp_path.rglob("*.nbc"))
+
+
+def test_the_search_is_compiled_for_what_it_is_asked() -> None:
+    read = ReadModel(random_score(random.Random(0), 1), never)
+    assert read.is_compiled
+    every = [np.arange(size) for size in SIZES]
+    points(read.cheapest(every, every), 5)
+    functions: list[Any] = [opening, least_sum, afford, advance]
+    assert [len(each.signatures) for each in functions] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("border", [-1.0, 1.0])
+def test_a_model_without_parts_is_searched_as_well(border: float) -> None:
+    axes = tuple(ColumnCells(f"f{n}", 3, np.arange(2.0)) for n in range(2))
+    limit = np.array([border])
+    read = ReadModel(AdditiveScore(axes, np.zeros(1), limit, limit), never)
+    assert read.is_compiled
+    found = points(read.cheapest([np.arange(3)] * 2, [np.arange(3)] * 2), 5)
+    assert found == ([(0, 0)] if border < 0 else [])
+
+
+def test_without_numba_the_same_plan_is_found_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame({"income": range(20, 80), "savings": [i % 7 for i in range(60)]})
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0)
+    model.fit(table, table.income + 5 * table.savings > 60)
+    person = {"income": 30, "savings": 1}
+    found = Recourse.fit(model, table).plan(person)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    recourse = Recourse.fit(model, table)
+    plan = recourse.plan(person)
+    assert recourse.judged is not None
+    assert not recourse.judged.compiled.has_compiled_model
+    assert (plan.status, plan.optimal, plan.plan.to_dict()) == ("found", True, found.plan.to_dict())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -202,6 +203,18 @@ class ReadModel:
         """Return how near the border the best state of a box stays when one axis has other cells; below 0 it is refused."""
         most = self.leaves.most_with(boxes, narrowed) - self._surely_below
         return [float(each) for each in most.min(axis=1)]
+
+    @cached_property
+    def is_compiled(self) -> bool:
+        """Compile what `cheapest` searches with, and tell whether that could be done: not without numba."""
+        if find_spec("numba") is None:
+            return False
+        from p2c.learn.model.cheapest_cells import CheapestCells
+
+        # A person who has a single cell of each feature, and is accepted.
+        own = [np.zeros(1, dtype=np.int64)] * len(self.score.axes)
+        CheapestCells(self._forest, own, own, np.full(self.margins, -np.inf)).advance(1)
+        return True
 
     def cheapest(
         self, cells: Sequence[NDArray[np.int64]], costs: Sequence[NDArray[np.int64]]

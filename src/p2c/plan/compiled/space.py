@@ -320,6 +320,14 @@ class Space:
         return bool(self.judged) and ACCEPTED in _called(self.theory.goal, negated=False)
 
     @cached_property
+    def has_compiled_model(self) -> bool:
+        """Tell whether a model alone decides, by cells, and tells the cheapest of them itself; it is compiled for that now."""
+        judge = self.theory.model
+        alone = self.wants_accepted and len(self.theory.goal) == 1 and self.selects
+        ruled = self.governed or self.constraints or self.lined_axes
+        return judge is not None and alone and not ruled and judge.is_compiled
+
+    @cached_property
     def judged_axes(self) -> tuple[int, ...]:
         """Return the features that the model reads, in the model's order."""
         judge = self.theory.model

@@ -63,7 +63,7 @@ def point_leads(search: SetSearch, spans: list[Span]) -> Iterator[PointLead]:
 def open_spans(search: SetSearch) -> list[Span] | None:
     """Return what is open to a person; None where the model does not decide alone, by known cells, or more than the best plan is wanted."""
     space = search.options.space
-    if space.governed or space.constraints or len(space.theory.goal) > 1 or not search.first_only:
+    if not (search.first_only and space.has_compiled_model):
         return None
     spans = [_span(search.options, index) for index in space.judged_axes]
     return spans if all(each.is_known for each in spans) else None
