@@ -161,6 +161,39 @@ def test_recorded_decisions_stand_in_for_a_model(folder: Path, tmp_path: Path) -
     )
 
 
+def test_the_table_is_read_and_told_as_when_a_model_is_fitted(folder: Path, tmp_path: Path) -> None:
+    data, problem = tmp_path / "more.csv", tmp_path / "p.toml"
+    table = loans().assign(number=range(400), sex="f", age=30)
+    table.to_csv(data, index=False)
+    options = ("--data", data, "--desired", "yes", "--problem", problem)
+    shown = run("extract", folder / "model.skops", *options, "--up", "income", "--weight", "debt=2")
+    assert list(p2c.Problem.load(problem).theory.feature) == ["income", "debt", "job"]
+    assert re.search(r"debt +number +0 to 49 +0 +free +2", shown.output), shown.output
+    assert (
+        "# number: 0 to 49\n# assumed free, for nothing speaks against it\n" in problem.read_text()
+    )
+    problem.unlink()
+    table["age"] = [*range(20, 60)] * 10
+    table.to_csv(data, index=False)
+    run("extract", "--decisions", "paid", *options)
+    features = p2c.Problem.load(problem).theory.feature
+    assert "number" not in features
+    assert "sex" not in features
+    assert features["age"].action.value == "up"
+
+
+def test_numbers_with_commas_are_read_or_refused(tmp_path: Path) -> None:
+    data = tmp_path / "commas.csv"
+    table = loans()
+    table["debt"] = table["debt"].map("{},5".format)
+    table.to_csv(data, index=False)
+    asked = ("extract", "--data", data, "--decisions", "paid", "--desired", "yes")
+    with pytest.raises(P2CError, match="column 'debt': numbers with commas"):
+        run(*asked)
+    shown = run(*asked, "--decimal-comma")
+    assert "0.5 to 49.5" in shown.output
+
+
 def test_a_rules_file_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:
     rules = tmp_path / "house.lp"
     rules.write_text("refused(X) :- income(X,N), N<40.\n")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c.errors import P2CError
+from p2c.learn.tables.assumptions import Assumption
 from p2c.learn.tables.files import open_table
-from p2c.project.assumptions import Assumption
 from p2c.project.building import build, built
 from p2c.project.draft import Choice, Draft, read_draft, take_model, take_table, write_draft
-from p2c.project.fitting import learn_problem
+from p2c.project.fitting import FitRequest, learn_problem
 from p2c.web.workshop import perform, read_work
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_a_torn_table_leaves_the_old_one(project: Path) -> None:
 def test_effort_and_words_are_in_the_problem_that_is_learned(project: Path) -> None:
     said = (Assumption("age", "fixed"), Assumption("income", "free", 3, label="what you earn"))
     table = open_table(project / "table.csv")
-    _, described = learn_problem(table, "outcome", wanted="yes", assumptions=said)
+    _, described = learn_problem(table, "outcome", FitRequest(desired="yes", assumptions=said))
     assert described["features"]["age"]["action"] == "fixed"
     assert described["features"]["income"]["weight"] == 3
     assert described["features"]["income"]["label"] == "what you earn"
@@ -90,7 +90,7 @@ def test_of_several_outcomes_the_one_that_is_wanted_is_learned(tmp_path: Path) -
     file = tmp_path / "three.csv"
     grades = [f"{each},{'abc'[each // 40]}" for each in range(120)]
     file.write_text("\n".join(["income,grade", *grades]))
-    _, described = learn_problem(open_table(file), "grade", wanted="b")
+    _, described = learn_problem(open_table(file), "grade", FitRequest(desired="b"))
     assert described["goal"] == "grade(X,'b')"
 
 

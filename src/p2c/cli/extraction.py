@@ -5,22 +5,27 @@ Exit codes: 0 done, 2 bad input.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path  # noqa: TC003  typer reads the annotations
 from typing import Annotated
 
 import typer
 
 from p2c.cli.app import command_group, out
-from p2c.cli.desk import TrustOption, chosen_actions, refuse_existing, write_new
+from p2c.cli.desk import TrustOption, refuse_existing, write_new
+from p2c.cli.fitting import Weights, who_changes
 from p2c.cli.learning import (
+    DecimalComma,
+    Desired,
     Down,
     Fixed,
+    Free,
     HeldOut,
     Ignored,
     ScaleName,
     ScaleOption,
     Seed,
+    Threshold,
+    Truth,
     Up,
     hint_actions,
     need_learning,
@@ -28,7 +33,6 @@ from p2c.cli.learning import (
 from p2c.domain.spec import Trust
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
-from p2c.problem import Problem
 
 extraction = command_group()
 
@@ -46,13 +50,9 @@ def extract(
     decisions: Annotated[
         str | None, typer.Option(help="Instead of a model: the column of recorded decisions.")
     ] = None,
-    desired: Annotated[str | None, typer.Option(help="The class that a person wants.")] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(help="The column of true labels, to measure the rules by.")
-    ] = None,
+    desired: Desired = None,
+    threshold: Threshold = None,
+    target: Truth = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write the rules.")
     ] = None,
@@ -63,7 +63,10 @@ def extract(
     fixed: Fixed = None,
     up: Up = None,
     down: Down = None,
+    free: Free = None,
+    weight: Weights = None,
     ignore: Ignored = None,
+    decimal_comma: DecimalComma = False,
     held_out: HeldOut = 0.2,
     seed: Seed = 0,
     trust_pickle: Annotated[
@@ -73,41 +76,35 @@ def extract(
 ) -> None:
     """Read the rules of a model, or learn them from its answers, and write a problem around them."""
     need_learning()
-    from p2c.learn.extract import logic
-    from p2c.learn.extract.logic import outline_problem
-    from p2c.learn.extract.source import read_source
-    from p2c.learn.model.stored import load_model
-    from p2c.learn.tables.files import find_column, read_frame
-    from p2c.report.learned import show_extraction
+    from p2c.project import FitRequest, open_table
+    from p2c.project.fitting import extract_problem, feature_remarks, open_recorded, open_stored
+    from p2c.report.learned import show_changes, show_extraction
 
     if (model is None) == (decisions is None):
         raise P2CError("expected a model file or --decisions COLUMN, and not both")
     refuse_existing(output, problem)
-    frame = read_frame(data, without=ignore or ())
-    truth = find_column(frame, target, source=str(data)) if target else None
-    labels = frame[truth] if truth else None
-    asked = frame.drop(columns=truth) if truth else frame
-    column = partial(find_column, asked, source=str(data))
-    actions = chosen_actions(column, fixed=fixed, up=up, down=down)
+    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
     if model is not None:
         words = [*(trust or ()), *(["pickle"] if trust_pickle else [])]
-        opened = load_model(model, asked, Trust.of(words))
+        opened = open_stored(model, table, target=target, trust=Trust.of(words))
     else:
-        opened = find_column(asked, decisions or "", source=str(data))
-    source = read_source(opened, asked, desired=desired, threshold=threshold)
-    found = logic.extract(source, labels, held_out=held_out, seed=seed)
-    show_extraction(out, found, truth=f"the column {truth}" if truth else "it too")
+        opened = open_recorded(table, decisions or "", target=target)
+    named = {"fixed": fixed, "up": up, "down": down, "free": free}
+    request = FitRequest(
+        desired=desired,
+        threshold=threshold,
+        assumptions=who_changes(opened.table, weight, yes=True, **named),
+        scale=scale.value,
+        name=problem.stem if problem else data.stem,
+        seed=seed,
+    )
+    found, described = extract_problem(opened, request, held_out=held_out)
+    show_changes(out, opened.table.seen, request.assumptions)
+    truth = "it too" if opened.labels is None else f"the column {opened.labels.name}"
+    show_extraction(out, found, truth=truth)
     if problem is not None:
-        described = outline_problem(
-            source,
-            found,
-            name=problem.stem,
-            scale=scale.value,
-            actions=actions,
-            origin=(model or data).name,
-        )
-        Problem.from_dict(described)
         hint_actions(described)
-        write_new(problem, problem_to_toml(described))
+        remarks = feature_remarks(opened.table, request.assumptions, described["features"])
+        write_new(problem, problem_to_toml(described, remarks))
     if output is not None:
         write_new(output, f"{found.program}\n")

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from p2c.cli.app import command_group, out
-from p2c.cli.desk import TrustOption, chosen_actions, refuse_existing, write_new
+from p2c.cli.desk import TrustOption, chosen_actions, refuse_existing, restrictions, write_new
 from p2c.cli.learning import (
     DecimalComma,
+    Desired,
     Down,
     Fixed,
+    Free,
     Ignored,
     Kept,
     ScaleName,
     ScaleOption,
     Seed,
+    Threshold,
+    Truth,
     Up,
     need_learning,
 )
@@ -38,9 +42,6 @@ if TYPE_CHECKING:
 
 fitting = command_group()
 
-Free = Annotated[
-    list[str] | None, typer.Option(help="A column that anybody may change; repeat it for more.")
-]
 Weights = Annotated[
     list[str] | None,
     typer.Option("--weight", metavar="COLUMN=WEIGHT", help="How hard a change is; 1 by default."),
@@ -62,13 +63,9 @@ def fit(
     *,
     data: Annotated[Path, typer.Option(help="Rows of its table, a CSV or Parquet file.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to make.")],
-    target: Annotated[
-        str | None, typer.Option(help="The column of true labels, which the model does not see.")
-    ] = None,
-    desired: Annotated[str | None, typer.Option(help="The class that a person wants.")] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
-    ] = None,
+    target: Truth = None,
+    desired: Desired = None,
+    threshold: Threshold = None,
     fixed: Fixed = None,
     up: Up = None,
     down: Down = None,
@@ -87,7 +84,7 @@ def fit(
 ) -> None:
     """Make a folder out of a stored model and its table: plans that the model confirms, in every command."""
     need_learning()
-    from p2c.project import FitRequest, assume, fit_model, open_stored, open_table
+    from p2c.project import FitRequest, fit_model, open_stored, open_table
     from p2c.project.fitting import read_causal
     from p2c.report.learned import show_changes, show_next, show_reading
 
@@ -96,13 +93,10 @@ def fit(
     words = tuple(trust or ())
     table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
     opened = open_stored(model, table, target=target, trust=Trust.of(words))
-    given = chosen_actions(opened.table.column, fixed=fixed, up=up, down=down, free=free)
-    efforts = _efforts(opened.table, weight)
-    assumed = assume(opened.table.seen, given=given, weights=efforts)
     rules = read_causal(causal)
     if _may_ask(yes):
         desired = desired or _ask_class(opened.classes)
-        assumed = _ask_changes(opened.table, assumed, known={*given, *efforts})
+    assumed = who_changes(opened.table, weight, yes=yes, fixed=fixed, up=up, down=down, free=free)
     request = FitRequest(
         desired=desired,
         threshold=threshold,
@@ -113,7 +107,7 @@ def fit(
         seed=seed,
     )
     fitted = fit_model(opened, request)
-    show_changes(out, opened.table.seen, _rows(assumed))
+    show_changes(out, opened.table.seen, assumed)
     assert fitted.recourse.reading is not None
     show_reading(out, fitted.recourse.reading, fitted.recourse.extraction)
     fitted.recourse.save(
@@ -132,7 +126,7 @@ def init(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The problem to write, a TOML file.")
     ] = None,
-    desired: Annotated[str | None, typer.Option(help="The outcome that a person wants.")] = None,
+    desired: Desired = None,
     fixed: Fixed = None,
     up: Up = None,
     down: Down = None,
@@ -148,8 +142,8 @@ def init(
 ) -> None:
     """Make a problem out of a table of outcomes: rules learned from them, with comments, to be edited."""
     need_learning()
-    from p2c.project import assume, learn_problem, open_table
-    from p2c.project.fitting import feature_remarks, read_causal, useful
+    from p2c.project import FitRequest, learn_problem, open_table
+    from p2c.project.fitting import feature_remarks, read_causal
     from p2c.report.learned import show_changes, show_learned, show_next
 
     path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
@@ -157,29 +151,23 @@ def init(
     table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
     column = table.column(target) if target else _ask_target(table, yes=yes)
     kept = frozenset(map(table.column, [column, *(keep or ())]))
-    table = useful(table, kept)
+    table = table.useful(kept)
     rest = table.without([column])
-    given = chosen_actions(rest.column, fixed=fixed, up=up, down=down, free=free)
-    efforts = _efforts(rest, weight)
-    assumed = assume(rest.seen, given=given, weights=efforts)
     if _may_ask(yes):
         desired = desired or _ask_class(sorted(map(str, table.frame[column].dropna().unique())))
-        assumed = _ask_changes(rest, assumed, known={*given, *efforts})
-    learned, described = learn_problem(
-        table,
-        column,
-        wanted=desired,
+    assumed = who_changes(rest, weight, yes=yes, fixed=fixed, up=up, down=down, free=free)
+    request = FitRequest(
+        desired=desired,
         assumptions=assumed,
         causal=read_causal(causal),
         scale=scale.value,
         name=path.stem,
         seed=seed,
     )
-    show_changes(out, rest.seen, _rows(assumed))
+    learned, described = learn_problem(table, column, request)
+    show_changes(out, rest.seen, assumed)
     show_learned(out, learned)
-    names = zip(described["features"], rest.frame.columns, strict=True)
-    places: dict[tuple[str, ...], str] = {("features", each): str(name) for each, name in names}
-    remarks = feature_remarks(rest, assumed, places) | {(): ABOUT}
+    remarks = feature_remarks(rest, assumed, described["features"]) | {(): ABOUT}
     write_new(path, problem_to_toml(described, remarks))
     show_next(out, _problem_steps(path, learned.positive, desired))
 
@@ -193,15 +181,17 @@ def _may_ask(yes: bool) -> bool:
     return not yes and sys.stdin.isatty()
 
 
-def _rows(assumed: Sequence[Assumption]) -> list[tuple[str, str, float, str]]:
-    return [(each.column, each.action, each.weight, each.why) for each in assumed]
+def who_changes(
+    table: Table, weights: list[str] | None, *, yes: bool, **named: list[str] | None
+) -> tuple[Assumption, ...]:
+    """Return who may change each column, at what effort: as options say, else as answered in a terminal, else assumed."""
+    from p2c.project import assume
 
-
-def _efforts(table: Table, weights: list[str] | None) -> dict[str, float]:
-    from p2c.cli.desk import restrictions
-
-    found = restrictions(None, None, weights)
-    return {table.column(name): keys["weight"] for name, keys in found.items()}
+    given = chosen_actions(table.column, **named)
+    told = restrictions(None, None, weights)
+    efforts = {table.column(name): keys["weight"] for name, keys in told.items()}
+    assumed = assume(table.seen, given=given, weights=efforts)
+    return _ask_changes(table, assumed, known={*given, *efforts}) if _may_ask(yes) else assumed
 
 
 def _ask_class(classes: Sequence[Any] | None) -> str | None:
@@ -222,7 +212,7 @@ def _ask_changes(
     table: Table, assumed: tuple[Assumption, ...], known: set[str]
 ) -> tuple[Assumption, ...]:
     """Ask of each column that no option spoke of who may change it, and at what effort."""
-    from p2c.project.assumptions import ACTIONS
+    from p2c.learn.tables.assumptions import ACTIONS
 
     typer.echo("Who may change what, and at what effort? Return takes what is proposed.")
     looks = {each.name: each for each in table.seen.columns}

@@ -50,12 +50,23 @@ Tail = Annotated[
 ScaleOption = Annotated[ScaleName, typer.Option(help="What numeric differences are divided by.")]
 HeldOut = Annotated[float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")]
 Seed = Annotated[int, typer.Option(min=0, help="Which rows those are.")]
+Truth = Annotated[
+    str | None, typer.Option(help="The column of true labels, which the model does not see.")
+]
+Desired = Annotated[str | None, typer.Option(help="The outcome that a person wants.")]
+Threshold = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
+]
 Fixed = Annotated[
     list[str] | None, typer.Option(help="A column that nothing changes; repeat it for more.")
 ]
 Up = Annotated[list[str] | None, typer.Option(help="A column that only grows; repeat it for more.")]
 Down = Annotated[
     list[str] | None, typer.Option(help="A column that only shrinks; repeat it for more.")
+]
+
+Free = Annotated[
+    list[str] | None, typer.Option(help="A column that anybody may change; repeat it for more.")
 ]
 
 
@@ -108,7 +119,7 @@ def learn(
             name=problem.stem,
             wanted=wanted,
             scale=scale.value,
-            actions=actions,
+            said={name: {"action": action} for name, action in actions.items()},
             origin=data.name,
         )
         Problem.from_dict(described)
@@ -246,7 +257,7 @@ def looked_at(
     table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
     kept = set(map(table.column, keep))
     show_columns(out, table.seen, keep=kept)
-    return table.without(each.name for each in table.seen.left_out(kept))
+    return table.useful(kept)
 
 
 def hint_actions(described: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from p2c.errors import P2CError, counted, suggestion
 from p2c.learn.foldse import FoldSE
 from p2c.learn.foldse.text import count_literals, name_missing, predicate_name
 from p2c.learn.tables.domains import domain_from_frame, plain_value, tidy_frame
+from p2c.learn.tables.files import find_column
 from p2c.learn.tables.look import FEWEST
 from p2c.rules.render import render, render_atom, render_literal
 from p2c.rules.syntax import PERSON, Atom, Constant, Not
@@ -105,12 +106,12 @@ def describe_problem(
     name: str,
     wanted: str | None = None,
     scale: Scale = "range",
-    actions: Mapping[str, str] | None = None,
+    said: Mapping[str, Mapping[str, Any]] | None = None,
     origin: str = "",
 ) -> dict[str, Any]:
     """Return the problem of reaching a class, that of the rules unless `wanted` names the other one.
 
-    `actions` says who may change a feature, by the name of its column; `origin` is what the table goes by.
+    `said` has keys of features, such as their `action`, by the names of their columns; `origin` is what the table goes by.
     """
     known = (learned.positive, learned.other)
     if wanted is not None and wanted not in known:
@@ -120,11 +121,9 @@ def describe_problem(
             "no rule was learned, so there is no problem to describe: try a smaller tail"
         )
     features = domain_from_frame(frame, scale=scale)
-    for column, action in (actions or {}).items():
-        feature = predicate_name(column)
-        if feature not in features:
-            raise P2CError(f"no column '{column}'; {suggestion(column, features)}")
-        features[feature]["action"] = action
+    for column, keys in (said or {}).items():
+        known_as = find_column(frame, column, source=origin or "the table")
+        features[predicate_name(known_as)].update(keys)
     atom = Atom(learned.target, (PERSON, Constant(learned.positive)))
     reached = wanted is None or wanted == learned.positive
     return {

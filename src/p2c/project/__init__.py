@@ -1,13 +1,14 @@
 """From a stored model and a table, or a table alone, to a problem that answers: one plain function a step.
 
 `open_table` looks at the columns, `assume` says who may change what where nobody has said so, `fit_model` reads or
-extracts, `Recourse.save` writes the folder; `learn_problem` does it from labels. The command line and the pages call these.
+extracts, `Recourse.save` writes the folder; `extract_problem` leaves the model behind, `learn_problem` learns from labels.
+The command line and the pages call these.
 """
 
+from p2c.learn.tables.assumptions import Assumption as Assumption
+from p2c.learn.tables.assumptions import assume as assume
 from p2c.learn.tables.files import Table as Table
 from p2c.learn.tables.files import open_table as open_table
-from p2c.project.assumptions import Assumption as Assumption
-from p2c.project.assumptions import assume as assume
 from p2c.project.fitting import Fit as Fit
 from p2c.project.fitting import FitRequest as FitRequest
 from p2c.project.fitting import fit_model as fit_model

@@ -13,7 +13,7 @@ from p2c.learn.model import Read
 from p2c.learn.tables.domains import domain_from_frame, tidy_frame
 from p2c.problem import Problem
 from p2c.project.draft import chosen, opened_model, outcome_table, read_draft
-from p2c.project.fitting import FitRequest, feature_remarks, fit_model, learn_problem, useful
+from p2c.project.fitting import FitRequest, feature_remarks, fit_model, learn_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.learn.causal.review import Review
+    from p2c.learn.tables.files import Table
     from p2c.project.draft import Draft
 
 REVIEW = "review.jsonl"
@@ -55,18 +56,21 @@ def approved(folder: Path) -> Review | None:
     return review if review is not None and not review.pending() else None
 
 
+def _request(folder: Path, draft: Draft, table: Table, causal: Review | None) -> FitRequest:
+    return FitRequest(
+        desired=draft.desired or None,
+        assumptions=chosen(draft, table),
+        causal=causal,
+        name=folder.resolve().name,
+    )
+
+
 def _fit(
     folder: Path, draft: Draft, causal: Review | None, step: Callable[[], None]
 ) -> dict[str, Any]:
     opened = opened_model(folder, draft)
     step()
-    request = FitRequest(
-        desired=draft.desired or None,
-        assumptions=chosen(draft, opened.table),
-        causal=causal,
-        name=folder.resolve().name,
-    )
-    fitted = fit_model(opened, request)
+    fitted = fit_model(opened, _request(folder, draft, opened.table, causal))
     recourse = fitted.recourse
     step()
     recourse.save(folder / "recourse", replace=True, remarks=fitted.remarks)
@@ -90,21 +94,14 @@ def _learn(
         raise P2CError("which column holds the outcome? Without a model, rules are learned from it")
     table = outcome_table(folder, draft)
     rest = table.without([draft.target])
-    assumed = chosen(draft, rest)
+    request = _request(folder, draft, rest, causal)
     step()
-    learned, described = learn_problem(
-        table,
-        draft.target,
-        wanted=draft.desired or None,
-        assumptions=assumed,
-        causal=causal,
-        name=folder.resolve().name,
-    )
+    learned, described = learn_problem(table, draft.target, request)
     step()
     problem = Problem.from_dict(described)
-    names = zip(described["features"], rest.frame.columns, strict=True)
-    places: dict[tuple[str, ...], str] = {("features", each): str(name) for each, name in names}
-    text = problem_to_toml(described, feature_remarks(rest, assumed, places))
+    text = problem_to_toml(
+        described, feature_remarks(rest, request.assumptions, described["features"])
+    )
     fresh = folder / ".problem.toml"
     fresh.write_text(text, encoding="utf-8")
     people = tidy_frame(rest.frame)
@@ -127,8 +124,8 @@ def find_causes(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
     table = outcome_table(folder, draft) if not draft.model else opened_model(folder, draft).table
     if draft.target and draft.target in table.frame.columns:
         table = table.without([draft.target])
-    table = useful(table)
     step()
+    table = table.useful()
     found = learn_causal_rules(table.frame)
     step()
     review = write_review(folder / REVIEW, found, features=domain_from_frame(table.frame))

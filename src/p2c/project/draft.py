@@ -15,15 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
 from p2c.learn.model.stored import OWN_FILES
+from p2c.learn.tables.assumptions import assume
 from p2c.learn.tables.files import open_table
-from p2c.project.assumptions import assume
-from p2c.project.fitting import open_stored, useful
+from p2c.project.fitting import open_stored
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from p2c.learn.tables.assumptions import Assumption
     from p2c.learn.tables.files import Table
-    from p2c.project.assumptions import Assumption
     from p2c.project.fitting import Opened
 
 DRAFT = "project.json"
@@ -162,4 +162,4 @@ def chosen(draft: Draft, table: Table) -> tuple[Assumption, ...]:
 
 def outcome_table(folder: Path, draft: Draft) -> Table:
     """Return the table that rules are learned from: without what helps no rule, the outcome kept."""
-    return useful(seen_table(folder, draft), frozenset({draft.target}))
+    return seen_table(folder, draft).useful({draft.target})

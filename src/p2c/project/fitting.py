@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
 from p2c.learn.causal.adopt import with_causal_rules
 from p2c.learn.causal.review import Review, read_review
 from p2c.learn.decision import describe_problem, learn_decision
-from p2c.learn.foldse.text import predicate_name
+from p2c.learn.extract.logic import extract, outline_problem
+from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
 from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.stored import RULES, load_model
-from p2c.learn.tables.look import USELESS
+from p2c.learn.tables.assumptions import keys_of
+from p2c.learn.tables.look import ColumnKind
 from p2c.problem import Problem
-from p2c.project.assumptions import actions_of, keys_of
 from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
 
     from p2c.domain.spec import Trust
     from p2c.learn.decision import Learned
+    from p2c.learn.extract.logic import Extraction
+    from p2c.learn.tables.assumptions import Assumption
     from p2c.learn.tables.domains import Scale
     from p2c.learn.tables.files import Table
-    from p2c.project.assumptions import Assumption
 
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A stored model with the table as the model is asked about it."""
+    """A stored model, rules or recorded decisions, with the table as they are asked about it."""
 
     model: Any
     path: Path
+    """The file of the model, or of the table that the decisions stand in."""
     table: Table
     labels: pd.Series | None
     classes: tuple[Any, ...] | None
@@ -70,10 +73,8 @@ class Fit:
     @property
     def remarks(self) -> dict[tuple[str, ...], str]:
         """Return the comments of `problem.toml`."""
-        told: dict[tuple[str, ...], str] = {
-            ("features", each.feature): each.name for each in self.recourse.source.view.features
-        }
-        return feature_remarks(self.table, self.request.assumptions, told) | {
+        features = (each.feature for each in self.recourse.source.view.features)
+        return feature_remarks(self.table, self.request.assumptions, features) | {
             (): "Made by p2c fit. Edit it, then accept the edit with p2c lint FOLDER --accept.\n"
             'action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.\n'
             "rules: what follows from what (causal rules) and what may never be (constraints)."
@@ -85,12 +86,7 @@ def open_stored(
 ) -> Opened:
     """Open a stored model for a table, without the column of true labels and without what neither model nor rules need."""
     path = model_file(path)
-    if path.suffix.lower() in RULES:
-        raise P2CError(f"{path}: rules are no model: p2c extract writes a problem around them")
-    labels = None
-    if target is not None:
-        column = table.column(target)
-        labels, table = table.frame[column], table.without([column])
+    labels, table = _apart(table, target)
     model = load_model(path, table.frame, trust)
     names = trained_names(model, table.frame)
     if names is not None:
@@ -98,6 +94,41 @@ def open_stored(
     classes = known_classes(model)
     told = None if classes is None else tuple(plain(each) for each in classes)
     return Opened(model, path, table, labels, told)
+
+
+def open_recorded(table: Table, decisions: str, *, target: str | None = None) -> Opened:
+    """Take a column of recorded decisions for a model, over the columns of the table that can be in a rule."""
+    labels, table = _apart(table, target)
+    model, table = _apart(table, decisions)
+    return Opened(model, Path(table.source), table.useful(), labels, None)
+
+
+def _apart(table: Table, name: str | None) -> tuple[pd.Series | None, Table]:
+    """Return a column, where one is named, and the table without it."""
+    if name is None:
+        return None, table
+    column = table.column(name)
+    return table.frame[column], table.without([column])
+
+
+def extract_problem(
+    opened: Opened, request: FitRequest, *, held_out: float = 0.2
+) -> tuple[Extraction, dict[str, Any]]:
+    """Return the rules of a model or those that stand in for it, and the problem around them."""
+    source = read_source(
+        opened.model, opened.table.frame, desired=request.desired, threshold=request.threshold
+    )
+    found = extract(source, opened.labels, held_out=held_out, seed=request.seed)
+    described = outline_problem(
+        source,
+        found,
+        name=request.name,
+        scale=request.scale,
+        features=keys_of(request.assumptions),
+        origin=opened.path.name,
+    )
+    Problem.from_dict(described)
+    return found, described
 
 
 def read_causal(path: Path | None) -> str | Review | None:
@@ -114,12 +145,15 @@ def read_causal(path: Path | None) -> str | Review | None:
 
 def fit_model(opened: Opened, request: FitRequest) -> Fit:
     """Read the model where it can be read, extract rules that stand in for it, and put the problem around it."""
+    if opened.path.suffix.lower() in RULES:
+        raise P2CError(
+            f"{opened.path}: rules are no model: p2c extract writes a problem around them"
+        )
     recourse = Recourse.fit(
         opened.model,
         opened.table.frame,
         y=opened.labels,
         causal=request.causal,
-        actions=actions_of(request.assumptions),
         features=keys_of(request.assumptions),
         desired=request.desired,
         threshold=request.threshold,
@@ -135,59 +169,41 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
     return Fit(recourse, opened.table, request)
 
 
-def learn_problem(
-    table: Table,
-    target: str,
-    *,
-    wanted: str | None = None,
-    assumptions: tuple[Assumption, ...] = (),
-    causal: str | Review | None = None,
-    scale: Scale = "range",
-    name: str = "problem",
-    seed: int = 0,
-) -> tuple[Learned, dict[str, Any]]:
+def learn_problem(table: Table, target: str, request: FitRequest) -> tuple[Learned, dict[str, Any]]:
     """Learn rules from labels by FOLD-SE, and return them with the problem around them; the goal is the class wanted."""
-    column = table.column(target)
+    column, wanted = table.column(target), request.desired
     several = table.frame[column].nunique() > 2
-    learned = learn_decision(table.frame, column, positive=wanted if several else None, seed=seed)
+    learned = learn_decision(
+        table.frame, column, positive=wanted if several else None, seed=request.seed
+    )
     described = describe_problem(
         learned,
         table.frame.drop(columns=column),
-        name=name,
+        name=request.name,
         wanted=wanted,
-        scale=scale,
-        actions={key: value for key, value in actions_of(assumptions).items() if key != column},
+        scale=request.scale,
+        said=keys_of(request.assumptions),
         origin=table.source.rpartition("/")[2],
     )
-    for each, keys in keys_of(assumptions).items():
-        described["features"][predicate_name(each)].update(keys)
-    if isinstance(causal, Review):
-        described = with_causal_rules(described, causal)
-    elif causal:
-        described["rules"] = f"{causal.rstrip()}\n{described['rules']}"
+    if isinstance(request.causal, Review):
+        described = with_causal_rules(described, request.causal)
+    elif request.causal:
+        described["rules"] = f"{request.causal.rstrip()}\n{described['rules']}"
     Problem.from_dict(described)
     return learned, described
 
 
-def useful(table: Table, keep: frozenset[str] = frozenset()) -> Table:
-    """Return a table without what surely helps no rule, but for the columns to keep."""
-    return table.without(
-        [each.name for each in table.seen.columns if each.kind in USELESS and each.name not in keep]
-    )
-
-
 def feature_remarks(
-    table: Table, assumptions: tuple[Assumption, ...], columns: Mapping[tuple[str, ...], str]
+    table: Table, assumptions: tuple[Assumption, ...], features: Iterable[str]
 ) -> dict[tuple[str, ...], str]:
     """Return a comment for each feature, by its table in the problem: what its column holds, and what was assumed."""
-    seen = {each.name: each for each in table.seen.columns}
     assumed = {each.column: each for each in assumptions}
-    found = {}
-    for place, name in columns.items():
-        each, said = seen[name], assumed.get(name)
+    seen = (each for each in table.seen.columns if each.kind is not ColumnKind.EMPTY)
+    found: dict[tuple[str, ...], str] = {}
+    for name, each in zip(features, seen, strict=True):
+        said = assumed.get(each.name)
         missing = f", {each.missing:,} missing" if each.missing else ""
         note = f"; {each.note}" if each.note else ""
-        found[place] = f"{each.kind.value}: {each.span}{missing}{note}"
-        if said is not None and said.why:
-            found[place] += f"\nassumed {said.action}, for {said.why}"
+        why = f"\nassumed {said.action}, for {said.why}" if said is not None and said.why else ""
+        found["features", name] = f"{each.kind.value}: {each.span}{missing}{note}{why}"
     return found

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from p2c.learn.decision import Learned
     from p2c.learn.extract.logic import Extraction
     from p2c.learn.model import NotRead
+    from p2c.learn.tables.assumptions import Assumption
     from p2c.learn.tables.look import TableLook
     from p2c.report.questions import Conclusion, Reading
 
@@ -79,21 +80,19 @@ def show_learned(console: Console, learned: Learned) -> None:
     console.print(table)
 
 
-def show_changes(
-    console: Console, seen: TableLook, assumed: Iterable[tuple[str, str, float, str]]
-) -> None:
+def show_changes(console: Console, seen: TableLook, assumed: Iterable[Assumption]) -> None:
     """Print a line for each column, what it holds and who may change it at what effort, and then what is assumed of them."""
     looks = {each.name: each for each in seen.columns}
     heads = ("column", "holds", "values", "missing", "change", "effort", "")
     columns = (Column(head, overflow="fold") for head in heads)
     table = Table(*columns, box=None, header_style="dim")
     reasons: dict[tuple[str, str], list[str]] = {}
-    for column, action, weight, why in assumed:
-        each = looks[column]
-        words = (column, each.kind.value, each.span, f"{each.missing:,}", action, f"{weight:g}")
-        table.add_row(*map(_text, (*words, each.note)))
-        if why:
-            reasons.setdefault((action, why), []).append(column)
+    for said in assumed:
+        each = looks[said.column]
+        held = (each.name, each.kind.value, each.span, f"{each.missing:,}")
+        table.add_row(*map(_text, (*held, said.action, f"{said.weight:g}", each.note)))
+        if said.why:
+            reasons.setdefault((said.action, said.why), []).append(said.column)
     console.print(table)
     for (action, why), names in reasons.items():
         told = f"assumed {action}, for {why}: {', '.join(names)}"

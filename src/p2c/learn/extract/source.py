@@ -7,22 +7,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
 from p2c.errors import P2CError
 from p2c.learn.extract.ruleset import Ruleset, read_foldse
-from p2c.learn.extract.tree_rules import as_rules, is_readable_tree, tree_rules
+from p2c.learn.extract.tree_rules import tree_rules
 from p2c.learn.extract.written import WrittenRules, is_program, read_written
 from p2c.learn.foldse import FoldSE
-from p2c.learn.model.asking import AskedModel, ModelAnswers, choose_classes, equals, open_model
+from p2c.learn.foldse.literals import LearnedRule
+from p2c.learn.model.asking import (
+    AskedModel,
+    ModelAnswers,
+    choose_classes,
+    equals,
+    open_model,
+    trained_names,
+)
+from p2c.learn.model.readers.sklearn_trees import shares_of, tree_of
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.learn.tables.view import View, as_frame, view_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
     from p2c.learn.model.asking import Mask
     from p2c.learn.tables.view import ColumnView
+
+MOST_LEAVES = 256
+"""A tree with more leaves is asked instead of read: nobody would read its rules."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +76,12 @@ def read_source(
         return _recorded_source(model, view, table, desired)
     asked = open_model(model, X, desired=desired, threshold=threshold)
     accepted = asked.answer(frame).accepted
-    own = _own_rules(model, view, table, asked, threshold)
-    reads = _features_read(model, view)
+    columns = _trained_on(model, X, view)
+    if isinstance(model, FoldSE) and threshold is None:
+        own = read_foldse(model, view, table, desired=asked.desired, other=asked.other)
+    else:
+        own = _rules_of_tree(model, columns, table, asked, threshold)
+    reads = tuple(each.feature for each in view.features if each in columns)
     return Source(view, table, accepted, asked, asked.desired, asked.other, own, reads)
 
 
@@ -90,44 +106,41 @@ def _written_source(model: Any, view: View, table: pd.DataFrame, desired: Any) -
     return Source(view, table, written.accepts(table), asked, desired, None, written)
 
 
-def _own_rules(
-    model: Any, view: View, table: pd.DataFrame, asked: AskedModel, threshold: float | None
+def _trained_on(model: Any, X: Any, view: View) -> tuple[ColumnView, ...]:
+    """Return the columns that a model was trained on, in its order; all of them where it names none, or no frame has them."""
+    names = trained_names(model, X) if view.framed else None
+    by_name = {each.name: each for each in view.columns}
+    return view.columns if names is None else tuple(by_name[name] for name in names)
+
+
+def _rules_of_tree(
+    model: Any,
+    columns: tuple[ColumnView, ...],
+    table: pd.DataFrame,
+    asked: AskedModel,
+    threshold: float | None,
 ) -> Ruleset | None:
-    """Return the rules of a model that is made of rules and decides by them."""
-    if isinstance(model, FoldSE) and threshold is None:
-        return read_foldse(model, view, table, desired=asked.desired, other=asked.other)
-    columns = _trained_on(model, view)
-    if columns is None or not is_readable_tree(model, columns):
+    """Return the rules of a model that is a tree small enough; `columns` are those that it was trained on."""
+    if not _is_plain_tree(model, columns):
         return None
-    classes = [each == asked.desired for each in np.asarray(model.classes_).tolist()]
-    place = classes.index(True)
-
-    def accepting(shares: NDArray[np.float64]) -> bool:
-        if threshold is not None:
-            return bool(shares[place] >= threshold)
-        return int(np.argmax(shares)) == place
-
+    tree = tree_of(model, shares_of(model))
+    place = np.asarray(model.classes_).tolist().index(asked.desired)
+    likely = tree.value.argmax(axis=1) == place
+    accepted = likely if threshold is None else tree.value[:, place] >= threshold
     keys = domain_from_frame(table)
     whole = [each.is_number and keys[each.feature]["type"] == "int" for each in columns]
-    regions = tree_rules(model, columns, whole, accepting)
+    regions = tree_rules(tree, accepted, columns, whole)
     fewer = sum(decision for decision, _ in regions) * 2 < len(regions)
     names = (str(asked.desired), str(asked.other))
     label, other = names if fewer else names[::-1]
-    rules = as_rules(regions, accepted=fewer, label=label)
-    return Ruleset(rules, label, other, fewer, keys)
+    rules = (LearnedRule(path, (), label) for decision, path in regions if decision is fewer)
+    return Ruleset(tuple(rules), label, other, fewer, keys)
 
 
-def _trained_on(model: Any, view: View) -> tuple[ColumnView, ...] | None:
-    names = getattr(model, "feature_names_in_", None)
-    if names is None or not view.framed:
-        fits = len(view.columns) == getattr(model, "n_features_in_", -1)
-        return view.columns if fits else None
-    by_name = {each.name: each for each in view.columns}
-    return tuple(by_name[name] for name in names)
-
-
-def _features_read(model: Any, view: View) -> tuple[str, ...] | None:
-    trained = getattr(model, "feature_names_in_", None)
-    if trained is None or not view.framed:
-        return None
-    return tuple(each.feature for each in view.features if each.name in set(trained))
+def _is_plain_tree(model: Any, columns: tuple[ColumnView, ...]) -> bool:
+    """Tell whether a model is a fitted tree over numbers and truth values, with few enough leaves to be read."""
+    if not isinstance(model, DecisionTreeClassifier) or not hasattr(model, "tree_"):
+        return False
+    plain = all(each.is_number or each.dtype == bool for each in columns)
+    small = model.n_outputs_ == 1 and model.get_n_leaves() <= MOST_LEAVES
+    return bool(plain and small and model.n_features_in_ == len(columns))

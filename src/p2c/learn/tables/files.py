@@ -20,7 +20,7 @@ from p2c.learn.foldse.text import predicate_name
 from p2c.learn.tables.look import look, refuse_commas, with_decimal_commas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from p2c.learn.tables.look import TableLook
@@ -101,6 +101,10 @@ class Table:
         return replace(
             self, frame=self.frame.drop(columns=sorted(gone)), seen=replace(self.seen, columns=kept)
         )
+
+    def useful(self, keep: Collection[str] = ()) -> Table:
+        """Return the table without what surely helps no rule, but for the columns to keep."""
+        return self.without(each.name for each in self.seen.left_out(keep))
 
     def only(self, names: Iterable[str]) -> Table:
         """Return the table with just the columns that a model names, called as the model does.

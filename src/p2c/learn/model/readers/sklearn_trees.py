@@ -29,7 +29,7 @@ def tree_of(fitted: Any, values: Floats) -> Tree:
     )
 
 
-def _shares(fitted: Any) -> Floats:
+def shares_of(fitted: Any) -> Floats:
     """Return the share of each class at each node."""
     if fitted.n_outputs_ != 1:
         raise Unreadable("the model decides several things at once")
@@ -38,7 +38,7 @@ def _shares(fitted: Any) -> Floats:
 
 def read_tree(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read a single tree: its shares are the probabilities."""
-    tree = tree_of(model, _shares(model))
+    tree = tree_of(model, shares_of(model))
     classes = tuple(model.classes_)
     link = Link(share=lambda score: score)
     bias = np.zeros(len(classes))
@@ -50,7 +50,7 @@ def read_forest(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     if model.n_outputs_ != 1:
         raise Unreadable("the model decides several things at once")
     count = len(model.estimators_)
-    trees = tuple(tree_of(each, _shares(each)) for each in model.estimators_)
+    trees = tuple(tree_of(each, shares_of(each)) for each in model.estimators_)
     classes = tuple(model.classes_)
     link = Link(share=lambda score: score / count)
 
@@ -97,7 +97,7 @@ def read_adaboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     for each, weight in zip(model.estimators_, model.estimator_weights_, strict=True):
         if not hasattr(each, "tree_"):
             raise Unreadable(f"AdaBoost over {type(each).__name__} is not a sum of trees")
-        named = each.classes_[_shares(each).argmax(axis=1)]
+        named = each.classes_[shares_of(each).argmax(axis=1)]
         votes = np.where(named[:, None] == model.classes_, weight, -weight / (count - 1)) / total
         values = votes if count > 2 else votes[:, 1:] - votes[:, :1]
         trees.append(tree_of(each, values))

@@ -59,15 +59,11 @@ def _guess(column: ColumnLook) -> tuple[str, str]:
     return "free", "nothing speaks against it"
 
 
-def actions_of(assumptions: Iterable[Assumption]) -> dict[str, str]:
-    """Return the action of each column that is not free."""
-    return {each.column: each.action for each in assumptions if each.action != "free"}
-
-
 def keys_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, Any]]:
-    """Return the further keys of the features whose effort or name was said to be another than usual."""
-    found = {}
-    for each in assumptions:
-        keys = {"weight": each.weight} if each.weight != 1 else {}
-        found[each.column] = keys | ({"label": each.label} if each.label else {})
+    """Return the keys of each feature of which another action, effort or name is said than usual."""
+    usual = {"action": "free", "weight": 1, "label": ""}
+    found = {
+        each.column: {key: getattr(each, key) for key in usual if getattr(each, key) != usual[key]}
+        for each in assumptions
+    }
     return {column: keys for column, keys in found.items() if keys}
