@@ -88,11 +88,14 @@ class Decider:
             return [Ruling(each, None) for each in told.tolist()]
 
         def ask(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
-            rows = view.ask(row, states)
-            answers = model.answer(rows)
+            cells = view.cells(row, states)
+            if encoded is not None and len(states) <= FEW:
+                answers = encoded.answer(list(zip(*cells, strict=True)))
+            else:
+                answers = model.answer(view.frame(cells))
             scores = answers.scores
             if scores is None and self.proxy is not None:
-                scores = self.proxy.scores(view.table(rows))
+                scores = self.proxy.scores(view.table(view.frame(cells)))
             margins = [None] * len(states) if scores is None else scores.tolist()
             told = [None] * len(states) if answers.told is None else answers.told.tolist()
             rulings = zip(answers.accepted.tolist(), margins, told, strict=True)

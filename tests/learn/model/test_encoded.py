@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -20,6 +21,7 @@ from sklearn.preprocessing import (
     PowerTransformer,
     StandardScaler,
 )
+from sklearn.svm import LinearSVC
 
 from p2c.learn.model import Read
 from p2c.learn.model.reading import read
@@ -87,10 +89,48 @@ PIPELINES: dict[str, tuple[Any, float | None]] = {
 }
 
 
-def opened(model: Any, threshold: float | None = None) -> Read:
-    found = read(model.fit(people(), answers(people())), people(), threshold=threshold)
+SPARSE = make_column_transformer(
+    (OneHotEncoder(), ["job"]),
+    ("passthrough", ["member"]),
+    remainder=filled(StandardScaler()),
+    sparse_threshold=1.0,
+)
+WEIGHED: dict[str, tuple[Any, float | None]] = {
+    **PIPELINES,
+    "sparse": (make_pipeline(SPARSE, LogisticRegression()), None),
+    "single precision": (
+        make_pipeline(
+            encoder(OneHotEncoder(dtype=np.float32), filled(StandardScaler())), LogisticRegression()
+        ),
+        0.45,
+    ),
+    "a distance": (
+        make_pipeline(encoder(OneHotEncoder(), filled(StandardScaler())), LinearSVC()),
+        None,
+    ),
+}
+
+
+def opened(
+    model: Any, threshold: float | None = None, *, table: pd.DataFrame | None = None
+) -> Read:
+    table = people() if table is None else table
+    found = read(model.fit(table, answers(table)), table, threshold=threshold)
     assert isinstance(found, Read), found
     return found
+
+
+def strangers(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows that nobody has seen: every column shuffled by itself."""
+    chance = np.random.default_rng(0)
+    found = table.copy()
+    for name in table.columns:
+        found[name] = table[name].sample(frac=1, random_state=chance).to_numpy()
+    return found
+
+
+def cells_of(table: pd.DataFrame) -> list[tuple[Any, ...]]:
+    return list(zip(*(table[name].tolist() for name in table.columns), strict=True))
 
 
 @pytest.mark.parametrize("kind", PIPELINES)
@@ -98,14 +138,63 @@ def test_the_last_step_decides_as_the_pipeline_does(kind: str) -> None:
     model, threshold = PIPELINES[kind]
     encoded = opened(model, threshold).encoded
     assert encoded is not None
-    # Rows that nobody has seen: every column shuffled by itself.
-    chance = np.random.default_rng(0)
-    table = people().apply(lambda column: column.sample(frac=1, random_state=chance).to_numpy())
-    table = table.astype(people().dtypes)
+    table = strangers(people())
     told = model.predict_proba(table)[:, 1] >= threshold if threshold else model.predict(table)
-    cells = zip(*(table[name].tolist() for name in table.columns), strict=True)
-    assert [encoded.accepts([each]).item() for each in cells] == told.tolist()
+    assert [encoded.accepts([each]).item() for each in cells_of(table)] == told.tolist()
     assert len(set(told.tolist())) == 2
+
+
+@pytest.mark.parametrize("kind", WEIGHED)
+def test_the_last_step_tells_the_score_of_the_pipeline_to_the_last_bit(kind: str) -> None:
+    model, threshold = WEIGHED[kind]
+    table = people()
+    if kind == "single precision":
+        table[["income", "debt", "age"]] = table[["income", "debt", "age"]].astype(np.float32)
+    encoded = opened(model, threshold, table=table).encoded
+    assert encoded is not None
+    unseen = strangers(table)
+    for some in (*(unseen.iloc[[place]] for place in range(40)), unseen.iloc[40:44]):
+        told = encoded.answer(cells_of(some)).told
+        assert told is not None
+        own = (
+            model.decision_function(some)
+            if kind == "a distance"
+            else model.predict_proba(some)[:, 1]
+        )
+        assert told[:, 0].tolist() == own.tolist()
+
+
+def test_a_plan_tells_the_score_without_running_the_pipeline_again() -> None:
+    model = make_pipeline(encoder(OneHotEncoder(), filled(CountedScaler())), LogisticRegression())
+    table = people()
+    recourse = Recourse.fit(model.fit(table, answers(table)), table)
+    refused = table[~model.predict(table)].iloc[0]
+    first = recourse.plan(refused)
+    CountedScaler.runs = 0
+    again = recourse.plan(refused)
+    assert CountedScaler.runs == 0
+    assert again.to_dict() == first.to_dict()
+    end = again.counterfactual
+    assert end is not None
+    assert again.verified
+    assert again.optimal
+    chance = model.predict_proba(recourse.source.view.ask(refused, [end]))[0, 1]
+    assert again.to_dict()["model"]["score"] == chance
+
+
+def test_a_calibrated_pipeline_tells_its_own_score() -> None:
+    inner = make_pipeline(encoder(OneHotEncoder(), filled(StandardScaler())), LogisticRegression())
+    table = people()
+    model = CalibratedClassifierCV(inner, cv=2).fit(table, answers(table))
+    recourse = Recourse.fit(model, table, threshold=0.6)
+    refused = table[model.predict_proba(table)[:, 1] < 0.6].iloc[0]
+    answer = recourse.plan(refused)
+    end = answer.counterfactual
+    assert end is not None
+    assert answer.verified
+    chance = model.predict_proba(recourse.source.view.ask(refused, [end]))[0, 1]
+    told = answer.to_dict()["model"]
+    assert (told["score"], told["threshold"]) == (chance, 0.6)
 
 
 def test_what_transformers_make_of_a_value_is_asked_once() -> None:
@@ -147,7 +236,7 @@ def test_a_pipeline_with_a_step_that_is_not_known_is_asked_as_a_whole(model: Any
     assert opened(model).encoded is None
 
 
-def test_a_plan_asks_the_pipeline_for_its_decision_alone() -> None:
+def test_the_pipeline_as_a_whole_accepts_where_a_plan_ends() -> None:
     model, _ = PIPELINES["one-hot"]
     table = people()
     recourse = Recourse.fit(model.fit(table, answers(table)), table)

@@ -95,13 +95,22 @@ def open_model(
     def label(rows: Any) -> Mask:
         return decision(model, wanted, threshold, shape(rows))
 
-    if threshold is not None:
-        answer = _by_weight(_chances(model, place, threshold), shape)
-        return AskedModel(answer, wanted, other, scored=True, label=label)
-    weighings = list(_weighings(model, place))
     sample = as_frame(X).head(SAMPLE)
-    answer = _by_label(weighings, ask, shape, wanted=wanted, sample=sample)
-    return AskedModel(answer, wanted, other, scored=bool(weighings), label=label)
+    answer = answers_about(model, wanted, threshold, sample, shape=shape)
+    scored = threshold is not None or any(_weighings(model, place))
+    return AskedModel(answer, wanted, other, scored=scored, label=label)
+
+
+def answers_about(
+    model: Any, wanted: Any, threshold: float | None, sample: Any, *, shape: Shaper | None = None
+) -> Callable[[Any], ModelAnswers]:
+    """Return the answers of a model with classes about rows, which `shape` brings to what the model takes; like a sample's."""
+    place = [same(each, wanted) for each in known_classes(model)].index(True)
+    shape = shape or _as_it_is
+    if threshold is not None:
+        return _by_weight(_chances(model, place, threshold), shape)
+    weighings = list(_weighings(model, place))
+    return _by_label(weighings, model.predict, shape, wanted=wanted, sample=sample)
 
 
 def decision(model: Any, wanted: Any, threshold: float | None, rows: Any) -> Mask:
@@ -225,18 +234,20 @@ def _told(ask: Shares, shape: Shaper, rows: Any, *, dtype: Any = None) -> NDArra
     """Return what the model says of some rows, one answer each."""
     with answering():
         told = np.asarray(ask(shape(rows)), dtype=dtype)
-    if told.shape[:1] != (len(rows),):
+    # A sparse matrix has no length.
+    count = np.shape(rows)[0]
+    if told.shape[:1] != (count,):
         found = f"{len(told)} answers" if told.ndim else f"the single answer {told.item()!r}"
-        raise P2CError(f"the model gave {found} for {len(rows)} rows: expected one a row")
+        raise P2CError(f"the model gave {found} for {count} rows: expected one a row")
     return told
 
 
 def _labels(ask: Shares, shape: Shaper, rows: Any) -> NDArray[Any]:
     """Return the label that the model gives to each of some rows."""
     told = _told(ask, shape, rows)
-    if told.size != len(rows):
+    if told.size != len(told):
         raise P2CError(
-            f"the model gave {told.size // len(rows)} values for each row: expected its label,"
+            f"the model gave {told.size // len(told)} values for each row: expected its label,"
             " or its probability with a threshold"
         )
     return told.ravel()

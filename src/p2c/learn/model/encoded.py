@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.model.asking import answering, decision
+from p2c.learn.model.asking import SAMPLE, answering, answers_about, decision
 from p2c.learn.model.readers import reads_directly
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from p2c.learn.model.asking import AskedModel, Mask
+    from p2c.learn.model.asking import AskedModel, Mask, ModelAnswers
     from p2c.learn.model.stages import Stage
 
     Key = tuple[int, type, Any]
@@ -38,7 +38,8 @@ class EncodedModel:
     """The last step of a pipeline, with the stage before it: rows are put together from the columns of their values."""
 
     stage: Stage
-    decide: Callable[[NDArray[np.float64]], Mask]
+    decide: Callable[[Any], Mask]
+    weigh: Callable[[Any], ModelAnswers]
     _known: dict[Key, NDArray[np.float64]] = field(default_factory=dict)
 
     @cached_property
@@ -58,7 +59,26 @@ class EncodedModel:
 
     def accepts(self, rows: Sequence[Sequence[Any]]) -> Mask:
         """Tell of rows whether the model accepts them; each has a cell for every column, as the table has it."""
-        return self.decide(np.array([self._row(cells) for cells in rows]))
+        return self.decide(self._rows(rows))
+
+    def answer(self, rows: Sequence[Sequence[Any]]) -> ModelAnswers:
+        """Return all that the model says of rows, how near to a yes they are among it."""
+        return self.weigh(self._rows(rows))
+
+    def _rows(self, rows: Sequence[Sequence[Any]]) -> Any:
+        """Return rows as the last step is given them, sparse or single-precision where they come so: sums round alike then."""
+        made = np.array([self._row(cells) for cells in rows])
+        return self._shape(made.astype(self._kind, copy=False))
+
+    @cached_property
+    def _kind(self) -> Any:
+        kind = self.stage.matrix(self.stage.bench.frame.head(1)).dtype
+        return kind if np.issubdtype(kind, np.floating) else np.float64
+
+    @cached_property
+    def _shape(self) -> Callable[[Any], Any]:
+        whole = self.stage.run(self.stage.bench.frame.head(1))
+        return type(whole) if self.stage.is_sparse else np.asarray
 
     def _row(self, cells: Sequence[Any]) -> NDArray[np.float64]:
         keys = _keys(cells)
@@ -100,14 +120,26 @@ def encoded_model(
     plain = reads_directly(last) and not hasattr(last, "feature_names_in_")
     if not plain or any(each.tried for each in stage.columns):
         return None
-    made = EncodedModel(stage, partial(decision, last, asked.desired, threshold))
     frame, columns = stage.bench.frame, stage.bench.view.columns
     rows = list(zip(*(frame[each.name].tolist() for each in columns), strict=True))
     try:
+        sample = stage.run(frame.head(SAMPLE))
+        made = EncodedModel(
+            stage,
+            partial(decision, last, asked.desired, threshold),
+            answers_about(last, asked.desired, threshold, sample),
+        )
         made.learn(frame, rows)
-        same = np.array_equal(made.accepts(rows), asked.answer(frame).accepted)
+        own, ours = asked.answer(frame), made.answer(rows)
+        same = np.array_equal(made.accepts(rows), own.accepted)
+        same &= np.array_equal(ours.accepted, own.accepted) and _alike(ours.told, own.told)
     except Exception:
         # The steps are somebody else's code: whatever they raise, the pipeline is then asked as a whole.
         _log.debug("a pipeline is not asked by its last step", exc_info=True)
         return None
     return made if same else None
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Tell whether two tables of scores are the same, or neither is there."""
+    return one is other if one is None or other is None else bool(np.array_equal(one, other))
