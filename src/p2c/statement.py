@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from p2c.domain.files import read_rows
+from p2c.domain.files import file_digest, read_rows
 from p2c.domain.overrides import OVERRIDES, refuse_unknown
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
@@ -200,6 +200,17 @@ class Statement:
         """Return the folder that the model lies in with its problem, or its file where the problem is a file by itself."""
         home, model = Path(self.home), self.spec.model
         return home if model is None or home.is_dir() else home.parent / model.file
+
+    @property
+    def model_digest(self) -> str:
+        """Return the SHA-256 of the model's file, or what stands for a folder of one; empty where it was never stored."""
+        if not self.home or self.spec.model is None:
+            return ""
+        from p2c.folder.manifest import fingerprint
+
+        home = Path(self.home)
+        file = (home if home.is_dir() else home.parent) / self.spec.model.file
+        return file_digest(file) if file.is_file() else fingerprint(self.model_place)
 
     def to_message(self) -> dict[str, Any]:
         """Return what another process makes the same problem of: its keys and, with a model, where that lies as what."""

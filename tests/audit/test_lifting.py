@@ -110,6 +110,8 @@ def assert_statements(
         here = {number for number in left if chosen in smallest[number]}
         most = max(sum(some in smallest[n] for n in left) for some in opens)
         assert statement.people == len(here) == most, shown
+        instead = {some for some in opens if all(some in smallest[n] for n in here)} - {chosen}
+        assert set(map(frozenset, statement.instead)) == instead, shown
         left -= here
 
 

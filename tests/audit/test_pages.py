@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 
+from p2c.audit.intervals import Interval
+from p2c.audit.tally import Difference
+from p2c.audit.telling import AuditTeller
 from p2c.datasets import load_frame
 from p2c.explain.phrases import LANGUAGES
 from p2c.problem import Problem
@@ -34,11 +38,11 @@ def test_a_reader_is_told_who_has_no_way_and_why(german: Audit) -> None:
     for line in (
         "**312 of 1,000 people are refused today (31.2%).**",
         "- 40 of the refused (12.8%) have no way to a yes: nothing that they may change, in whatever order, leads to one. This is proved for each of them.",
-        "- What stands in their way most often: bank account cannot be changed (40 of 40 (100%)).",
-        "- The largest group of them: bank account is not none at all and loan record is all loans with us paid back. Whoever is like this has no way, whatever else is true of them; this is proved for people outside the data, too.",
-        "| bank account cannot be changed | 40 of 40 (100%) |",
-        "| loan record cannot be changed | 40 of 40 (100%) | 1.249 |",
-        "| bank account is not none at all and loan record is all loans with us paid back | 40 |",
+        "- What stands in the way of 40 of 40 (100%): bank account cannot be changed, or just as well: loan record cannot be changed.",
+        "- The largest group of them: bank account is anything but “none at all” and loan record is “all loans with us paid back”. Whoever is like this has no way, whatever else is true of them; this is proved for people outside the data, too.",
+        "| bank account cannot be changed, or just as well: loan record cannot be changed | 40 of 40 (100%) |",
+        "| loan record cannot be changed | 40 of 40 (100%) | 1.25 |",
+        "| bank account is anything but “none at all” and loan record is “all loans with us paid back” | 40 |",
     ):
         assert line in lines
 
@@ -74,6 +78,7 @@ def test_the_json_says_what_the_page_says(german: Audit) -> None:
     assert found["why_not"]["statements"] == [
         {
             "blockers": [{"feature": "checking_account_status", "restriction": "fixed"}],
+            "or_instead": [[{"feature": "credit_history", "restriction": "fixed"}]],
             "people": 40,
             "share": 1.0,
         }
@@ -107,9 +112,73 @@ def test_ranges_names_and_missing_values_are_told_as_people_say_them() -> None:
         {"age": 40, "job": "a", "free": 1},
     ]
     assert boxed(features, rules, rows) == [
-        "| job is c | 2 |",
+        "| job is “c” | 2 |",
         "| age is at most 24 | 1 |",
     ]
+
+
+def test_how_far_learned_rules_speak_is_said_before_what_they_say(german: Audit) -> None:
+    lines = page(german)
+    first = next(line for line in lines if line.startswith("- "))
+    assert first.startswith(
+        "- The decision is made by rules that agree with the recorded outcomes on 73.4%"
+    )
+
+
+def test_effort_is_told_in_what_people_change(german: Audit) -> None:
+    text = "\n".join(page(german))
+    assert "an effort of at most 0.498 (as much as 6 months of loan duration)" in text
+    assert "| loan duration | 12.1 months count 1 |" in text
+    assert "| wealth | any change counts 1 |" in text
+    assert "several changes come together as: sum of efforts (L1)" in text
+
+
+@pytest.mark.parametrize(
+    ("norm", "told", "change"),
+    [
+        ("l0", ["any change counts 4", "any change counts 1"], ""),
+        ("l1", ["2.5 count 1", "each step counts 0.5"], " (as much as 2 of a)"),
+        ("l2", ["5 count 1", "each step counts 0.5"], " (as much as 4 of a)"),
+        ("linf", ["2.5 count 1", "each step counts 0.5"], " (as much as 2 of a)"),
+    ],
+)
+def test_every_norm_says_how_a_change_counts(norm: str, told: list[str], change: str) -> None:
+    features = {
+        "a": whole(0, 10, weight=4),
+        "b": {"type": "ordinal", "values": ["x", "y", "z"]},
+        "c": category("u", "v", action="fixed"),
+    }
+    rules = "bad(X) :- a(X,N), N<5."
+    keys = {"goal": "not bad(X)", "rules": rules, "features": features, "norm": norm}
+    tell = AuditTeller(Problem.from_dict(keys).theory, "en")
+    assert [words for _, words in tell.counted(["a"])] == told
+    assert tell.as_change(0.8, ["a"]) == change
+
+
+def test_the_goal_and_the_rules_are_told_in_words(german: Audit) -> None:
+    lines = page(german)
+    assert "| what counts as a yes | “label: good” applies |" in lines
+    assert "- If bank account is none at all, then “label: good” applies." in lines
+    refused = Problem.from_dict(LOAN).audit(pd.DataFrame([JOHN]))
+    assert "| what counts as a yes | “reject loan” does not apply |" in page(refused)
+
+
+def test_only_what_is_in_the_tables_is_explained(german: Audit) -> None:
+    text = "\n".join(page(german))
+    assert "“Exceptions” are people" in text
+    assert "A star marks" not in text
+    assert "“Values missing”" not in text
+    few = embedded("german").audit(load_frame("german").head(60), ["age:<30,30-50,>50"])
+    assert "A star marks groups with fewer than 30" in "\n".join(page(few))
+
+
+def test_a_sure_difference_of_two_traits_together_is_told_in_short(german: Audit) -> None:
+    group = replace(german.everybody, group="a, b", traits=(("a", "1"), ("b", "1")))
+    gap = Difference("a, b", "no_way", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50)
+    audit = replace(german, tallies=(german.everybody, group), differences=(gap,))
+    lines = page(audit)
+    assert any(line.startswith("- Share of the refused without a way: a, b 50%") for line in lines)
+    assert "- No difference between groups is larger than chance explains." not in lines
 
 
 def test_where_everybody_has_a_way_nothing_is_explained() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +70,14 @@ def test_the_figures_are_those_of_plain_pandas_on_the_batchs_table(
         assert tally.first == first.value_counts().to_dict()
     found = answers[answers["status"] == "found"]
     assert whole.asked.confirmed == (int(found["verified"].sum()), len(found))
+
+
+def test_the_model_is_named_by_the_hash_of_its_file(desk: Path, whole: Audit) -> None:
+    (file,) = (desk / "model").glob("model.*")
+    assert whole.asked.hashes["model"] == sha256(file.read_bytes()).hexdigest()
+    assert f"| SHA-256 of the model | {whole.asked.hashes['model']} |" in (
+        whole.report(format="md").decode()
+    )
 
 
 def test_the_figures_are_the_same_whatever_the_number_of_processes(

@@ -35,7 +35,7 @@ def told(text: str, phrases: Phrases = ENGLISH) -> str:
         (HUSBAND, "If relationship is Husband, then marital status is Married-civ-spouse."),
         (
             "sex(X,'Male') :- not relationship(X,'Wife'), relationship(X,'Husband').",
-            "If relationship is Husband and not Wife, then sex is Male.",
+            "If relationship is Husband and not “Wife”, then sex is Male.",
         ),
         (
             "sex(X,'Male') :- age(X,N), N>=30, N=<40.0.",
@@ -48,7 +48,7 @@ def told(text: str, phrases: Phrases = ENGLISH) -> str:
         ("age(X,N) :- sex(X,'Male'), N>=18.", "If sex is Male, then age is at least 18."),
         (
             "relationship(X,V) :- sex(X,'Male'), V \\= 'Wife'.",
-            "If sex is Male, then relationship is not Wife.",
+            "If sex is Male, then relationship is not “Wife”.",
         ),
         (
             "sex(X,'Male') :- capital_gain(X,N), N>6849.5.",

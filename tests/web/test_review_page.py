@@ -61,7 +61,7 @@ def test_rules_are_sentences_by_effect_and_the_open_ones_come_first(reviewer: Te
         for words in (
             '<h3 class="effect-name">paid <span class="tag open">1 open</span>',
             "If job is clerk, then paid is no.</a>",
-            "If job is not none, then paid is yes.</a>",
+            "If job is not “none”, then paid is yes.</a>",
             '<h3 class="effect-name">score</h3>',
             "If debt is at most 0, then score is at least 620.</a>",
         )

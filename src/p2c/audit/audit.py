@@ -214,7 +214,8 @@ def audit_problem(
     `against` is another problem for the same people, `after` what it answers; `how` is what `audit_people` takes.
     """
     asked = asked or Asked(0)
-    hashes = {"problem": digest(problem.to_dict()), **asked.hashes}
+    model = {"model": problem.model_digest} if problem.model_digest else {}
+    hashes = {"problem": digest(problem.to_dict()), **model, **asked.hashes}
     if against is not None:
         hashes["against"] = digest(against.to_dict())
         after = _answered(against, frame, policy, progress) if after is None else after

@@ -75,11 +75,14 @@ class Statement:
     people: int
     """How many are counted here, everybody once."""
     of: int
+    instead: tuple[tuple[Blocker, ...], ...] = ()
+    """Sets of the same size whose lifting opens a way for each of them just as well."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as JSON."""
         return {
             "blockers": [each.to_dict() for each in self.blockers],
+            "or_instead": [[each.to_dict() for each in some] for some in self.instead],
             "people": self.people,
             "share": self.people / self.of,
         }
@@ -265,7 +268,7 @@ class Trials:
         costs[asked] = self._planned(lifted, self.rows[first[asked]])
         priced = costs[which][opened]
         ways = priced[np.isfinite(priced)]
-        blockers = tuple(self.liftings[each].blocker for each in lifted)
+        blockers = self._blockers(lifted)
         return Opening(blockers, int(opened.sum()), len(self.rows), quantiles(ways), len(ways))
 
     def forcing(self) -> tuple[tuple[tuple[str, int], ...], int]:
@@ -346,9 +349,13 @@ class Trials:
         left = np.ones(len(self.rows), dtype=bool)
         while opens:
             best = max(opens, key=lambda each: (int((opens[each] & left).sum()), -len(each)))
-            count = int((opens[best] & left).sum())
-            if not count:
+            held = opens.pop(best) & left
+            if not held.any():
                 return
-            left &= ~opens.pop(best)
-            blockers = tuple(self.liftings[each].blocker for each in best)
-            yield Statement(blockers, count, len(self.rows))
+            left &= ~held
+            same = [each for each in opens if len(each) == len(best) and opens[each][held].all()]
+            blockers, *instead = (self._blockers(each) for each in (best, *same))
+            yield Statement(blockers, int(held.sum()), len(self.rows), tuple(instead))
+
+    def _blockers(self, lifted: Lifts) -> tuple[Blocker, ...]:
+        return tuple(self.liftings[each].blocker for each in lifted)

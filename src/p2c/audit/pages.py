@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from p2c.audit.charts import Bar, Curve, bars_svg, curves_svg
 from p2c.audit.intervals import DRAWS
 from p2c.audit.tally import FEW
-from p2c.explain.facts import source_words
-from p2c.explain.letter import teller_in
-from p2c.explain.sentences import filled, number_words, rounded
+from p2c.audit.telling import AuditTeller
+from p2c.explain.sentences import filled, number_words
 from p2c.explain.teller import Item
 from p2c.report.document import Code, Document, Figure, Grid, Heading, Listing, Paragraph
 from p2c.report.expert_report import versions
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
 
     from p2c.audit.audit import Audit
     from p2c.audit.change import Shift
-    from p2c.audit.ground import Limitation
     from p2c.audit.lifting import Opening
     from p2c.audit.tally import Difference, Share, Tally
-    from p2c.plan.outcome import Blocker
     from p2c.report.document import Block
 
 SHOWN = ("5%", "25%", "50%", "75%", "95%")
 """Which quantiles of the effort stand in the table."""
+LEAST = 0.0001
+"""Below which probability no more is said than that."""
 MANY = 12
 """How many bars or sure differences are shown."""
 
@@ -45,8 +44,8 @@ class _Pages:
     def __init__(self, audit: Audit, language: str) -> None:
         self.audit = audit
         self.language = language
-        self.teller = teller_in(audit.theory, language)
-        self.words = self.teller.phrases.audit
+        self.tell = AuditTeller(audit.theory, language)
+        self.words = self.tell.words
 
     def blocks(self) -> Iterator[Block]:
         yield from self._short()
@@ -60,29 +59,9 @@ class _Pages:
         yield from self._method()
         yield from self._repeat()
 
-    def say(self, key: str, **words: str) -> str:
-        """Return a phrase with its places filled."""
-        return filled(self.words[key], **words)
-
-    def number(self, number: float) -> str:
-        """Return a number as people write it."""
-        return number_words(rounded(number, digits=4), self.teller.phrases)
-
-    def count(self, number: int) -> str:
-        """Return a whole number as people write it."""
-        return number_words(number, self.teller.phrases)
-
-    def percent(self, share: float | None) -> str:
-        """Return a share in hundredths, with one digit more where it is small."""
-        if share is None:
-            return "–"
-        digits = 1 if abs(share) >= 0.0005 or share == 0 else 3
-        shown = number_words(round(share * 100, digits), self.teller.phrases)
-        return filled(self.teller.phrases.percent, share=shown)
-
     def name(self, tally: Tally) -> str:
-        """Return what a group is called."""
-        return tally.group or self.words["everybody"]
+        """Return what a group is called, with a star where it is small."""
+        return (tally.group or self.words["everybody"]) + " *" * _is_starred(tally)
 
     def _short(self) -> Iterator[Block]:
         whole = self.audit.everybody
@@ -92,34 +71,36 @@ class _Pages:
             yield Paragraph(self.words["none_refused"], strong=True)
             return
         yield Paragraph(
-            self.say(
+            self.tell.say(
                 "refused_now",
-                refused=self.count(whole.refused.count),
-                people=self.count(whole.refused.of),
-                share=self.percent(whole.refused.value),
+                refused=self.tell.count(whole.refused.count),
+                people=self.tell.count(whole.refused.of),
+                share=self.tell.percent(whole.refused.value),
             ),
             strong=True,
         )
-        points = []
+        key = "stand_in" if self.audit.asked.confirmed is None else "stand_in_asked"
+        points = [self.tell.say(key, by=self.tell.source())] * bool(self.tell.source())
         if not self.audit.asked.proved:
             points.append(self.words["not_proved"])
         elif stuck.count:
-            count, share = self.count(stuck.count), self.percent(stuck.value)
-            points += [self.say("stuck_now", count=count, share=share), *self._short_why()]
+            count, share = self.tell.count(stuck.count), self.tell.percent(stuck.value)
+            points += [self.tell.say("stuck_now", count=count, share=share), *self._short_why()]
         else:
             points.append(self.words["none_stuck"])
         if whole.found:
             usual = Counter(whole.actions).most_common(1)[0][0]
             points.append(
-                self.say(
+                self.tell.say(
                     "found_now",
-                    count=self.count(whole.found),
-                    median=self.number(whole.costs["50%"]),
-                    actions=self.count(usual),
+                    count=self.tell.count(whole.found),
+                    median=self.tell.number(whole.costs["50%"]),
+                    change=self.tell.as_change(whole.costs["50%"], list(whole.first)),
+                    actions=self.tell.count(usual),
                 )
             )
         if whole.given_up:
-            points.append(self.say("given_up_now", count=self.count(whole.given_up)))
+            points.append(self.tell.say("given_up_now", count=self.tell.count(whole.given_up)))
         yield Listing(tuple(map(Item, (*points, *self._sure()))))
 
     def _short_why(self) -> Iterator[str]:
@@ -127,24 +108,27 @@ class _Pages:
         found, size = self.audit.obstacles, self.audit.everybody.stuck.count
         if found is not None and found.statements:
             first = found.statements[0]
-            what, of = self._barred(first.blockers), self._of(first.people, size)
-            yield self.say("short_why", what=what, of=of)
+            what, of = self.tell.statement(first), self.tell.out_of(first.people, size)
+            yield self.tell.say("short_why", what=what, of=of)
         for box, some in self.audit.confined[:1]:
             if len(box.rows):
-                yield self.say("short_who", who=self._told(some))
+                yield self.tell.say("short_who", who=self.tell.told(some))
 
     def _sure(self) -> Iterator[str]:
         """Yield the differences that are more than chance, those of single traits first, the widest first."""
         if not self.audit.differences:
             return
         alone = self._telling()
-        sure = [each for each in self.audit.differences if each.is_sure and each.group in alone]
+        found = [each for each in self.audit.differences if each.is_sure]
+        sure = [each for each in found if each.group in alone] or found
         order = ("no_way", "cost", "refused")
         sure.sort(key=lambda each: (order.index(each.measure), not each.equal_need, -abs(each.gap)))
         for each in sure[: MANY // 2]:
-            yield self.say(
+            yield self.tell.say(
                 "sure_gap",
-                measure=self.teller.sentence(self.words[f"measure_{each.measure}"]).rstrip("."),
+                measure=self.tell.teller.sentence(self.words[f"measure_{each.measure}"]).rstrip(
+                    "."
+                ),
                 group=each.group,
                 here=self._level(each, each.here),
                 others=self._level(each, each.others),
@@ -167,7 +151,7 @@ class _Pages:
         return found
 
     def _level(self, difference: Difference, value: float) -> str:
-        return self.number(value) if difference.measure == "cost" else self.percent(value)
+        return self.tell.number(value) if difference.measure == "cost" else self.tell.percent(value)
 
     def _parts(self) -> Iterator[tuple[str, list[Tally]]]:
         """Yield everybody with the groups of single traits, then those of pairs."""
@@ -187,65 +171,81 @@ class _Pages:
             "invalid": whole.statuses.get("invalid", 0),
         }
         shown = [key for key in keys if gone.get(key, 1)]
+        noted = [key for key in gone if key in shown]
+        noted += ["star"] * any(map(_is_starred, self.audit.tallies))
+        notes = [self.tell.say(f"note_{key}", few=str(FEW)) for key in ("share", *noted)]
         for title, tallies in self._parts():
             yield Heading(self.words[title])
+            if title == "groups":
+                yield Paragraph(" ".join(notes))
             header = (
                 self.words["group"],
                 self.words["people"],
                 *(self.words[key] for key in shown),
             )
             yield Grid(header, tuple(self._group(each, shown) for each in tallies))
-        yield Paragraph(self.say("groups_note", few=str(FEW)))
 
     def _group(self, tally: Tally, shown: Sequence[str]) -> tuple[str, ...]:
-        star = " *" if tally.is_small and tally.traits else ""
         cells = {
-            "refused": f"{self.count(tally.refused.count)} ({self.percent(tally.refused.value)})",
-            "with_way": self.count(tally.found),
+            "refused": f"{self.tell.count(tally.refused.count)} ({self.tell.percent(tally.refused.value)})",
+            "with_way": self.tell.count(tally.found),
             "no_way": self._share(tally.stuck, small=tally.is_small),
-            "given_up": self.count(tally.given_up),
-            "exceptions": self.count(tally.exceptions),
-            "unknown": self.count(tally.unknown),
-            "invalid": self.count(tally.statuses.get("invalid", 0)),
+            "given_up": self.tell.count(tally.given_up),
+            "exceptions": self.tell.count(tally.exceptions),
+            "unknown": self.tell.count(tally.unknown),
+            "invalid": self.tell.count(tally.statuses.get("invalid", 0)),
         }
-        return (self.name(tally) + star, self.count(tally.people), *(cells[key] for key in shown))
+        return (self.name(tally), self.tell.count(tally.people), *(cells[key] for key in shown))
 
     def _share(self, share: Share, *, small: bool) -> str:
         if share.interval is None or small:
-            return self.count(share.count)
-        low, high = (self.percent(each) for each in share.interval)
-        return f"{self.count(share.count)}: {self.percent(share.value)} ({low} – {high})"
+            return self.tell.count(share.count)
+        low, high = (self.tell.percent(each) for each in share.interval)
+        return f"{self.tell.count(share.count)}: {self.tell.percent(share.value)} ({low} – {high})"
 
     def _costs(self) -> Iterator[Block]:
         known = [each for each in self.audit.tallies if each.costs and len(each.traits) <= 1]
         if not known:
             return
         yield Heading(self.words["costs"])
-        yield Paragraph(self.words["costs_note"])
-        header = (self.words["group"], *SHOWN, self.words["actions"], self.words["effects"])
+        whole = self.audit.everybody
+        yield Paragraph(self.tell.say("costs_note", norm=self.tell.norm()))
+        counts = tuple(self.tell.counted(list(whole.first)))[:MANY]
+        yield Grid((self.words["feature"], self.words["counts"]), counts)
+        yield Paragraph(self.words["quantiles_note"])
+        header = (
+            self.words["group"],
+            *map(self._quantile, SHOWN),
+            self.words["actions"],
+            self.words["effects"],
+        )
         yield Grid(header, tuple(map(self._cost_row, known)))
         yield from self._curves(known)
         yield Heading(self.words["first"])
-        whole = self.audit.everybody
         bars = [
             Bar(
-                self.teller.label(feature) if feature else "–",
+                self.tell.teller.label(feature) if feature else "–",
                 count,
-                self.say(
-                    "first_bar", count=self.count(count), share=self.percent(count / whole.found)
+                self.tell.say(
+                    "first_bar",
+                    count=self.tell.count(count),
+                    share=self.tell.percent(count / whole.found),
                 ),
             )
             for feature, count in list(whole.first.items())[:MANY]
         ]
         yield self._bars("first", bars)
 
+    def _quantile(self, share: str) -> str:
+        return filled(self.tell.phrases.percent, share=share.rstrip("%"))
+
     def _cost_row(self, tally: Tally) -> tuple[str, ...]:
         total = sum(number * count for number, count in tally.actions.items())
         return (
-            self.name(tally) + (" *" if tally.is_small and tally.traits else ""),
-            *(self.number(tally.costs[share]) for share in SHOWN),
-            number_words(round(total / tally.found, 2), self.teller.phrases),
-            self.percent(tally.effects),
+            self.name(tally),
+            *(self.tell.number(tally.costs[share]) for share in SHOWN),
+            number_words(round(total / tally.found, 2), self.tell.phrases),
+            self.tell.percent(tally.effects),
         )
 
     def _bars(self, key: str, bars: Sequence[Bar]) -> Figure:
@@ -259,8 +259,8 @@ class _Pages:
         by_column = groupby(groups, lambda each: each.traits[0][0])
         parts = [(column, list(some)) for column, some in by_column] or [("", [])]
         for column, some in parts:
-            title = self.say("curve_title", by=column) if column else self.words["costs"]
-            told = self.say("curve_told" if column else "curve_told_all", by=column)
+            title = self.tell.say("curve_title", by=column) if column else self.words["costs"]
+            told = self.tell.say("curve_told" if column else "curve_told_all", by=column)
             axes = self.words["curve_x"], self.words["curve_y"]
             curves = [Curve(self.name(each), _curve(each)) for each in (whole, *some)]
             svg = curves_svg(curves, axes=axes, title=title, told=told, language=self.language)
@@ -274,16 +274,21 @@ class _Pages:
         gain, lose = whole.gain.count, whole.lose.count
         counts = {"gain": gain, "lose": lose, "same": whole.gain.of - gain - lose}
         yield Heading(self.words["change"])
-        told = {key: self.count(value) for key, value in counts.items()}
-        lead = self.say("change_lead", name=change.name, problem=self.audit.theory.name, **told)
+        told = {key: self.tell.count(value) for key, value in counts.items()}
+        lead = self.tell.say(
+            "change_lead", name=change.name, problem=self.audit.theory.name, **told
+        )
         yield Paragraph(lead, strong=True)
-        costs = {"cheaper": self.count(change.cheaper), "dearer": self.count(change.dearer)}
-        yield Paragraph(self.say("change_cost", **costs))
+        costs = {
+            "cheaper": self.tell.count(change.cheaper),
+            "dearer": self.tell.count(change.dearer),
+        }
+        yield Paragraph(self.tell.say("change_cost", **costs))
         if whole.unclear:
-            yield Paragraph(self.say("change_unclear", count=self.count(whole.unclear)))
+            yield Paragraph(self.tell.say("change_unclear", count=self.tell.count(whole.unclear)))
         people = self.audit.asked.rows
         bars = [
-            Bar(self._move(*statuses), count, self._of(count, people))
+            Bar(self._move(*statuses), count, self.tell.out_of(count, people))
             for statuses, count in list(change.moves.items())[:MANY]
         ]
         yield self._bars("change", bars)
@@ -293,12 +298,12 @@ class _Pages:
 
     def _move(self, before: str, after: str) -> str:
         names = (self.words[f"status_{each}"] for each in (before, after))
-        return self.say("change_bar", **dict(zip(("before", "after"), names, strict=True)))
+        return self.tell.say("change_bar", **dict(zip(("before", "after"), names, strict=True)))
 
     def _shift(self, shift: Shift) -> tuple[str, ...]:
         small = shift.gain.of < FEW
         efforts = [
-            self.number(each["50%"]) if each else "–" for each in (shift.before, shift.after)
+            self.tell.number(each["50%"]) if each else "–" for each in (shift.before, shift.after)
         ]
         shares = [self._share(each, small=small) for each in (shift.gain, shift.lose)]
         return shift.group or self.words["everybody"], *shares, *efforts
@@ -309,10 +314,12 @@ class _Pages:
             return
         size = self.audit.everybody.stuck.count
         yield Heading(self.words["why"])
-        yield Paragraph(self.say("why_note", count=self.count(size)))
-        counts = [(self._barred(each.blockers), each.people) for each in found.statements]
+        yield Paragraph(self.tell.say("why_note", count=self.tell.count(size)))
+        if any(each.instead for each in found.statements):
+            yield Paragraph(self.words["why_instead"])
+        counts = [(self.tell.statement(each), each.people) for each in found.statements]
         counts += [(self.words["not_found_out"], found.unexplained)] * bool(found.unexplained)
-        bars = [Bar(name, count, self._of(count, size)) for name, count in counts[:MANY]]
+        bars = [Bar(name, count, self.tell.out_of(count, size)) for name, count in counts[:MANY]]
         yield self._bars("why", bars)
         if found.singles or found.pairs:
             yield Heading(self.words["lift"])
@@ -320,35 +327,25 @@ class _Pages:
             header = tuple(self.words[key] for key in ("lifted", "opens", "effort_then"))
             openings = (*found.singles, *found.pairs)
             yield Grid(header, tuple(self._opening(each) for each in openings))
-        named = [(self.teller.label(name), count) for name, count in found.features]
+        named = [(self.tell.teller.label(name), count) for name, count in found.features]
+        rules = [(self.tell.rule(text), count) for text, count in found.rules]
         for key, what, counted, of in (
-            ("refusing", "rule", found.rules, size),
+            ("refusing", "rule", rules, size),
             ("forcing", "feature", named, found.forced),
         ):
             if counted:
                 yield Heading(self.words[key])
                 if key == "forcing":
-                    yield Paragraph(self.say("forcing_note", of=self._of(of, size)))
-                rows = [(name, self._of(count, of)) for name, count in counted[:MANY]]
+                    yield Paragraph(self.tell.say("forcing_note", of=self.tell.out_of(of, size)))
+                rows = [(name, self.tell.out_of(count, of)) for name, count in counted[:MANY]]
                 yield Grid((self.words[what], self.words["people"]), tuple(rows))
 
-    def _of(self, count: int, of: int) -> str:
-        share = self.percent(count / of)
-        return self.say("why_bar", count=self.count(count), of=self.count(of), share=share)
-
-    def _barred(self, blockers: Sequence[Blocker]) -> str:
-        told = [
-            self.say(f"restriction_{each.restriction}", label=self.teller.label(each.feature))
-            for each in blockers
-        ]
-        return self.words["and"].join(told) or self.words["rules_alone"]
-
     def _opening(self, opening: Opening) -> tuple[str, ...]:
-        opened = self._of(opening.opened, opening.of)
-        cost = self.number(opening.costs["50%"]) if opening.costs else "–"
+        opened = self.tell.out_of(opening.opened, opening.of)
+        cost = self.tell.number(opening.costs["50%"]) if opening.costs else "–"
         if 0 < opening.priced < opening.opened:
-            cost += self.say("priced", count=self.count(opening.priced))
-        return self._barred(opening.blockers), opened, cost
+            cost += self.tell.say("priced", count=self.tell.count(opening.priced))
+        return self.tell.barred(opening.blockers), opened, cost
 
     def _confined(self) -> Iterator[Block]:
         found, boxes = self.audit.confinement, self.audit.confined
@@ -356,44 +353,19 @@ class _Pages:
             return
         yield Heading(self.words["confined"])
         yield Paragraph(self.words["confined_note"])
-        rows = [(self._told(some), self.count(len(box.rows))) for box, some in boxes[:MANY]]
+        rows = [
+            (self.tell.told(some), self.tell.count(len(box.rows))) for box, some in boxes[:MANY]
+        ]
         if rows:
             yield Grid((self.words["who"], self.words["in_data"]), tuple(rows))
         if len(boxes) > MANY:
-            yield Paragraph(self.say("confined_more", count=self.count(len(boxes) - MANY)))
+            yield Paragraph(
+                self.tell.say("confined_more", count=self.tell.count(len(boxes) - MANY))
+            )
         if len(found.left):
-            yield Paragraph(self.say("confined_left", count=self.count(len(found.left))))
+            yield Paragraph(self.tell.say("confined_left", count=self.tell.count(len(found.left))))
         else:
             yield Paragraph(self.words["confined_all" if found.complete else "confined_some"])
-
-    def _told(self, limitations: Sequence[Limitation]) -> str:
-        said = [self._limitation(each) for each in limitations]
-        return self.words["and"].join(said) or self.words["anybody"]
-
-    def _limitation(self, each: Limitation) -> str:
-        label, feature = self.teller.label(each.feature), self.audit.theory.feature[each.feature]
-        parts = [self.say("is_unknown", label=label)] * each.missing
-        if each.names:
-            every = list(feature.places)
-            rest = [name for name in every if name not in each.names]
-            short, key = (
-                (rest, "is_not") if 0 < len(rest) < len(each.names) else (each.names, "is_one")
-            )
-            values = self.words["or"].join(self.teller.value(each.feature, name) for name in short)
-            parts.append(self.say(key if rest else "known", label=label, values=values))
-        for low, high in each.spans:
-            ends = {
-                "low": self.teller.value(each.feature, low),
-                "high": self.teller.value(each.feature, high),
-            }
-            keys = {(True, True): "known", (True, False): "at_most", (False, True): "at_least"}
-            key = (
-                "is_one"
-                if low == high and low is not None
-                else keys.get((low is None, high is None), "between")
-            )
-            parts.append(self.say(key, label=label, values=ends["low"], **ends))
-        return self.words["or"].join(parts)
 
     def _differences(self) -> Iterator[Block]:
         if len(self.audit.tallies) == 1:
@@ -404,12 +376,14 @@ class _Pages:
             return
         keys = ("group", "measure", "here", "others", "gap", "chance", "sure")
         header = tuple(self.words[key] for key in keys)
+        yield Paragraph(self.tell.say("differences_note", few=str(FEW)))
+        by_score = self.audit.theory.model or self.audit.asked.confirmed is not None
+        reasons = self.words["same_scores" if by_score else "same_rules"]
         for key, need in (("differences_raw", False), ("differences_need", True)):
             some = [each for each in self.audit.differences if each.equal_need is need]
             if some:
-                yield Paragraph(self.words[key])
+                yield Paragraph(self.tell.say(key, reasons=reasons))
                 yield Grid(header, tuple(map(self._difference, some)))
-        yield Paragraph(self.say("differences_note", few=str(FEW)))
 
     def _difference(self, each: Difference) -> tuple[str, ...]:
         gap, low, high = (self._level(each, value) for value in (each.gap, *each.interval))
@@ -419,9 +393,8 @@ class _Pages:
             self._level(each, each.here),
             self._level(each, each.others),
             f"{gap} ({low} … {high})",
-            "< 0.0001"
-            if each.chance < 0.0001
-            else number_words(round(each.chance, 4), self.teller.phrases),
+            ("< " if each.chance < LEAST else "")
+            + number_words(max(round(each.chance, 4), LEAST), self.tell.phrases),
             self.words["yes" if each.is_sure else "no"],
         )
 
@@ -429,18 +402,24 @@ class _Pages:
         theory, asked = self.audit.theory, self.audit.asked
         facts = {
             "problem": theory.name,
-            "goal": theory.goal_text,
-            "people": self.count(asked.rows),
+            "goal": self.tell.goal(),
+            "goal_text": theory.goal_text,
+            "people": self.tell.count(asked.rows),
             "divided": "; ".join(asked.by) or "–",
-            "effort": theory.norm.value.upper(),
+            "effort": self.tell.norm(),
         }
         if asked.confirmed is not None:
-            told, ends = map(self.count, asked.confirmed)
-            facts["confirmed"] = self.say("confirmed_of", count=told, of=ends)
-        if theory.source:
-            facts["source"] = source_words(theory.source, self.teller.phrases)
+            told, ends = map(self.tell.count, asked.confirmed)
+            facts["confirmed"] = self.tell.say("confirmed_of", count=told, of=ends)
+        if self.tell.source() and asked.confirmed is None:
+            facts["source"] = self.tell.source()
         yield Heading(self.words["asked"])
         yield self._table(facts)
+        rules = self.tell.decisions()
+        if rules:
+            more = [self.tell.say("rules_more", count=self.tell.count(len(rules) - MANY))]
+            yield Paragraph(self.words["rules"])
+            yield Listing(tuple(map(Item, (*rules[:MANY], *more * (len(rules) > MANY)))))
 
     def _table(self, facts: dict[str, str]) -> Grid:
         rows = tuple((self.words.get(key, key), value) for key, value in facts.items())
@@ -448,12 +427,12 @@ class _Pages:
 
     def _method(self) -> Iterator[Block]:
         theory = self.audit.theory
-        keys = ["method_plan", "method_rules"]
+        keys = ["method_plan", *["method_exact"] * self.audit.asked.proved, "method_rules"]
         keys += ["method_learned"] * bool(theory.source) + ["method_model"] * bool(
             theory.model and self.audit.asked.proved
         )
-        words = {"draws": self.count(DRAWS), "seed": str(self.audit.asked.seed)}
-        told = [self.say(key, **words) for key in (*keys, "method_tests", "method_fair")]
+        words = {"draws": self.tell.count(DRAWS), "seed": str(self.audit.asked.seed)}
+        told = [self.tell.say(key, **words) for key in (*keys, "method_tests", "method_fair")]
         yield Heading(self.words["method"])
         yield Listing(tuple(map(Item, told)))
 
@@ -465,6 +444,11 @@ class _Pages:
         hashes = {f"{key}_hash": value for key, value in asked.hashes.items()}
         facts = {"date": asked.date, **hashes, **versions()}
         yield self._table(facts)
+
+
+def _is_starred(tally: Tally) -> bool:
+    """Tell whether a group has too few people to say more than the counts."""
+    return tally.is_small and bool(tally.traits)
 
 
 def _curve(tally: Tally) -> tuple[tuple[float, float], ...]:

@@ -282,7 +282,7 @@ ENGLISH = Phrases(
             "fact": "in every case, {head}",
             "is": "{label} is {what}",
             "=": "{constant}",
-            "\\=": "not {constant}",
+            "\\=": "not “{constant}”",
             "<": "below {constant}",
             "=<": "at most {constant}",
             ">": "above {constant}",

@@ -274,7 +274,7 @@ GERMAN = Phrases(
             "fact": "in jedem Fall gilt: {head}",
             "is": "„{label}“ ist {what}",
             "=": "{constant}",
-            "\\=": "nicht {constant}",
+            "\\=": "nicht „{constant}“",
             "<": "kleiner als {constant}",
             "=<": "höchstens {constant}",
             ">": "größer als {constant}",

@@ -66,6 +66,11 @@ def body_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> st
     return _Words(theory, phrases).body(clause.body)
 
 
+def condition_words(theory: Theory, test: Test, phrases: Phrases = ENGLISH) -> str:
+    """Return what a test asks for, as a clause."""
+    return _Words(theory, phrases).tests([test])
+
+
 def law_words(theory: Theory, clause: Clause, law: Law, phrases: Phrases = ENGLISH) -> LawWords:
     """Return what a law makes of a causal rule: a sentence, and an example on each side of it."""
     told = _Words(theory, phrases)

@@ -1,0 +1,168 @@
+"""What the report of an audit calls people, restrictions, rules and efforts, in one language."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from p2c.domain.feature import Action, Kind
+from p2c.explain.facts import source_words
+from p2c.explain.letter import teller_in
+from p2c.explain.rules import condition_words, rule_words
+from p2c.explain.sentences import decision_words, filled, number_words, rounded, value_words
+from p2c.rules.render import render_rule
+from p2c.rules.theory import ACCEPTED, Call, Test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from p2c.audit.ground import Limitation
+    from p2c.audit.lifting import Statement
+    from p2c.domain.feature import Feature
+    from p2c.plan.outcome import Blocker
+    from p2c.rules.theory import Condition, Theory
+
+
+class AuditTeller:
+    """Says things about many people of one problem in one language."""
+
+    def __init__(self, theory: Theory, language: str) -> None:
+        self.teller = teller_in(theory, language)
+        self.phrases = self.teller.phrases
+        self.words = self.phrases.audit
+
+    @property
+    def theory(self) -> Theory:
+        """Return the problem with its words in this language."""
+        return self.teller.theory
+
+    def say(self, key: str, **words: str) -> str:
+        """Return a phrase with its places filled."""
+        return filled(self.words[key], **words)
+
+    def number(self, number: float, digits: int = 3) -> str:
+        """Return a number as people write it."""
+        return number_words(rounded(number, digits=digits), self.phrases)
+
+    def count(self, number: int) -> str:
+        """Return a whole number as people write it."""
+        return number_words(number, self.phrases)
+
+    def percent(self, share: float | None) -> str:
+        """Return a share in hundredths, with one digit more where it is small."""
+        if share is None:
+            return "–"
+        digits = 1 if abs(share) >= 0.0005 or share == 0 else 3
+        shown = number_words(round(share * 100, digits), self.phrases)
+        return filled(self.phrases.percent, share=shown)
+
+    def out_of(self, count: int, of: int) -> str:
+        """Return a count with what it is of."""
+        share = self.percent(count / of)
+        return self.say("why_bar", count=self.count(count), of=self.count(of), share=share)
+
+    def barred(self, blockers: Sequence[Blocker]) -> str:
+        """Return what restrictions that hold together say."""
+        told = [
+            self.say(f"restriction_{each.restriction}", label=self.teller.label(each.feature))
+            for each in blockers
+        ]
+        return self.words["and"].join(told) or self.words["rules_alone"]
+
+    def statement(self, statement: Statement) -> str:
+        """Return what bars people, with what might be lifted in its place."""
+        ways = (statement.blockers, *statement.instead)
+        return self.words["or_as_well"].join(map(self.barred, ways))
+
+    def source(self) -> str:
+        """Say how far rules speak for what they were learned from, where they decide; nothing where others do."""
+        theory = self.theory
+        return source_words(theory.source, self.phrases) if theory.source else ""
+
+    def goal(self) -> str:
+        """Return what counts as a yes."""
+        return self.words["and"].join(map(self._condition, self.theory.goal))
+
+    def _condition(self, condition: Condition) -> str:
+        if isinstance(condition, Test):
+            return condition_words(self.theory, condition, self.phrases)
+        if condition.decision == ACCEPTED:
+            return self.words["goal_refuses" if condition.negated else "goal_accepts"]
+        decision = decision_words(condition.decision, self.phrases)
+        return self.say("goal_not" if condition.negated else "goal_holds", decision=decision)
+
+    def decisions(self) -> tuple[str, ...]:
+        """Return the rules of the decision in words; none where a model decides."""
+        asked = [each.decision for each in self.theory.goal if isinstance(each, Call)]
+        ruled = [self.theory.rules_for.get(each, ()) for each in asked if each != ACCEPTED]
+        return tuple(rule_words(self.theory, each, self.phrases) for some in ruled for each in some)
+
+    def rule(self, text: str) -> str:
+        """Return a rule in words."""
+        for clause in self.theory.clauses:
+            if render_rule(clause.rule) == text:
+                return rule_words(self.theory, clause, self.phrases)
+        return text
+
+    def told(self, limitations: Sequence[Limitation]) -> str:
+        """Return what is said of those who are within some limits."""
+        said = [self._limitation(each) for each in limitations]
+        return self.words["and"].join(said) or self.words["anybody"]
+
+    def _limitation(self, each: Limitation) -> str:
+        label, feature = self.teller.label(each.feature), self.theory.feature[each.feature]
+        parts = [self.say("is_unknown", label=label)] * each.missing
+        if each.names:
+            rest = [name for name in feature.places if name not in each.names]
+            few = 0 < len(rest) < len(each.names)
+            names = [
+                self.teller.value(each.feature, name) for name in (rest if few else each.names)
+            ]
+            values = self.words["or"].join(self.say("quoted", value=name) for name in names)
+            key = ("is_not" if few else "is_one") if rest else "known"
+            parts.append(self.say(key, label=label, values=values))
+        for low, high in each.spans:
+            ends = {
+                "low": self.teller.value(each.feature, low),
+                "high": self.teller.value(each.feature, high),
+            }
+            keys = {(True, True): "known", (True, False): "at_most", (False, True): "at_least"}
+            key = keys.get((low is None, high is None), "is_one" if low == high else "between")
+            parts.append(self.say(key, label=label, values=ends["low"], **ends))
+        return self.words["or"].join(parts)
+
+    def norm(self) -> str:
+        """Return how the efforts of several changes come together."""
+        return self.phrases.pages[self.theory.norm.value]
+
+    def as_change(self, effort: float, features: Sequence[str]) -> str:
+        """Say how far the first of some features that is a number goes with an effort; nothing where none is."""
+        for feature in (self.theory.feature[name] for name in features if name):
+            worth = self._worth(feature) if self.theory.norm.by_distance else 0.0
+            if feature.kind.is_number and not feature.names and worth:
+                far = effort / worth * float(feature.divisor)
+                return self.say("as_change", **self._amount(feature, far))
+        return ""
+
+    def counted(self, features: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield what people may change themselves, some features first, and how a change of it counts."""
+        for name in dict.fromkeys((*filter(None, features), *self.theory.feature)):
+            feature = self.theory.feature[name]
+            if feature.kept or feature.action in (Action.FIXED, Action.EFFECT):
+                continue
+            worth, key = self._worth(feature), "counts_change"
+            if self.theory.norm.by_distance and worth and feature.kind.is_number:
+                amount = self._amount(feature, float(feature.divisor) / worth)
+                yield amount["label"], self.say("counts_one", **amount)
+                continue
+            if self.theory.norm.by_distance and feature.kind is Kind.ORDINAL:
+                worth, key = worth / float(feature.divisor), "counts_step"
+            yield self.teller.label(name), self.say(key, worth=self.number(worth))
+
+    def _worth(self, feature: Feature) -> float:
+        """Return what a change of length 1 costs where it is the only one."""
+        return self.theory.norm.root(feature.weight)
+
+    def _amount(self, feature: Feature, far: float) -> dict[str, str]:
+        amount = value_words(replace(feature, names=()), rounded(far, digits=3), self.phrases)
+        return {"label": self.teller.label(feature.name), "amount": amount}
