@@ -340,6 +340,13 @@ class Statement:
             guide=lambda: self.stand_in.compiled if self.stand_in else None,
         )
 
+    def renewed(self) -> Self:
+        """Return the same problem with nothing worked out yet but the model, which stays open."""
+        if self.decider is None:
+            return replace(self)
+        decider = replace(self.decider)
+        return replace(self, decider=decider, model=decider.judge)
+
     def prepare(self) -> None:
         """Compile what answers are searched with, so that nobody waits for it."""
         searched = self.stand_in if self.is_asked else self

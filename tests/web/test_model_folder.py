@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -57,9 +59,10 @@ def test_every_answer_of_the_service_equals_the_librarys(
             told = client.post(f"{server.address}/plan", json=asked)
             assert told.status_code == 200, told.text
             assert told.json() == json.loads(json.dumps(problem.plan(row).to_dict()))
-            nearest = client.post(f"{server.address}/nearest", json={**asked, "k": 2}).json()
+            ways = client.post(f"{server.address}/nearest", json={**asked, "k": 2})
+            assert ways.status_code == 200, ways.text
             expected = [each.to_dict() for each in problem.nearest(row, 2)]
-            assert nearest["plans"] == json.loads(json.dumps(expected))
+            assert ways.json()["plans"] == json.loads(json.dumps(expected))
             why = client.post(f"{server.address}/why", json=asked).json()
             assert why["model"]["accepted"] is problem.decide(row)
             assert why["model"]["read"] is (kind == "boosted")
@@ -110,6 +113,49 @@ def test_a_changed_folder_is_taken_without_dropping_a_request(
         (desk / "model.skops").write_bytes(b"PK broken")
         until(error)
         assert fixed() == "renamed"
+
+
+def test_no_request_is_lost_while_many_ask_and_the_folder_changes(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    desk, asked = tmp_path / "desk", rows()
+    shutil.copytree(folders["boosted"], desk)
+    file, ended = desk / "problem.toml", Event()
+    with running(tmp_path, str(desk), "--api", "--solvers", "1") as server:
+
+        def keep_asking(place: int) -> list[tuple[int, int, Any]]:
+            told = []
+            with httpx2.Client(timeout=PATIENCE) as client:
+                while not ended.is_set():
+                    place = (place + 1) % len(asked)
+                    answer = client.post(f"{server.address}/plan", json={"row": asked[place]})
+                    told.append((place, answer.status_code, answer.json()))
+            return told
+
+        def current() -> Any:
+            answer = httpx2.post(f"{server.address}/plan", json={"row": asked[0]}, timeout=PATIENCE)
+            return answer.json()["problem"]
+
+        expected = {"recourse": [Problem.load(desk).plan(row).to_dict() for row in asked]}
+        with ThreadPoolExecutor(4) as pool:
+            asking = [pool.submit(keep_asking, place) for place in range(4)]
+            try:
+                until(lambda: current() == "recourse")
+                for name in ("first", "second"):
+                    before = "recourse" if name == "first" else "first"
+                    text = file.read_text().replace(f'name = "{before}"', f'name = "{name}"')
+                    file.write_text(text)
+                    accept_edit(desk)
+                    expected[name] = [Problem.load(desk).plan(row).to_dict() for row in asked]
+                    until(lambda name=name: current() == name)
+            finally:
+                ended.set()
+            told = [each for future in asking for each in future.result()]
+    wrong = [each for each in told if each[1] != 200]
+    assert not wrong, (len(told), wrong[:6])
+    assert {answer["problem"] for *_, answer in told} == set(expected)
+    for place, _, answer in told:
+        assert answer == json.loads(json.dumps(expected[answer["problem"]][place]))
 
 
 def test_a_pickle_is_never_opened_for_a_client(tmp_path: Path) -> None:

@@ -229,6 +229,16 @@ def test_bad_input_keeps_its_faults_and_a_fault_of_ours_says_no_values() -> None
     with_pool(1, 0, story)
 
 
+def test_a_problem_that_cannot_be_opened_is_refused_however_often_it_is_asked_about() -> None:
+    async def story(pool: SolverPool) -> None:
+        torn = Question("plan", "torn", {**KEYS, "goal": "not a goal("}, {"row": JOHN})
+        for _ in range(2):
+            with pytest.raises(Refused, match="goal"):
+                await pool.ask(torn, seconds=60)
+
+    with_pool(1, 0, story)
+
+
 def test_all_that_is_asked_about_one_person_goes_to_the_solver_that_knows_them() -> None:
     async def story(pool: SolverPool) -> None:
         await ready(pool)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import signal
 import sys
 import traceback
 from collections import OrderedDict
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from p2c.errors import P2CError, ProblemError, RowError
@@ -17,17 +19,22 @@ from p2c.web.consultation import Consultation, overrides
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from socket import socket
+    from types import FrameType
 
 Kept = TypeVar("Kept")
 TASKS: dict[str, Callable[[Consultation, Mapping[str, Any]], Any]] = {
     **tasks.TASKS,
     "comparison": comparison_task.comparison,
 }
-ANSWERED, REFUSED, FAILED, PUT_BACK = b"0", b"1", b"2", b"3"
+ANSWERED, REFUSED, FAILED, PUT_BACK, UNOPENED = b"0", b"1", b"2", b"3", b"4"
 PREFIX = 8
 """Bytes that say how long a message is."""
 KEPT = 64
 """How many problems, each as some person restricted it, are kept compiled, and for how many people what was found."""
+STOPPABLE = (str(files("p2c")), functools.__file__)
+"""Whose code may be stopped anywhere: ours, and what stands between a cached property and its value."""
+SOON = 0.001
+"""Seconds after which it is looked again whether a question can be stopped."""
 
 
 class LruMemory(Generic[Kept]):
@@ -54,6 +61,10 @@ class LruMemory(Generic[Kept]):
         """Return what is kept, the oldest first."""
         return self._kept.values()
 
+    def items(self) -> list[tuple[str, Kept]]:
+        """Return the same with the names."""
+        return list(self._kept.items())
+
     def put(self, name: str, value: Kept) -> None:
         """Keep a value as the latest, and forget the oldest where there are too many."""
         self._kept[name] = value
@@ -69,11 +80,19 @@ class BudgetSpent(BaseException):
 class Memory:
     """The problems that were sent, those that restrictions made of them, and what was found for whom."""
 
-    def __init__(self) -> None:
+    def __init__(self, sent: Iterable[tuple[str, Problem]] = ()) -> None:
         # The other end keeps the same record of what was sent, and so knows what has to be sent again.
         self.sent: LruMemory[Problem] = LruMemory()
+        for name, problem in sent:
+            self.sent.put(name, problem)
         self.made: LruMemory[Problem] = LruMemory(KEPT)
         self.asked: LruMemory[Consultation] = LruMemory(KEPT)
+
+    def open(self, message: dict[str, Any]) -> None:
+        """Read the problem that a question brings along."""
+        digest = message["digest"]
+        sent = Problem.from_message(message["keys"]) if "keys" in message else self.sent[digest]
+        self.sent.put(digest, sent)
 
     def recall(self, message: dict[str, Any]) -> Consultation:
         """Return what is known of the one whom a question is about."""
@@ -90,8 +109,7 @@ class Memory:
 
     def _problem(self, message: dict[str, Any]) -> Problem:
         digest = message["digest"]
-        sent = Problem.from_message(message["keys"]) if "keys" in message else self.sent[digest]
-        self.sent.put(digest, sent)
+        sent = self.sent[digest]
         restrictions = message["arguments"].get("restrictions")
         if not restrictions:
             return sent
@@ -118,9 +136,11 @@ def solve_until_closed(line: socket) -> None:
             if len(size) < PREFIX:
                 return
             message = stream.read(int.from_bytes(size))
+            before = memory.sent.items()
             answer = budgeted_reply(memory, message)
             if answer == PUT_BACK:
-                memory = Memory()  # what was stopped midway is not used again
+                # What was stopped midway is not used again; a model stays open, for its files may have changed since.
+                memory = Memory((name, problem.renewed()) for name, problem in before)
             try:
                 stream.write(framed(answer))
                 stream.flush()
@@ -146,8 +166,16 @@ def _set_alarm(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _spent(*_: object) -> None:
-    raise BudgetSpent
+def _spent(_: int, frame: FrameType | None) -> None:
+    """End the question under way, as soon as nothing but our own code is: an import or a library may not stand it."""
+    within: list[str] = []
+    while frame is not None and frame.f_code is not budgeted_reply.__code__:
+        within.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    if frame is not None:
+        if all(file.startswith(STOPPABLE) for file in within):
+            raise BudgetSpent
+        _set_alarm(SOON)
 
 
 def reply(memory: Memory, message: bytes) -> bytes:
@@ -155,6 +183,10 @@ def reply(memory: Memory, message: bytes) -> bytes:
     try:
         question = json.loads(message)
         _set_alarm(question.get("budget", 0))
+        try:
+            memory.open(question)
+        except P2CError as error:
+            return UNOPENED + json.dumps(refusal(error)).encode()
         answer = TASKS[question["task"]](memory.recall(question), question["arguments"])
         return ANSWERED + json.dumps(answer, allow_nan=False).encode()
     except P2CError as error:

@@ -24,11 +24,13 @@ from typing import TYPE_CHECKING, Any
 from p2c.errors import P2CError
 from p2c.web.consultation import name_of
 from p2c.web.solver import (
+    ANSWERED,
     FAILED,
     KEPT,
     PREFIX,
     PUT_BACK,
     REFUSED,
+    UNOPENED,
     LruMemory,
     framed,
     solve_until_closed,
@@ -36,7 +38,7 @@ from p2c.web.solver import (
 from p2c.web.waiting_line import QUICK, WaitingLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from multiprocessing.process import BaseProcess
 
 log = logging.getLogger(__name__)
@@ -138,8 +140,8 @@ class Solver:
         except (OSError, EOFError):
             raise SolverLost("the system ended the process that was solving this") from None
         if answer == PUT_BACK:
-            self.known, self.cases = LruMemory(), LruMemory(KEPT)
-        else:
+            self.cases = LruMemory(KEPT)
+        elif answer[:1] in (ANSWERED, REFUSED):
             self.known.put(question.digest, None)
         return answer
 
@@ -209,13 +211,17 @@ class SolverPool:
 
     async def greet(self, question: Question) -> None:
         """Have every solver read a problem, one after the other, so that the others go on answering meanwhile."""
-        while any(question.digest not in each.known for each in self._warm if not each.spare):
-            solver = await self._waiting_line.take(slow=True)
-            if question.digest in solver.known:
-                self._waiting_line.give_back(solver)
-                await asyncio.sleep(QUICK)
+        while cold := [each for each in self._warm if question.digest not in each.known]:
+            if all(each.spare for each in cold):
+                solver = self._waiting_line.take_spare()
+            else:
+                solver = await self._waiting_line.take(slow=True)
+            if solver is not None and question.digest not in solver.known:
+                _read(await self._asked(solver, question, OPENING, budget=None))
                 continue
-            _read(await self._asked(solver, question, OPENING))
+            if solver is not None:
+                self._waiting_line.give_back(solver)
+            await asyncio.sleep(QUICK)
 
     async def has_room_in_time(self) -> bool:
         """Hold a question past the bound, the longer the more are held; tell whether there is room for it then.
@@ -238,8 +244,9 @@ class SolverPool:
                     solver = await self._waiting_line.take(slow=slow, known=self._knowing(question))
             except TimeoutError:
                 raise Overloaded from None
+            budget = QUICK if solver.spare and seconds > QUICK else None
             try:
-                reply = await self._asked(solver, question, seconds)
+                reply = await self._asked(solver, question, seconds, budget=budget)
             except SolverLost:
                 if lost:
                     raise
@@ -257,8 +264,9 @@ class SolverPool:
         """Return the solver that knows something of the one whom a question is about, if one does."""
         return next((each for each in self._all if question.case in each.cases), None)
 
-    async def _asked(self, solver: Solver, question: Question, seconds: float) -> bytes:
-        budget = QUICK if solver.spare and seconds > QUICK else None
+    async def _asked(
+        self, solver: Solver, question: Question, seconds: float, *, budget: float | None
+    ) -> bytes:
         try:
             async with asyncio.timeout((budget or seconds) + GRACE):
                 reply = await solver.ask(question, budget=budget)
@@ -273,11 +281,28 @@ class SolverPool:
             if budget is None:
                 raise OutOfTime from None
             return PUT_BACK
-        self._waiting_line.give_back(solver)
+        if reply == PUT_BACK:
+            self._begin(self._warm_again(solver))
+        else:
+            self._waiting_line.give_back(solver)
         return reply
 
+    async def _warm_again(self, solver: Solver) -> None:
+        """Have a solver that was stopped midway work out anew what it needs, before it is given back."""
+        try:
+            for question in self.first():
+                if question.digest in solver.known:
+                    await solver.ask(question)
+        except SolverLost:
+            self._replace_lost(solver)
+            return
+        self._waiting_line.give_back(solver)
+
     def _hire(self, *, spare: bool = False, pause: float = 0.0) -> None:
-        task = asyncio.get_running_loop().create_task(self._prepare(spare, pause))
+        self._begin(self._prepare(spare, pause))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)
 
@@ -340,7 +365,7 @@ class SolverPool:
 
 def _read(reply: bytes) -> bytes:
     kind, content = reply[:1], reply[1:]
-    if kind == REFUSED:
+    if kind in (REFUSED, UNOPENED):
         data = json.loads(content)
         raise Refused(data["message"], data["faults"])
     if kind == FAILED:

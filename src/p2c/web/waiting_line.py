@@ -72,6 +72,10 @@ class WaitingLine(Generic[Kind]):
                 self.give_back(place.turn.result())
             raise
 
+    def take_spare(self) -> Kind | None:
+        """Return the spare worker if it stands by; it is then busy."""
+        return self._taken(self._spare.pop(), slow=False) if self._spare else None
+
     def add(self, worker: Kind) -> None:
         """Take a new worker on."""
         self._hand_on(worker)
