@@ -8,14 +8,18 @@ model`, another version of the library that fits it may move them, and words alo
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+
+from website.reference import FURTHER, NAMES, SHOWN, _home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,6 +163,22 @@ def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
         each for each in ("POST /plan", "POST /check", "GET /ready") if each not in routes
     ] == []
     assert "<code>counterfactual</code>" in ids("plan-json.html")
+
+
+def test_every_public_function_and_method_has_an_example_that_is_run() -> None:
+    without = []
+    for path in [*map(_home, NAMES), *FURTHER]:
+        home, _, name = path.rpartition(".")
+        value = getattr(import_module(home), name)
+        without += [path] if ">>>" not in (value.__doc__ or "") and callable(value) else []
+        shown = SHOWN.get(name, "").split() or [each for each in dir(value) if each[0] != "_"]
+        for member in shown if isinstance(value, type) else ():
+            found = getattr(value, member)
+            own = (
+                inspect.isroutine(found) and (getattr(found, "__module__", "") or "")[:4] == "p2c."
+            )
+            without += [f"{path}.{member}"] if own and ">>>" not in (found.__doc__ or "") else []
+    assert without == []
 
 
 QUESTIONS = {

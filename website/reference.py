@@ -151,6 +151,7 @@ def python_page() -> str:
     parts = [
         "# Python",
         "```text\nimport p2c\n```",
+        "The example of a method goes on with that of its class.",
         "\n".join(
             [
                 "| name | what it is |",
@@ -166,7 +167,9 @@ def python_page() -> str:
 
 NAMES = ("Problem", "Plan", "Recourse", "FoldSE", "extract_logic", "learn_causal_rules", "P2CError")
 FURTHER = (
+    "p2c.plan.rendered.Plans",
     "p2c.confirm.result.VerifiedPlan",
+    "p2c.audit.audit.Audit",
     "p2c.learn.extract.logic.Extraction",
     "p2c.rules.proof.Proof",
     "p2c.plan.check.validate.Verdict",

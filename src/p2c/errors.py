@@ -38,7 +38,15 @@ def install_command(extra: str) -> str:
 
 
 class P2CError(Exception):
-    """Base of all errors raised on purpose by p2c."""
+    """Base of all errors raised on purpose by p2c.
+
+    >>> import p2c
+    >>> try:
+    ...     p2c.Problem.example("loan").plan({**p2c.datasets.rows("loan")["john"], "debt": -1})
+    ... except p2c.P2CError as error:
+    ...     print(error)
+    debt: -1 is outside its range, 0 to 1000000
+    """
 
 
 class RuleError(P2CError):

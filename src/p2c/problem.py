@@ -416,7 +416,11 @@ class Problem(Statement):
         return tuple(each for each in self.findings() if not each.reason)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return what `lint` returns, and what the problem accepts, with the reason."""
+        """Return what `lint` returns, and what the problem accepts, with the reason.
+
+        >>> [(each.about, each.reason[:22]) for each in Problem.example("german").findings()][:1]
+        [('present_employment_since', 'it follows from the jo')]
+        """
         return lint(self.theory, self.spec.lint.accept)
 
     def space(self) -> SpaceReport:
@@ -433,6 +437,9 @@ class Problem(Statement):
         Args:
             theme: "light", "dark", or "auto" for that of the reader's screen.
             language: "en" or "de".
+
+        >>> problem.to_svg(theme="light")[:4]
+        '<svg'
         """
         from p2c.report.graph import graph_svg
 
@@ -450,6 +457,11 @@ class Problem(Statement):
 
         Returns:
             An anywidget; what it is turned to are its `row` and `restrict`, and its last answer is `plan`. Needs the extra `notebook`.
+
+        >>> knobs = problem.widget(john)
+        >>> knobs.restrict = {"debt": "fixed"}
+        >>> knobs.plan.status
+        'infeasible'
         """
         from p2c.report.widget import plan_widget
 

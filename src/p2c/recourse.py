@@ -69,8 +69,12 @@ class Recourse:
     against the model itself. A model that is only asked promises neither.
 
     >>> import pandas as pd
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> loans = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
-    >>> recourse = Recourse.fit(lambda rows: rows["income"] > 51, loans, actions={"age": "fixed"})
+    >>> model = DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51)
+    >>> recourse = Recourse.fit(model, loans, actions={"age": "fixed"})
+    >>> recourse
+    <Recourse 'recourse': 2 features, model read, plans are proved>
     >>> confirmed = recourse.plan({"income": 40, "age": 30})
     >>> confirmed.verified, confirmed.plan.counterfactual
     (True, {'income': 52, 'age': 30})
@@ -134,6 +138,9 @@ class Recourse:
 
         Returns:
             A recourse; `reading` says whether the model was read, so that plans are proved against it, or is only asked.
+
+        >>> Recourse.fit(model, loans, features={"income": {"weight": 2}}, norm="l2")
+        <Recourse 'recourse': 2 features, model read, plans are proved>
         """
         refuse_unknown(keys, [*KEYS, *(Recourse.fit.__kwdefaults__ or {})])
         if not isinstance(budget, int) or budget < 1:
@@ -186,7 +193,11 @@ class Recourse:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, **how: Any) -> Recourse:
-        """Return what `fit` does, under the name that scikit-learn has for something made from a fitted estimator."""
+        """Return what `fit` does, under the name that scikit-learn has for something made from a fitted estimator.
+
+        >>> Recourse.from_estimator(model, loans)
+        <Recourse 'recourse': 2 features, model read, plans are proved>
+        """
         return cls.fit(estimator, X, **how)
 
     def save(
@@ -208,6 +219,10 @@ class Recourse:
 
         Returns:
             Nothing; `Recourse.load(folder)` gives the same answers.
+
+        >>> recourse.save("loans")
+        >>> Recourse.load("loans").plan({"income": 40, "age": 30}) == confirmed
+        True
         """
         if self.judged is None or self.judged.decider is None or self.fitted is None:
             raise P2CError("recorded decisions are no model: there is nothing to save but rules")
@@ -231,6 +246,10 @@ class Recourse:
         Args:
             folder: What `save` or `p2c fit` wrote.
             trust: What of the model may be opened that could run code; nothing, by default.
+
+        >>> recourse.save("loans")
+        >>> Recourse.load("loans")
+        <Recourse 'recourse': 2 features, model read, plans are proved>
         """
         path = Path(folder)
         opened = open_folder(path, trust)
@@ -259,6 +278,9 @@ class Recourse:
 
         Returns:
             A column of truth values in row order.
+
+        >>> recourse.decide(loans.tail(2)).tolist()
+        [True, True]
         """
         rows = as_frame(frame)
         model, view = self.source.model, self.source.view
@@ -268,7 +290,11 @@ class Recourse:
         return rows.assign(accepted=accepted)["accepted"]
 
     def restricted(self, restrict: Mapping[Any, Any]) -> Recourse:
-        """Return the recourse as one person restricts it, by columns or features, as `Problem.restricted` does."""
+        """Return the recourse as one person restricts it, by columns or features, as `Problem.restricted` does.
+
+        >>> recourse.restricted({"income": {"max": 45}}).plan({"income": 40, "age": 30}).status
+        'infeasible'
+        """
         named = {self.source.view.feature(name): each for name, each in restrict.items()}
         judged = self.judged and self.judged.restricted(named)
         return replace(self, problem=self.problem.restricted(named), judged=judged)
@@ -319,6 +345,9 @@ class Recourse:
             time_limit: Seconds after which the search ends.
             node_limit: States after which it does.
             restrict: What this person adds, by column.
+
+        >>> [plan.counterfactual["income"] for plan in recourse.nearest({"income": 40, "age": 30}, k=2)]
+        [52, 53]
         """
         if restrict:
             asked = self.restricted(restrict)
@@ -353,11 +382,7 @@ class Recourse:
             where the time ends. Where time is left for a set without a value that can be spared, and not to show that
             no other is smaller, it is that set.
 
-        >>> import pandas as pd
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> table = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
-        >>> model = DecisionTreeClassifier(max_depth=1).fit(table, table["income"] > 51)
-        >>> Recourse.fit(model, table).why({"income": 40, "age": 30})
+        >>> recourse.why({"income": 40, "age": 30})
         ('income',)
         """
         if self.judged is None or not isinstance(self.judged.model, ReadModel):
@@ -378,6 +403,11 @@ class Recourse:
 
         Returns:
             The columns of `Problem.plan_many`, and `verified` and `optimal`.
+
+        >>> recourse.plan_many(loans.head(2))[["status", "cost", "verified", "optimal"]]
+          status      cost  verified  optimal
+        0  found  0.542373      True     True
+        1  found  0.525424      True     True
         """
         rows = as_frame(frame)
         if self.judged is not None:
@@ -399,6 +429,9 @@ class Recourse:
 
         Takes what `Problem.audit` takes. Nobody is said to have no way where the model could only be asked; recorded
         decisions are audited by the rules learned from them.
+
+        >>> recourse.audit(loans, by="age:<40,>=40")
+        <Audit 'recourse': 32 of 60 refused, 0 without a way>
         """
         rows = as_frame(frame)
         if self.judged is None:
@@ -413,6 +446,9 @@ class Recourse:
             row: The person, as `plan` takes one.
             language: "en" or "de".
             time_limit: Seconds for each plan.
+
+        >>> recourse.widget({"income": 40, "age": 30}).plan.status
+        'found'
         """
         person = self.source.view.row(self.source.view.named(row))
         asked = self.judged or self.problem
@@ -422,6 +458,10 @@ class Recourse:
         """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.
 
         For a plan that the model has confirmed, its end stands in the place of the goal.
+
+        >>> print(recourse.check(confirmed))
+        the path is valid: every step, the cost and the end
+        not checked: that no cheaper path exists
         """
         plan = confirmed.plan
         if self.judged is None or not confirmed.verified:
@@ -443,6 +483,9 @@ class Recourse:
             format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
             audience: "applicant" for a letter, "expert" for all that an auditor needs.
             language: "en" or "de".
+
+        >>> print(recourse.report(confirmed, format="txt").decode().splitlines()[0])
+        Your way to a yes
         """
         problem = self._teller(confirmed)
         return problem.report(confirmed.plan, format=format, audience=audience, language=language)

@@ -64,6 +64,11 @@ class Statement:
 
         Returns:
             The problem. Every fault of the file is reported now, by line and column, not at the first use.
+
+        >>> import p2c
+        >>> loan = p2c.Problem.example("loan")
+        >>> p2c.Problem.load(loan.save("loan.toml"))
+        <Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>
         """
         given: object = path
         if not isinstance(given, str | PathLike):
@@ -149,7 +154,12 @@ class Statement:
 
     @classmethod
     def example(cls, name: str = "loan") -> Self:
-        """Return an embedded problem: "loan", "cars", "adult" or "german"; `p2c.datasets.rows(name)` has people for it."""
+        """Return an embedded problem: "loan", "cars", "adult" or "german"; `p2c.datasets.rows(name)` has people for it.
+
+        >>> import p2c
+        >>> p2c.Problem.example("german")
+        <Problem 'german': 7 features, 5 rules, goal: label(X,'good')>
+        """
         from p2c import datasets
 
         return cls.from_dict(tomllib.loads(datasets.problem_text(name)))
@@ -165,7 +175,15 @@ class Statement:
         return self.spec.name
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside."""
+        """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside.
+
+        >>> import p2c
+        >>> loan = p2c.Problem.example("loan")
+        >>> loan.to_dict()["goal"]
+        'not reject_loan(X)'
+        >>> p2c.Problem.from_dict(loan.to_dict()) == loan
+        True
+        """
         return self.spec.to_dict()
 
     def save(self, path: str | Path) -> Path:
@@ -176,6 +194,11 @@ class Statement:
 
         Returns:
             The path.
+
+        >>> import p2c
+        >>> loan = p2c.Problem.example("loan")
+        >>> print(loan.save("loan.json"))
+        loan.json
         """
         file = Path(path)
         if self.restrictions:
@@ -260,7 +283,13 @@ class Statement:
         return {}
 
     def with_keys(self, **overrides: Unpack[Overrides]) -> Self:
-        """Return the problem with some of its keys replaced; the same object for the same keys."""
+        """Return the problem with some of its keys replaced; the same object for the same keys.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.with_keys(norm="l0").plan(john).cost
+        2.0
+        """
         if not overrides:
             return self
         refuse_unknown(overrides, OVERRIDES)
@@ -276,6 +305,13 @@ class Statement:
 
         Each feature has an action, or a mapping with any of `action`, `min`, `max`, `only` (names that a change may
         end in), `weight` and `lift` (restrictions of the problem to do without: "moves", "limits").
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.restricted({"bank_balance": {"max": 50000}, "debt": "fixed"}).plan(john).status
+        'infeasible'
+        >>> loan.restricted({"debt": {"weight": 9}}).plan(john).cost
+        0.04502
         """
         if not restrictions:
             return self
@@ -284,11 +320,25 @@ class Statement:
         return replace(self, restrictions=tuple(together.items()))._checked()
 
     def read_row(self, row: Mapping[str, Any]) -> State:
-        """Return a person's state from a mapping or a pandas Series: every value typed and within its domain."""
+        """Return a person's state from a mapping or a pandas Series: every value typed and within its domain.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.read_row({**john, "debt": 5000.0, "credit_score": None})
+        {'age': 31, 'debt': 5000, 'loan_duration': 12, 'bank_balance': 40000, 'credit_score': None}
+        """
         return read_row(self.theory.features, self._by_feature(row), bounded=self.bounded)
 
     def read_rows(self, path: str | Path) -> list[State]:
-        """Return the people that a JSON, JSON lines or CSV file holds."""
+        """Return the people that a JSON, JSON lines or CSV file holds.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> import json, pathlib
+        >>> _ = pathlib.Path("john.json").write_text(json.dumps(john))
+        >>> loan.read_rows("john.json") == [john]
+        True
+        """
         return read_rows(
             self.theory.features, path, bounded=self.bounded, by_feature=self._by_feature
         )

@@ -75,7 +75,15 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What an audit found."""
+    """What an audit found: of everybody, of each group, why some have no way, and who is like them.
+
+    >>> import pandas as pd
+    >>> import p2c
+    >>> people = pd.DataFrame(p2c.datasets.rows("loan").values())
+    >>> audit = p2c.Problem.example("loan").audit(people, by="age:<40,>=40")
+    >>> audit
+    <Audit 'loan': 4 of 5 refused, 1 without a way>
+    """
 
     theory: Theory
     asked: Asked
@@ -95,7 +103,11 @@ class Audit:
         return self.tallies[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the audit as JSON."""
+        """Return the audit as JSON.
+
+        >>> sorted(audit.to_dict())
+        ['asked', 'change', 'confined', 'differences', 'goal', 'groups', 'problem', 'why_not']
+        """
         return {
             "problem": self.theory.name,
             "goal": self.theory.goal_text,
@@ -129,13 +141,21 @@ class Audit:
         )
 
     def document(self, *, language: str = "en") -> Document:
-        """Return the audit as a report to be rendered."""
+        """Return the audit as a report to be rendered.
+
+        >>> audit.document(language="de").title
+        'Prüfbericht: wer einen Weg zum Ja hat, und wer keinen: loan'
+        """
         from p2c.audit.pages import audit_document
 
         return audit_document(self, language=language)
 
     def report(self, *, format: str = "html", language: str = "en") -> bytes:
-        """Return the report as html, pdf, md, txt or json."""
+        """Return the report as html, pdf, md, txt or json.
+
+        >>> print(audit.report(format="md").decode().splitlines()[4])
+        **4 of 5 people are refused today (80%).**
+        """
         if format == "json":
             return (json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n").encode()
         return renderer(format)(self.document(language=language))

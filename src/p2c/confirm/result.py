@@ -39,6 +39,15 @@ class VerifiedPlan:
     asked. `model_calls` counts the rows put to the model, each once also where it was asked for
     both its class and its probability; `batches` counts the times that it was asked. `borders` is what was learned
     from its answers about the thresholds that the plan ends at.
+
+    >>> import pandas as pd
+    >>> import p2c
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> loans = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
+    >>> model = DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51)
+    >>> confirmed = p2c.Recourse.fit(model, loans).plan({"income": 40, "age": 30})
+    >>> confirmed
+    <VerifiedPlan 'recourse': found, cost 0.20339, income 40 -> 52, verified, proved>
     """
 
     plan: Plan
@@ -86,16 +95,29 @@ class VerifiedPlan:
         return f"<VerifiedPlan {self.summary()}>"
 
     def summary(self) -> str:
-        """Return the plan in less than a line, with whether the model confirms it and whether it is proved."""
+        """Return the plan in less than a line, with whether the model confirms it and whether it is proved.
+
+        >>> confirmed.summary()
+        "'recourse': found, cost 0.20339, income 40 -> 52, verified, proved"
+        """
         confirmed = ", verified" if self.verified else ", not verified"
         return f"{self.plan.summary()}{confirmed}{', proved' if self.proved else ''}"
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return what `to_dict` returns as JSON text."""
+        """Return what `to_dict` returns as JSON text.
+
+        >>> confirmed.to_json()[:20]
+        '{"status": "found", '
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the actions of the path as a pandas table, as `Plan.to_frame` does."""
+        """Return the actions of the path as a pandas table, as `Plan.to_frame` does.
+
+        >>> confirmed.to_frame()[["feature", "from", "to"]]
+          feature  from  to
+        0  income    40  52
+        """
         return self.plan.to_frame()
 
     @property
@@ -114,22 +136,38 @@ class VerifiedPlan:
         return {name: (ruled[name], told[name]) for name in told if ruled[name] != told[name]}
 
     def explain(self, language: str = "en") -> str:
-        """Return the plan in plain words for the person, and whether the model itself confirmed its end."""
+        """Return the plan in plain words for the person, and whether the model itself confirmed its end.
+
+        >>> print(confirmed.explain().splitlines()[0])
+        The answer is no for now.
+        """
         return self.plan.explain(language=language)
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
-        """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen."""
+        """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen.
+
+        >>> confirmed.to_svg(theme="light")[:4]
+        '<svg'
+        """
         return self.plan.to_svg(theme=theme, language=language)
 
     def to_png(self, *, theme: str = "light", language: str = "en") -> bytes:
-        """Return the plan as the bytes of a PNG file; needs the extra `report`."""
+        """Return the plan as the bytes of a PNG file; needs the extra `report`.
+
+        >>> confirmed.to_png()[1:4]
+        b'PNG'
+        """
         return self.plan.to_png(theme=theme, language=language)
 
     def _repr_html_(self) -> str | None:
         return self.plan._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as the contract's JSON, with what the model said beside it."""
+        """Return the plan as the contract's JSON, with what the model said beside it.
+
+        >>> confirmed.to_dict()["verified"]
+        True
+        """
         return {
             **self.plan.to_dict(),
             "verified": self.verified,

@@ -52,7 +52,11 @@ def names() -> tuple[str, ...]:
 
 
 def problem_text(name: str) -> str:
-    """Return the TOML text of a problem, comments and all, to load or to copy from."""
+    """Return the TOML text of a problem, comments and all, to load or to copy from.
+
+    >>> problem_text("loan").splitlines()[0]
+    '# A loan, after examples 1 and 2 of the paper.'
+    """
     return _read(name, "toml")
 
 

@@ -100,6 +100,9 @@ class Plan:
         Returns:
             An equal plan. It does not know its problem's words: `Problem.read_plan` returns one that tells itself,
             and `Problem.check` says whether the plan is right.
+
+        >>> p2c.Plan.from_dict(plan.to_dict()).cost
+        0.00502
         """
         from p2c.plan.plan_json import read_plan
 
@@ -107,11 +110,19 @@ class Plan:
         return read_plan(document, initial if isinstance(initial, dict) else ())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as a dict of the shape that [the plan's JSON](plan-json.md) has."""
+        """Return the plan as a dict of the shape that [the plan's JSON](plan-json.md) has.
+
+        >>> plan.to_dict()["steps"][1]["actions"]
+        [{'kind': 'direct', 'feature': 'bank_balance', 'from': 40000, 'to': 60000, 'cost': 2e-05}]
+        """
         raise NotImplementedError
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return the plan as JSON text, on one line unless `indent` says how far each level is moved in."""
+        """Return the plan as JSON text, on one line unless `indent` says how far each level is moved in.
+
+        >>> plan.to_json()[:38]
+        '{"status": "found", "problem": "loan",'
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
 
     def to_frame(self) -> pd.DataFrame:
@@ -120,6 +131,12 @@ class Plan:
         Returns:
             The columns `step`, `kind` (direct or causal), `feature`, `from`, `to`, `cost` and `because`, the rules that
             fired; no rows where there is no path.
+
+        >>> plan.to_frame()[["step", "kind", "feature", "from", "to"]]
+           step    kind       feature   from     to
+        0     1  direct          debt   5000      0
+        1     1  causal  credit_score    599    620
+        2     2  direct  bank_balance  40000  60000
         """
         try:
             import pandas as pd
@@ -138,22 +155,39 @@ class Plan:
 
         Args:
             language: "en" or "de".
+
+        >>> print(plan.explain().splitlines()[0])
+        The answer is no for now.
+        >>> print(plan.explain("de").splitlines()[0])
+        Die Antwort ist vorerst Nein.
         """
         return self._renderer().explain(self, language=language)
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
-        """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen."""
+        """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen.
+
+        >>> plan.to_svg(theme="light")[:4]
+        '<svg'
+        """
         return self._renderer().svg(self, theme=theme, language=language)
 
     def to_png(self, *, theme: str = "light", language: str = "en") -> bytes:
-        """Return the plan as the bytes of a PNG file; needs the extra `report`."""
+        """Return the plan as the bytes of a PNG file; needs the extra `report`.
+
+        >>> plan.to_png()[1:4]
+        b'PNG'
+        """
         return self._renderer().png(self, theme=theme, language=language)
 
     def __repr__(self) -> str:
         return f"<Plan {self.summary()}>"
 
     def summary(self) -> str:
-        """Return the plan in less than a line: the problem's name, the status, the cost and the person's actions."""
+        """Return the plan in less than a line: the problem's name, the status, the cost and the person's actions.
+
+        >>> plan.summary()
+        "'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000"
+        """
         cost = "" if self.cost is None else f", cost {self.cost:.6g}"
         found = ", ".join(["", *self._changes()])
         return f"{self.question.problem!r}: {self.status}{cost}{shorten(found, 90)}"
@@ -178,10 +212,26 @@ class Plan:
 
 
 class Plans(list[P]):
-    """Several plans for one person, cheapest first: a list that also shows itself in a notebook."""
+    """Several plans for one person, cheapest first: a list that also shows itself in a notebook.
+
+    >>> import p2c
+    >>> plans = p2c.Problem.example("loan").nearest(p2c.datasets.rows("loan")["john"], k=2)
+    >>> [plan.cost for plan in plans]
+    [0.00502, 0.005020001]
+    """
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the plans as a pandas table: the actions of each, as `Plan.to_frame` has them, after its number."""
+        """Return the plans as a pandas table: the actions of each, as `Plan.to_frame` has them, after its number.
+
+        >>> plans.to_frame()[["plan", "step", "feature", "to"]]
+           plan  step       feature     to
+        0     1     1          debt      0
+        1     1     1  credit_score    620
+        2     1     2  bank_balance  60000
+        0     2     1          debt      0
+        1     2     1  credit_score    620
+        2     2     2  bank_balance  60001
+        """
         import pandas as pd
 
         frames = [each.to_frame().assign(plan=number) for number, each in enumerate(self, start=1)]

@@ -125,7 +125,13 @@ class ProofNode:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proof:
-    """The tree behind the goal of a problem in one state."""
+    """The tree behind the goal of a problem in one state.
+
+    >>> import p2c
+    >>> proof = p2c.Problem.example("loan").why(p2c.datasets.rows("loan")["john"])
+    >>> proof
+    <Proof: ✗ not reject_loan(X)>
+    """
 
     root: ProofNode
 
@@ -138,21 +144,42 @@ class Proof:
         return self.root.holds
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tree as JSON."""
+        """Return the tree as JSON.
+
+        >>> sorted(proof.to_dict())
+        ['arguments', 'because', 'decision', 'holds', 'kind', 'negated', 'text']
+        """
         return self.root.to_dict()
 
     def to_text(self) -> str:
-        """Return the tree as indented lines: ✓ before what holds, ✗ before what fails."""
+        """Return the tree as indented lines: ✓ before what holds, ✗ before what fails.
+
+        >>> print(proof.to_text())
+        ✗ not reject_loan(X)
+          ✓ reject_loan(X)
+            ✓ rule 1: reject_loan(X) :- bank_balance(X,N), N<60000.
+              ✓ bank_balance(X,N), N<60000: bank_balance is 40000
+            ✓ rule 2: reject_loan(X) :- credit_score(X,N), N<620.
+              ✓ credit_score(X,N), N<620: credit_score is 599
+        """
         return "\n".join(
             line for node, depth, cut in self.root.shown() for line in _lines(node, depth, cut=cut)
         )
 
     def to_html(self) -> str:
-        """Return the tree as lists inside lists that open and close with no script, every word escaped."""
+        """Return the tree as lists inside lists that open and close with no script, every word escaped.
+
+        >>> proof.to_html()[:3]
+        '<ul'
+        """
         return str(outline(self.rows()))
 
     def rows(self) -> tuple[tuple[str, int, bool], ...]:
-        """Return the lines of the tree, each with its depth and whether others stand below it."""
+        """Return the lines of the tree, each with its depth and whether others stand below it.
+
+        >>> proof.rows()[0]
+        ('✗ not reject_loan(X)', 0, True)
+        """
         return tuple(
             (
                 f"{MARKS[node.holds]} {_line(node)}{' …' if cut else ''}",

@@ -43,6 +43,12 @@ class Extraction:
     that the rules were not learned from: `fidelity` is the share where rules and model agree; accuracy and the
     others, weighted by class, compare the rules with the true labels or, where none were given, with the model.
     `disagreements` are the places of the rows where rules and model differ, `regions` tells under which rule.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"income": [10, 20, 30, 40, 50, 60] * 5})
+    >>> extraction = extract_logic(lambda rows: rows["income"] >= 35, table)
+    >>> extraction.fidelity, extraction.goal
+    (1.0, "not label(X,'False')")
     """
 
     program: str
@@ -61,7 +67,12 @@ class Extraction:
 
     @classmethod
     def from_dict(cls, keys: Mapping[str, Any]) -> Extraction:
-        """Return what `dataclasses.asdict` made of it."""
+        """Return what `dataclasses.asdict` made of it.
+
+        >>> from dataclasses import asdict
+        >>> Extraction.from_dict(asdict(extraction)) == extraction
+        True
+        """
         regions = tuple(Region(**each) for each in keys["regions"])
         return cls(**{**keys, "disagreements": tuple(keys["disagreements"]), "regions": regions})
 

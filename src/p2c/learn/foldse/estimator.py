@@ -62,7 +62,8 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     >>> import pandas as pd
     >>> animals = {"class": ["bird", "bird", "cat", "bird"], "kind": ["jay", "owl", "puma", "penguin"]}
-    >>> model = FoldSE(target="flies").fit(pd.DataFrame(animals), ["yes", "yes", "no", "no"])
+    >>> table, flies = pd.DataFrame(animals), ["yes", "yes", "no", "no"]
+    >>> model = FoldSE(target="flies").fit(table, flies)
     >>> print(model.program_)
     flies(X,'yes') :- class(X,'bird'), not kind(X,'penguin').
     >>> print(model.explain({"class": "bird", "kind": "penguin"}))
@@ -86,7 +87,11 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.target = target
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the rules; a row of weight 3 counts as three rows, one of weight 0 is not there."""
+        """Learn the rules; a row of weight 3 counts as three rows, one of weight 0 is not there.
+
+        >>> FoldSE(tail=0.1).fit(table, flies).default_
+        'no'
+        """
         self._check_settings()
         table = as_table(X)
         labels = self._read_labels(y)
@@ -104,7 +109,11 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row."""
+        """Return the class of each row.
+
+        >>> model.predict(table).tolist()
+        ['yes', 'yes', 'no', 'no']
+        """
         verdicts = self._verdicts(X)
         labels = [*(rule.label for rule in self.rules_), self.default_]
         places = np.array([self._place(label) for label in labels])
@@ -115,18 +124,32 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         The share of the predicted class is that rule's precision; where another class had as many rows, the predicted
         one is put just above it.
+
+        >>> model.predict_proba(table)[0].tolist()
+        [0.0, 1.0]
         """
         verdicts = self._verdicts(X)
         return np.asarray(self.shares_[verdicts])
 
     def explain(self, row: Any) -> PredictionProof:
-        """Return why the rules give one row its class; print it, or walk the tree."""
+        """Return why the rules give one row its class; print it, or walk the tree.
+
+        >>> print(model.explain({"class": "cat", "kind": "lynx"}))
+        no, because no rule holds
+          rule for yes fails
+            class is 'bird': fails, it is 'cat'
+            kind is not 'penguin': holds, it is 'lynx'
+        """
         check_is_fitted(self)
         values = read_row(row, self._names, needed=features_read(self.rules_))
         return prove(self.rules_, values, default=self.default_)
 
     def to_program(self, *, decimals: int | None = 3) -> Program:
-        """Return the rules as a syntax tree, thresholds rounded as in `program_` or, with None, exact."""
+        """Return the rules as a syntax tree, thresholds rounded as in `program_` or, with None, exact.
+
+        >>> len(model.to_program().rules)
+        1
+        """
         return to_program(self.rules_, target=self.target, decimals=decimals)
 
     def _repr_html_(self) -> str:

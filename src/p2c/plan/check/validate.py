@@ -40,6 +40,12 @@ class Verdict:
 
     `unchecked` is what the plan claims and a replay cannot tell, such as that nothing cheaper exists; `proved` is what
     a second search said of it.
+
+    >>> import p2c
+    >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+    >>> verdict = loan.check({**loan.plan(john).to_dict(), "cost": 0})
+    >>> bool(verdict), str(verdict)
+    (False, 'cost: the path costs 0.00502 in l1, found 0')
     """
 
     faults: tuple[Fault, ...] = ()
