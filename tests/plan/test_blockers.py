@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.unplanted import unplanted
+from benchmarks.unplanted import SIZES, unplanted
 from p2c.explain.summary import summarize
 from p2c.plan.blockers import Explanation, Trial, find_blockers, liftings
 from p2c.plan.outcome import Blocker, Found, Infeasible
@@ -314,3 +314,13 @@ def test_a_path_that_only_breaks_an_exception_is_no_advice() -> None:
     assert plan.opened is not None
     (action,) = plan.opened.direct_actions
     assert (action.start, action.end) == (540, 620)
+
+
+def test_sets_that_cannot_open_the_cheapest_path_are_not_searched_to_the_end() -> None:
+    document, row = unplanted(133, *SIZES["20/40/15"])
+    problem, limits = Problem.from_dict(document), Limits()
+    told = find_blockers(problem.compiled, problem.read_row(row), limits)
+    assert told.blockers == (Blocker("f6", "down"), Blocker("f15", "effect"))
+    assert told.opened is not None
+    assert told.opened.cost == 3.706
+    assert limits.expanded < 6_000

@@ -9,6 +9,7 @@ before a larger one, so that the set is a smallest, and of those the one that op
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Space
+    from p2c.plan.outcome import Plan
     from p2c.plan.search.devices import Devices
 
 
@@ -79,6 +81,9 @@ def find_blockers(
 
 Lifts = tuple[int, ...]
 
+SOME_NODES = 100
+"""How many nodes each of several sets is given at first."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -91,7 +96,7 @@ class Trial:
     devices: Devices = ALL
     reasons: list[frozenset[int]] = field(default_factory=list)
     """Of each of these sets, every set of restrictions whose lifting helps holds one."""
-    _opened: dict[Lifts, Found | None] = field(default_factory=dict)
+    _opened: dict[Lifts, Found] = field(default_factory=dict)
 
     @cached_property
     def adding(self) -> frozenset[int]:
@@ -113,15 +118,31 @@ class Trial:
         if not self.may_open(self.every):
             return None
         for size in range(1, len(self.every) + 1):
-            opening = [each for each in self._candidates(size) if self.opened(each) is not None]
-            if opening:
-                return min(opening, key=lambda each: (self._cost(each), each))
+            opened = self._cheapest(list(self._candidates(size)))
+            if opened is not None:
+                return opened
         return None
 
-    def _cost(self, chosen: Lifts) -> float:
-        found = self.opened(chosen)
-        assert found is not None
-        return found.cost
+    def _cheapest(self, waiting: list[Lifts]) -> Lifts | None:
+        """Return, of some sets, the one that opens the cheapest path, then the first.
+
+        Each is searched a little at first, then more, as long as nothing cheaper is known than what it costs at least.
+        """
+        nodes = None if len(waiting) == 1 else SOME_NODES
+        found: dict[Lifts, float] = {}
+        least = math.inf
+        while waiting:
+            unsure = []
+            for chosen in waiting:
+                plan = self._search(chosen, nodes)
+                if isinstance(plan, Found):
+                    self._opened[chosen], found[chosen] = plan, plan.cost
+                    least = min(least, plan.cost)
+                elif isinstance(plan, GaveUp):
+                    unsure.append((chosen, plan.bound))
+            waiting = [chosen for chosen, bound in unsure if bound <= least]
+            nodes = nodes and nodes * 4
+        return min(found, key=lambda each: (found[each], each), default=None)
 
     def _candidates(self, size: int) -> Iterator[Lifts]:
         """Yield the sets of a size that may open a path, each once."""
@@ -161,24 +182,25 @@ class Trial:
         space = self.lifted_space(chosen, loose)
         return may_arrive(Transitions(place_person(space, self.state)), self.limits)
 
-    def opened(self, chosen: Lifts) -> Found | None:
-        """Return the best path without some restrictions, if there is one."""
-        if chosen not in self._opened:
-            self._opened[chosen] = self._plan(chosen)
-        return self._opened[chosen]
-
     def advice(self, chosen: Lifts) -> Found | None:
-        """Return the best path without some restrictions on which nothing is set only to be carried off at once."""
-        found = self.opened(chosen)
-        return self._plan(chosen, lasting=True) if found is not None and _in_vain(found) else found
+        """Return the best path without restrictions that open one, on which nothing is set only to be carried off at once."""
+        found = self._opened[chosen]
+        if not _in_vain(found):
+            return found
+        plan = self._search(chosen, None, lasting=True)
+        return plan if isinstance(plan, Found) else None
 
-    def _plan(self, chosen: Lifts, *, lasting: bool = False) -> Found | None:
+    def _search(self, chosen: Lifts, nodes: int | None, *, lasting: bool = False) -> Plan:
+        """Return the plan without some restrictions; it may give up where so many nodes are not enough."""
         space = self.lifted_space(frozenset(chosen))
         transitions = Transitions(place_person(space, self.state), lasting=lasting)
-        plan = search_plan(transitions, self.limits, self.devices)
-        if isinstance(plan, GaveUp):
+        within = self.limits.sharing(nodes)
+        plan = search_plan(transitions, within, self.devices)
+        self.limits.expanded = within.expanded
+        if isinstance(plan, GaveUp) and nodes is None:
             raise LimitReached(0, None)
-        return plan if isinstance(plan, Found) else None
+        self.limits.check()
+        return plan
 
     def lifted_space(self, chosen: frozenset[int], loose: frozenset[str] = frozenset()) -> Space:
         """Return the space without some restrictions."""

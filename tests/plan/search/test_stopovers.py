@@ -67,3 +67,14 @@ def test_a_set_of_features_that_rules_carry_on_is_put_in_order_in_few_steps() ->
     plan = find_plan(problem.compiled, problem.read_row(row), limits)
     assert plan.cost == 3.706
     assert limits.checks < 3_000
+
+
+def test_under_a_ceiling_no_more_orders_are_tried_than_places_are_open() -> None:
+    document, row = unplanted(6459, 9, 12, 8)
+    for keys in document["features"].values():
+        if keys.get("action", "fixed") == "fixed":
+            keys["action"] = "free"
+    problem, limits = Problem.from_dict({**document, "norm": "linf"}), Counted()
+    plan = find_plan(problem.compiled, problem.read_row(row), limits)
+    assert plan.status == "infeasible"
+    assert limits.checks < 6_000

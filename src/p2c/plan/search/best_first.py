@@ -131,6 +131,15 @@ class Limits:
         """Return the limits that end so many seconds from now."""
         return cls(nodes, None if seconds is None else time.monotonic() + seconds)
 
+    def sharing(self, nodes: int | None) -> Limits:
+        """Return the same limits for a part of the work that may expand no more than so many nodes of its own."""
+        if nodes is None:
+            return Limits(self.nodes, self.deadline, self.expanded)
+        most = self.expanded + nodes
+        return Limits(
+            most if self.nodes is None else min(most, self.nodes), self.deadline, self.expanded
+        )
+
     @property
     def left(self) -> float | None:
         """Return how many seconds are left, if they are counted."""

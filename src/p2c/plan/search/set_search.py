@@ -82,8 +82,10 @@ class SetSearch:
 
     @cached_property
     def _stopovers(self) -> Stopovers | None:
-        plans = self.options.transitions.variety is Variety.PLANS
-        useful = self.first_only and plans and Device.STOPOVERS in self.devices
+        transitions = self.options.transitions
+        # Under a ceiling, places that are alike are not open alike.
+        alike = transitions.variety is Variety.PLANS and transitions.ceiling is None
+        useful = alike and self.first_only and Device.STOPOVERS in self.devices
         return Stopovers(self._reach) if useful else None
 
     @cached_property
