@@ -6,10 +6,13 @@ import copy
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from benchmarks.unplanted import SIZES, unplanted
 from p2c.explain.summary import summarize
+from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
+from p2c.learn.model.read_model import ReadModel
 from p2c.plan.blockers import Explanation, Trial, find_blockers, liftings
 from p2c.plan.outcome import Blocker, Found, Infeasible
 from p2c.plan.planner import find_plan
@@ -17,6 +20,7 @@ from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, ordinal, whole
 from tests.oracle import best_plan
+from tests.plan.judged import never
 from tests.plan.search.test_limits import many_changes
 from tests.strategies import seeded_problems
 
@@ -316,11 +320,44 @@ def test_a_path_that_only_breaks_an_exception_is_no_advice() -> None:
     assert (action.start, action.end) == (540, 620)
 
 
-def test_sets_that_cannot_open_the_cheapest_path_are_not_searched_to_the_end() -> None:
-    document, row = unplanted(133, *SIZES["20/40/15"])
+@pytest.mark.parametrize(
+    ("seed", "blockers", "cost", "nodes"),
+    [
+        (133, (Blocker("f6", "down"), Blocker("f15", "effect")), 3.706, 4_000),
+        (141, (Blocker("f4", "down"), Blocker("f12", "fixed")), 5.738, 8_000),
+    ],
+)
+def test_only_sets_that_may_open_the_cheapest_path_are_searched_on_and_each_lift_is_put_to_use(
+    seed: int, blockers: tuple[Blocker, ...], cost: float, nodes: int
+) -> None:
+    document, row = unplanted(seed, *SIZES["20/40/15"])
     problem, limits = Problem.from_dict(document), Limits()
     told = find_blockers(problem.compiled, problem.read_row(row), limits)
-    assert told.blockers == (Blocker("f6", "down"), Blocker("f15", "effect"))
+    assert told.blockers == blockers
     assert told.opened is not None
-    assert told.opened.cost == 3.706
-    assert limits.expanded < 6_000
+    assert told.opened.cost == cost
+    assert limits.expanded < nodes
+
+
+class Impatient(Limits):
+    """No limits, but they may not be asked for again and again."""
+
+    checks = 0
+
+    def check(self) -> None:
+        """Count."""
+        self.checks += 1
+        assert self.checks < 50
+
+
+def test_where_lifting_leaves_too_many_places_to_follow_the_search_for_blockers_ends() -> None:
+    axes = tuple(ColumnCells(name, 2, np.array([]), missing=1) for name in "ab")
+    lines = tuple(ScoreLine(place, np.array([1.0])) for place in range(2))
+    border = np.array([9000.0])
+    score = AdditiveScore(axes, np.zeros(1), border, border, (), lines=lines)
+    features = {name: whole(0, 9999, action="fixed") for name in "ab"} | {"c": category("x", "y")}
+    rules = "c(X,'y') :- a(X,N), N>=5."
+    document = {"goal": "accepted(X)", "rules": rules, "features": features, "effects": "supported"}
+    problem = Problem.from_dict(document, model=ReadModel(score, never))
+    state = problem.read_row({"a": 1, "b": 1, "c": "x"})
+    assert find_blockers(problem.compiled, state, Impatient()) == Explanation(known=False)

@@ -126,7 +126,8 @@ class Trial:
     def _cheapest(self, waiting: list[Lifts]) -> Lifts | None:
         """Return, of some sets, the one that opens the cheapest path, then the first.
 
-        Each is searched a little at first, then more, as long as nothing cheaper is known than what it costs at least.
+        Each is searched a little at first, then more. One that is left has a bound, which no path that it opens costs less
+        than, and is searched on unless a path is known that costs less than that: so none that ties with the cheapest is left.
         """
         nodes = None if len(waiting) == 1 else SOME_NODES
         found: dict[Lifts, float] = {}
@@ -192,24 +193,40 @@ class Trial:
 
     def _search(self, chosen: Lifts, nodes: int | None, *, lasting: bool = False) -> Plan:
         """Return the plan without some restrictions; it may give up where so many nodes are not enough."""
-        space = self.lifted_space(frozenset(chosen))
-        transitions = Transitions(place_person(space, self.state), lasting=lasting)
+        person = place_person(self.lifted_space(frozenset(chosen)), self.state)
+        transitions = Transitions(person, lasting=lasting, barring=self._barring(chosen))
         within = self.limits.sharing(nodes)
         plan = search_plan(transitions, within, self.devices)
         self.limits.expanded = within.expanded
-        if isinstance(plan, GaveUp) and nodes is None:
-            raise LimitReached(0, None)
-        self.limits.check()
+        if isinstance(plan, GaveUp):
+            self.limits.check()
+            if not within.is_spent:
+                raise LimitReached(0, None)
         return plan
+
+    def _barring(self, chosen: Lifts) -> tuple[Feature, ...]:
+        """Return features as they are with one of some restrictions left, where lifting that one only adds direct actions.
+
+        No smaller set opens a path, so each path takes a direct action that such a feature does not permit.
+        """
+        return tuple(
+            self._lifted(self.liftings[each].blocker.feature, frozenset(chosen) - {each})
+            for each in chosen
+            if each in self.adding
+        )
 
     def lifted_space(self, chosen: frozenset[int], loose: frozenset[str] = frozenset()) -> Space:
         """Return the space without some restrictions."""
-        lifted: dict[str, Feature] = {}
+        names = {self.liftings[number].blocker.feature for number in chosen}
+        return self.space.with_features([self._lifted(name, chosen) for name in names], loose)
+
+    def _lifted(self, name: str, chosen: frozenset[int]) -> Feature:
+        """Return a feature without some restrictions."""
+        feature = self.space.theory.feature[name]
         for number in sorted(chosen):
-            lifting = self.liftings[number]
-            name = lifting.blocker.feature
-            lifted[name] = _merged(lifted.get(name, self.space.theory.feature[name]), lifting)
-        return self.space.with_features(lifted.values(), loose)
+            if self.liftings[number].blocker.feature == name:
+                feature = _merged(feature, self.liftings[number])
+        return feature
 
 
 def _in_vain(plan: Found) -> bool:

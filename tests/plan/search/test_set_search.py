@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from benchmarks.unplanted import SIZES, unplanted
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import search_plan
-from p2c.plan.search.best_first import Limits
+from p2c.plan.search.arrivals import arrivals
+from p2c.plan.search.best_first import Limits, best_first
+from p2c.plan.search.states import StateSearch
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import best_plan
+from tests.plan.search.test_stopovers import Counted
 from tests.strategies import seeded_problems
 
 Document = dict[str, Any]
@@ -62,6 +67,44 @@ def test_choosing_the_set_first_agrees_with_the_slow_planner(seed: int) -> None:
 def test_choosing_the_set_first_agrees_with_the_slow_planner_on_many_more(seed: int) -> None:
     for world in seeded_problems(seed + 3000, 200):
         agrees(*world)
+
+
+def sets_agree_with_states(document: Document, row: Document) -> bool:
+    """Compare first paths on which nothing is set in vain, everything being free to be set; tell whether there is one."""
+    told = fitted(document)
+    for keys in told["features"].values():
+        keys["action"] = "free"
+    problem = Problem.from_dict(told)
+    transitions = replace(dynamics_of(problem, row), lasting=True)
+    if transitions.judge(transitions.person.places).goal:
+        return False
+    states = StateSearch(transitions, problem.compiled.relevant, lambda arrival: arrival)
+    expected = next(best_first(states.leads(), Limits()), None)
+    found = next(arrivals(transitions, Limits()), None)
+    assert (found and found.key) == (expected and expected.key), f"{told!r}\n{row!r}"
+    return found is not None
+
+
+def test_where_nothing_may_be_set_in_vain_sets_come_to_the_same_as_states() -> None:
+    assert sum(sets_agree_with_states(*world) for world in seeded_problems(300, 400)) >= 100
+
+
+def test_what_a_feature_takes_that_keeps_its_exception_until_it_is_set_is_known_at_once() -> None:
+    document, row = unplanted(41, *SIZES["20/40/15"])
+    for name in ("f4", "f6", "f16"):
+        document["features"][name]["action"] = "free"
+    transitions = replace(dynamics_of(Problem.from_dict(document), row), lasting=True)
+    limits = Counted()
+    arrival = next(arrivals(transitions, limits))
+    assert transitions.person.cost(arrival.effort, actions=arrival.direct) == 5.152
+    assert limits.checks < 12_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_where_nothing_may_be_set_in_vain_sets_come_to_the_same_on_many_more(seed: int) -> None:
+    for world in seeded_problems(seed + 4000, 400):
+        sets_agree_with_states(*world)
 
 
 @pytest.mark.parametrize("seed", range(2))

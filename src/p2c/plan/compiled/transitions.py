@@ -21,6 +21,7 @@ from p2c.plan.compiled.bitsets import Remembered, bits
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from p2c.domain.feature import Feature
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.space import Governed
 
@@ -79,6 +80,8 @@ class Transitions:
     lasting: bool = False
     """Whether nothing may be set only to be carried off by itself at once."""
     ceiling: Ceiling | None = None
+    barring: tuple[Feature, ...] = ()
+    """Features as they were while no path was open: every path sets each of them as it did not permit."""
     within: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Of some features, the regions that a direct action may choose; of all others any that the feature permits."""
 

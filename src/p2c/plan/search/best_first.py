@@ -133,12 +133,8 @@ class Limits:
 
     def sharing(self, nodes: int | None) -> Limits:
         """Return the same limits for a part of the work that may expand no more than so many nodes of its own."""
-        if nodes is None:
-            return Limits(self.nodes, self.deadline, self.expanded)
-        most = self.expanded + nodes
-        return Limits(
-            most if self.nodes is None else min(most, self.nodes), self.deadline, self.expanded
-        )
+        most = [each for each in (self.nodes, nodes and self.expanded + nodes) if each is not None]
+        return Limits(min(most, default=None), self.deadline, self.expanded)
 
     @property
     def left(self) -> float | None:
@@ -150,11 +146,14 @@ class Limits:
         """Tell whether so much was expanded that what costs more and tells more is worth its price."""
         return self.expanded >= HARD
 
+    @property
+    def is_spent(self) -> bool:
+        """Tell whether all nodes were expanded that may be."""
+        return self.nodes is not None and self.expanded >= self.nodes
+
     def check(self) -> None:
         """Raise when it is time to stop."""
-        if (self.nodes is not None and self.expanded >= self.nodes) or (
-            self.deadline is not None and time.monotonic() >= self.deadline
-        ):
+        if self.is_spent or (self.deadline is not None and time.monotonic() >= self.deadline):
             raise LimitReached(0, None)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c.plan.compiled.bitsets import mask_of
 from p2c.plan.search.conflicts import conflict
 from p2c.plan.search.devices import Device
 
@@ -26,6 +27,12 @@ class Bound(NamedTuple):
     costly: bool = False
 
 
+def _lifted_bars(standing: Standing, _: Limits) -> list[int]:
+    chosen = mask_of(standing.choice.chosen)
+    barred = standing.options.formerly_barred
+    return [mask & standing.end.left for mask in barred if not mask & chosen]
+
+
 def _forced(standing: Standing, _: Limits) -> list[int]:
     return standing.end.forced
 
@@ -40,6 +47,7 @@ def _conflict(standing: Standing, limits: Limits) -> list[int]:
 
 
 BOUNDS: dict[Device, Bound] = {
+    Device.LIFTED_BARS: Bound(_lifted_bars),
     Device.PROPAGATION: Bound(_forced),
     Device.LANDMARKS: Bound(_obstacles),
     Device.CONFLICTS: Bound(_conflict, costly=True),

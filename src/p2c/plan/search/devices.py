@@ -20,6 +20,8 @@ class Device(Enum):
     """Values that no plan can end with go, and so do sets that leave a feature none (`propagation.py`)."""
     DOMINATED_OPTIONS = "dominated options"
     """An option goes where a better one can stand in for it (`dominated_options.py`)."""
+    LIFTED_BARS = "lifted bars"
+    """Where restrictions were lifted each of which bars every path, a plan does what each has barred (`blockers.py`)."""
     LANDMARKS = "landmarks"
     """Sets of options of which every plan takes one more, along the causal rules (`landmarks.py`)."""
     CONFLICTS = "conflicts"

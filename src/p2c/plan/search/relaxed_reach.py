@@ -7,7 +7,7 @@ is possible. More is possible here than in truth, so "never" and "always" are pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, getitem, or_
 from typing import TYPE_CHECKING
@@ -164,6 +164,20 @@ class RelaxedReach:
             known = self._known[stirring] = self._look(stirring)
         return known
 
+    def unset(self, axis: int) -> RelaxedReach:
+        """Return what options bring about while a governed feature is not set, so that its own value keeps its exception."""
+        if axis not in self.transitions.excused:
+            return self
+        known = self._unset.get(axis)
+        if known is None:
+            others = {each: mask for each, mask in self.on_axis.items() if each != axis}
+            known = self._unset[axis] = replace(self, on_axis=others)
+        return known
+
+    @cached_property
+    def _unset(self) -> dict[int, RelaxedReach]:
+        return {}
+
     def stirring(
         self, chosen: tuple[int, ...], still: frozenset[int] = frozenset()
     ) -> tuple[int, ...]:
@@ -287,6 +301,13 @@ class RelaxedReach:
 
     def allowed(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest, by its rules that may and that must fire."""
+        kept = self.lawful(position, regions, fired, sure)
+        if self.may_excuse(self.causal_moves[position].index, fired, sure):
+            kept |= regions & self.start[position]
+        return kept
+
+    def lawful(self, position: int, regions: int, fired: int, sure: int) -> int:
+        """Return the regions in which a feature may be at rest without an exception."""
         moves, calm = self.causal_moves[position], not sure
         law, kept = moves.governed.law, 0
         for bit in bits(regions):
@@ -297,8 +318,6 @@ class RelaxedReach:
                 or (not headed and (calm or law is Law.ONLY_IF))
             ):
                 kept |= bit
-        if self.may_excuse(moves.index, fired, sure):
-            kept |= regions & self.start[position]
         return kept
 
     def may_excuse(self, index: int, fired: int, sure: int) -> bool:
