@@ -51,12 +51,15 @@ def judged_problems(
         yield Problem.from_dict(told, model=judge), row
 
 
-def unruled_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
-    """Yield problems in which a model alone decides, and nothing happens by itself, and a person each."""
+def unruled_problems(
+    seed: int, count: int, *, lined: bool = False
+) -> Iterator[tuple[Problem, Document]]:
+    """Yield problems in which a model alone decides, perhaps one that weighs numbers, and nothing happens by itself, and a person each."""
     for number, (document, row) in enumerate(seeded_problems(seed, count)):
         rng = random.Random(f"{seed} {number} unruled")
         features = Problem.from_dict(document).theory.features
-        judge = ReadModel(random_score(rng, features), never)
+        score = _lined(rng, features, plain=True) if lined else random_score(rng, features)
+        judge = ReadModel(score, _asked(score) if lined else never)
         told = {
             key: {
                 name: value
@@ -78,8 +81,10 @@ def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:
     return f"{rng.choice(('', 'not '))}{name},{render_term(constant)})"
 
 
-def _lined(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveScore:
-    """Return a sum that weighs most of the numbers it reads, its border within reach."""
+def _lined(
+    rng: random.Random, features: tuple[Feature, ...], *, plain: bool = False
+) -> AdditiveScore:
+    """Return a sum that weighs most of the numbers it reads, its border within reach; a plain one has lines and tables of one feature."""
     score = random_score(rng, features)
     numbers = [place for place, axis in enumerate(score.axes) if axis.is_number]
     lines: list[ScoreLine | Curve] = []
@@ -87,8 +92,8 @@ def _lined(rng: random.Random, features: tuple[Feature, ...]) -> AdditiveScore:
         slope = [rng.choice((-3, -2, -1, 0, 1, 2, 3)) / rng.choice((1, 2)) for _ in score.bias]
         if rng.random() < 0.85 and any(slope):
             line = ScoreLine(place, np.array(slope))
-            lines.append(_curve(line) if rng.random() < 0.2 else line)
-    if rng.random() < 0.5:
+            lines.append(_curve(line) if rng.random() < 0.2 and not plain else line)
+    if plain or rng.random() < 0.5:
         alone = tuple(table for table in score.tables if len(table.axes) == 1)
         score = replace(score, tables=alone)
     rounding = rng.choice((0.0, 1e-13))

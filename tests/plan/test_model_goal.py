@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c.learn.model.read_model import ReadModel
 from p2c.plan.planner import find_plan
 from p2c.plan.search.devices import ALL, Device
+from p2c.plan.search.weighed_points import WeighedPoints
 from p2c.problem import Problem
 from tests.oracle import all_end_states, best_plan
 from tests.plan.judged import judged_problems, unruled_problems
@@ -66,10 +69,10 @@ def test_plans_against_a_model_that_weighs_numbers_are_those_of_brute_force_on_m
     compare(seed + 7_000, 50, lined=True)
 
 
-def compare_unruled(seed: int, count: int) -> dict[str, int]:
-    """Compare plans where the model alone decides, searched for by boxes of cells; return how many of each status there were."""
+def compare_unruled(seed: int, count: int, *, lined: bool = False) -> dict[str, int]:
+    """Compare plans where the model alone decides; return how many of each status there were."""
     counts: dict[str, int] = {}
-    for problem, row in unruled_problems(seed, count):
+    for problem, row in unruled_problems(seed, count, lined=lined):
         state = problem.read_row(row)
         expected = best_plan(problem.theory, state)
         assert expected is not None
@@ -92,6 +95,31 @@ def test_where_the_model_alone_decides_plans_are_those_of_brute_force_on_many_mo
     seed: int,
 ) -> None:
     compare_unruled(seed + 8_000, 500)
+
+
+def test_where_weighed_numbers_alone_decide_plans_are_those_of_brute_force(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    knapsacks = []
+    begin = WeighedPoints.__init__
+
+    def counted(self: WeighedPoints, *given: Any) -> None:
+        knapsacks.append(self)
+        begin(self, *given)
+
+    monkeypatch.setattr(WeighedPoints, "__init__", counted)
+    counts = compare_unruled(600, 300, lined=True)
+    assert counts["found"] >= 60
+    assert counts["infeasible"] >= 20
+    assert len(knapsacks) >= 25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_where_weighed_numbers_alone_decide_plans_are_those_of_brute_force_on_many_more(
+    seed: int,
+) -> None:
+    compare_unruled(seed + 9_000, 500, lined=True)
 
 
 def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:

@@ -95,6 +95,9 @@ class DecidingModel(Protocol):
         `size` is the most that the sizes of all that the weighed numbers add can come to.
         """
 
+    def settled(self, total: float, size: float) -> bool | None:
+        """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
+
     def cell(self, name: str, value: Value) -> int:
         """Return the cell of a value, -1 for one that has none."""
 

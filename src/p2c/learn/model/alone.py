@@ -59,13 +59,24 @@ class AloneParts:
 
     def gain(self, name: str, cell: int, value: Value) -> tuple[float, ...]:
         """Return what a value in a cell of a feature adds by itself to each margin."""
-        total = np.zeros(self.score.margins)
-        if name in self._tables:
-            total = total + self._tables[name][cell]
-        if value is not None:
-            for line in self._lines.get(name, ()):
-                total = total + line.of(np.array([float(value)]))[0]
-        return tuple(total.tolist())
+        total = self._rows[name][cell] if name in self._rows else (0.0,) * self.score.margins
+        if value is None or name not in self._lines:
+            return total
+        number = float(value)
+        for line in self._lines[name]:
+            if isinstance(line, Curve):
+                more = line.of(np.array([number]))[0].tolist()
+            else:
+                more = [
+                    0.0 if math.isnan(number) else number * each for each in line.slope.tolist()
+                ]
+            total = tuple([a + b for a, b in zip(total, more, strict=True)])
+        return total
+
+    @cached_property
+    def _rows(self) -> dict[str, list[tuple[float, ...]]]:
+        """Return what each cell of a feature adds by its tables."""
+        return {name: [*map(tuple, table.tolist())] for name, table in self._tables.items()}
 
     def is_straight(self, name: str) -> bool:
         """Tell whether no curve reads a number."""

@@ -91,6 +91,10 @@ class ReadModel:
         """Return what gains add up to at least in a state that may be accepted, rounding allowed for."""
         return self._alone.needed(boxes, size)
 
+    def settled(self, total: float, size: float) -> bool | None:
+        """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
+        return self._alone.settled(total, size)
+
     @cached_property
     def reads(self) -> tuple[str, ...]:
         """Return the features that the model reads, in the order of its axes."""

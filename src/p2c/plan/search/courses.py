@@ -95,13 +95,21 @@ def sides(transitions: Transitions, index: int) -> Iterator[range]:
         if missing:
             yield region
             continue
-        first = transitions.first_from(index, region, transitions.position(index, start))
+        first = _first_from(transitions, index, region)
         below = range(region[0], first)
         above = range(first + (first == start), region[-1] + 1)
         if below and action is not Action.UP:
             yield below if person.prices.even[index] else below[::-1]
         if above and action is not Action.DOWN:
             yield above
+
+
+def _first_from(transitions: Transitions, index: int, region: range) -> int:
+    """Return the first place of a region that is the person's own or above it; the place after the region if there is none."""
+    start = transitions.person.places[index]
+    if start == OFF:
+        return transitions.first_from(index, region, transitions.position(index, start))
+    return min(max(start, region[0]), region[-1] + 1)
 
 
 class Course(NamedTuple):

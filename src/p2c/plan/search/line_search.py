@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.search.best_first import Key
 from p2c.plan.search.courses import STAY, WAY_SHARE, Survey
@@ -24,11 +25,13 @@ from p2c.plan.search.options import Choice
 from p2c.plan.search.propagation import DeadEnd
 from p2c.plan.search.relaxation import STAYING, Box, Relaxation, Stretch
 from p2c.plan.search.set_search import SetSearch, contains_one
+from p2c.plan.search.weighed_points import weighed_leads
 from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from p2c.plan.compiled.space import Space
     from p2c.plan.search.best_first import Arrival, Lead, Limits
     from p2c.plan.search.courses import Gains, SpanOptions
     from p2c.plan.search.line_boxes import Steps
@@ -81,7 +84,11 @@ class LineSearch(SetSearch):
         return tuple(sorted(found, key=lambda axis: (axis not in space.stirring, axis)))
 
     def leads(self) -> Iterator[Lead]:
-        """Yield the box of everything."""
+        """Yield the points of a knapsack where it is one, else the box of everything."""
+        points = weighed_leads(self)
+        if points is not None:
+            yield from points
+            return
         box: Box = {}
         for axis, options in self.options.by_axis.items():
             some: Iterable[int] = numbers(options)
@@ -175,32 +182,38 @@ class LineSearch(SetSearch):
         """Return what the features that may be set must add to each margin."""
         if end is None:
             return self._asked_of_plain
-        asked = self._asked
+        asked = self.asked
         if not self.survey.judge.is_separate:
-            asked = self.survey.judge.needed(end.boxes, self._size)
+            asked = self.survey.judge.needed(end.boxes, self.size)
         if known is None:
             known = self._hoped(tuple(end.regions))
         return tuple(a - b - c for a, b, c in zip(asked, self._still, known, strict=True))
 
     @cached_property
     def _asked_of_plain(self) -> Gains:
-        return tuple(a - b for a, b in zip(self._asked, self._still, strict=True))
+        return tuple(a - b for a, b in zip(self.asked, self._still, strict=True))
 
     @cached_property
-    def _asked(self) -> Gains:
-        return self.survey.judge.needed(None, self._size)
+    def asked(self) -> Gains:
+        """Return what all gains must add up to at least."""
+        return self.survey.judge.needed(None, self.size)
 
     @cached_property
-    def _size(self) -> float:
+    def size(self) -> float:
         """Return how large the sum of what weighed numbers add can be."""
-        survey, space = self.survey, self.options.space
-        places = self.options.transitions.person.places
-        size = 0.0
+        space, places = self.options.space, self.options.transitions.person.places
+        known, size = space.kept(_sizes), 0.0
         for axis in space.lined_axes:
-            ends = (places[axis], 0, space.axes[axis].size - 1)
-            told = [abs(gain) for place in ends for gain in survey.gain(axis, place)]
-            size += max(each for each in told if math.isfinite(each))
+            if axis not in known:
+                known[axis] = self._most_at(axis, 0, space.axes[axis].size - 1)
+            # What lies between two ends adds no more than both of them, tables aside.
+            own = self._most_at(axis, OFF) if places[axis] == OFF else 0.0
+            size += max(known[axis], own)
         return size
+
+    def _most_at(self, axis: int, *places: int) -> float:
+        told = [abs(gain) for place in places for gain in self.survey.gain(axis, place)]
+        return max((each for each in told if math.isfinite(each)), default=0.0)
 
     @cached_property
     def _still(self) -> Gains:
@@ -282,6 +295,10 @@ class LineSearch(SetSearch):
             way = WAY_SHARE if governed else arrival.way * self.survey.per_way
             price = arrival.effort + way
             self.best[:] = [min(price, *self.best)] if self.best else [price]
+
+
+def _sizes(_: Space) -> dict[int, float]:
+    return {}
 
 
 def taken_mask(box: Box) -> int:

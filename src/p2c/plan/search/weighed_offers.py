@@ -1,0 +1,175 @@
+"""What is offered to a person where a model weighs numbers and decides alone: for each feature places by price and gain.
+
+Places that follow each other at the same price and gain are a run. The best deals on a feature are the corners of the upper hull
+of price and gain over what is open of its runs.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.plan.compiled.person import grid_measures
+from p2c.plan.search.courses import STAY, sides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from p2c.plan.compiled.space import Space
+    from p2c.plan.search.line_search import LineSearch
+
+KEPT = 100_000
+"""For how many places of features it is remembered what is offered to who starts there."""
+
+
+class Run(NamedTuple):
+    """Places of a feature, outward, from each to the next at the same price and gain; gains are over that of staying.
+
+    A price is a whole number that orders plans as their keys do: by effort, then by way.
+    """
+
+    places: Sequence[int]
+    price: int
+    per_step: int
+    gain: float
+    more: float
+    """What each step adds to the gain."""
+    among: Sequence[int]
+
+    @property
+    def is_even(self) -> bool:
+        """Tell whether gains are known, and no two places cost the same."""
+        return math.isfinite(self.gain + self.more) and (len(self.places) == 1 or self.per_step > 0)
+
+
+Stretch = tuple[int, int, int]
+"""A run by number, and its steps that are open, from near to far."""
+Corner = tuple[int, float, int, int]
+"""A deal: its price, its gain, the run and the step."""
+Edge = tuple[float, int, int, float, int]
+"""From a corner of a feature to the next: the rate, the feature, the corner, the gain and the price."""
+
+
+class Part(NamedTuple):
+    """What is open to one feature, and its best deals."""
+
+    stretches: tuple[Stretch, ...]
+    corners: list[Corner]
+    edges: list[Edge]
+
+
+Offer = tuple[tuple[Run, ...], Part]
+"""The runs of a feature that may help, and what is open of them at first."""
+
+
+def offer_of(search: LineSearch, axis: int) -> Offer | None:
+    """Return what is offered to a person in a feature; None where that is not known to be even."""
+    options = search.options
+    if not options.is_common(axis):
+        return _find_offer(search, axis)
+    known, key = options.space.kept(_offers), (axis, options.transitions.person.places[axis])
+    if key not in known:
+        if len(known) >= KEPT:
+            known.clear()
+        known[key] = _find_offer(search, axis)
+    return known[key]
+
+
+def _offers(_: Space) -> dict[tuple[int, int], Offer | None]:
+    return {}
+
+
+def _find_offer(search: LineSearch, axis: int) -> Offer | None:
+    space = search.options.space
+    if axis not in space.judged_places:
+        return (), Part((), [], [])
+    if axis in space.lined_axes:
+        line = search.options.transitions.person.lines[axis]
+        if line.listed or not search.survey.judge.is_straight(space.axes[axis].feature.name):
+            return None
+    runs = tuple((_lined_runs if axis in space.lined_axes else _listed_runs)(search, axis))
+    if not all(run.is_even for run in runs):
+        return None
+    return runs, part_of(axis, runs, tuple(_open(runs)))
+
+
+def _open(runs: tuple[Run, ...]) -> Iterator[Stretch]:
+    """Yield what is open at first: of single places those for which none stands in that is no dearer and adds no less."""
+    yield STAY, 0, 0
+    best = -math.inf
+    for number in sorted(range(len(runs)), key=lambda each: (runs[each].price, -runs[each].gain)):
+        run = runs[number]
+        if len(run.places) > 1:
+            yield number, 0, len(run.places) - 1
+        elif run.gain > best:
+            best = run.gain
+            yield number, 0, 0
+
+
+def _listed_runs(search: LineSearch, axis: int) -> Iterator[Run]:
+    """Yield the places that may help."""
+    survey, person = search.survey, search.options.transitions.person
+    own, by_effort = survey.gain(axis, person.places[axis])[0], person.space.kept(per_effort)
+    for each in search.options.on(axis):
+        gain = survey.gain(axis, each.end)[0] - own
+        if not gain <= 0:
+            price = each.effort * by_effort + each.way
+            yield Run((each.end,), price, 0, gain, 0.0, each.among)
+
+
+def _lined_runs(search: LineSearch, axis: int) -> Iterator[Run]:
+    """Yield the sides of a number that may help."""
+    survey, person = search.survey, search.options.transitions.person
+    start, by_effort = person.places[axis], person.space.kept(per_effort)
+    own = survey.gain(axis, start)[0]
+    for places in sides(search.options.transitions, axis):
+        near, far = survey.gain(axis, places[0])[0] - own, survey.gain(axis, places[-1])[0] - own
+        if near <= 0 and far <= 0:
+            continue
+        first, second = (
+            person.effort(axis, start, place) * by_effort + person.way(axis, start, place)
+            for place in (places[0], places[min(1, len(places) - 1)])
+        )
+        more = (far - near) / max(len(places) - 1, 1)
+        yield Run(places, first, second - first, near, more, ())
+
+
+def per_effort(space: Space) -> int:
+    """Return what an effort of 1 counts for beside ways: more than all of them together."""
+    lines, prices = grid_measures(space)
+    most = 1
+    for axis, line, (per_unit, per_change) in zip(space.axes, lines, prices.way, strict=True):
+        most += max(per_change, per_unit * (line.position(axis.size - 1) - line.position(0)))
+    return most
+
+
+def part_of(axis: int, runs: Sequence[Run], stretches: tuple[Stretch, ...]) -> Part:
+    """Return what is open to a feature with the corners of its hull and the edges between them."""
+    deals: list[tuple[int, float, int, int]] = []
+    for number, near, far in stretches:
+        if number == STAY:
+            deals.append((0, 0.0, STAY, 0))
+            continue
+        _, price, per_step, gain, more, _ = runs[number]
+        deals.append((price + near * per_step, -(gain + near * more), number, near))
+        if far > near:
+            deals.append((price + far * per_step, -(gain + far * more), number, far))
+    deals.sort()
+    kept: list[Corner] = []
+    for price, loss, number, step in deals:
+        if kept and -loss <= kept[-1][1]:
+            continue
+        while len(kept) > 1 and _is_inside(kept[-2], kept[-1], price, -loss):
+            kept.pop()
+        kept.append((price, -loss, number, step))
+    edges = [
+        ((b[0] - a[0]) / (b[1] - a[1]), axis, place, b[1] - a[1], b[0] - a[0])
+        for place, (a, b) in enumerate(pairwise(kept))
+    ]
+    return Part(stretches, kept, edges)
+
+
+def _is_inside(one: Corner, middle: Corner, price: int, gain: float) -> bool:
+    """Tell whether a corner is no better a deal than what lies between its neighbours."""
+    return (middle[1] - one[1]) * (price - one[0]) <= (gain - one[1]) * (middle[0] - one[0])
