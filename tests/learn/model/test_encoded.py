@@ -164,6 +164,43 @@ def test_the_last_step_tells_the_score_of_the_pipeline_to_the_last_bit(kind: str
         assert told[:, 0].tolist() == own.tolist()
 
 
+@pytest.mark.parametrize("kind", PIPELINES)
+def test_a_class_that_leads_beyond_rounding_is_the_one_the_pipeline_names(kind: str) -> None:
+    model, threshold = PIPELINES[kind]
+    encoded = opened(model, threshold).encoded
+    assert encoded is not None
+    cells = cells_of(strangers(people()))
+    told = [encoded.answer([each]).accepted.item() for each in cells]
+    assert told == encoded.accepts(cells).tolist()
+
+
+def test_a_model_is_asked_for_the_name_of_its_class_only_where_two_are_as_good_as_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = people()
+    model = make_pipeline(encoder(OneHotEncoder(), filled(StandardScaler())), LogisticRegression())
+    named = []
+    real = LogisticRegression.predict
+
+    def counted(self: LogisticRegression, rows: Any) -> Any:
+        named.append(len(rows))
+        return real(self, rows)
+
+    monkeypatch.setattr(LogisticRegression, "predict", counted)
+    encoded = opened(model.fit(table, answers(table)), None).encoded
+    assert encoded is not None
+    named.clear()
+    cells = cells_of(table)
+    sure = encoded.answer(cells)
+    assert sure.accepted.any()
+    assert not named
+    last = model.steps[-1][1]
+    last.coef_[:] = 0
+    last.intercept_[:] = 0
+    assert not encoded.answer(cells).accepted.any()
+    assert named == [len(cells)]
+
+
 def test_a_plan_tells_the_score_without_running_the_pipeline_again() -> None:
     model = make_pipeline(encoder(OneHotEncoder(), filled(CountedScaler())), LogisticRegression())
     table = people()

@@ -102,15 +102,24 @@ def open_model(
 
 
 def answers_about(
-    model: Any, wanted: Any, threshold: float | None, sample: Any, *, shape: Shaper | None = None
+    model: Any,
+    wanted: Any,
+    threshold: float | None,
+    sample: Any,
+    *,
+    shape: Shaper | None = None,
+    sure: float = np.inf,
 ) -> Callable[[Any], ModelAnswers]:
-    """Return the answers of a model with classes about rows, which `shape` brings to what the model takes; like a sample's."""
+    """Return the answers of a model with classes about rows, which `shape` brings to what the model takes; like a sample's.
+
+    Where the class is above the border by more than is `sure` to be no rounding, the model is not asked for its name again.
+    """
     place = [same(each, wanted) for each in known_classes(model)].index(True)
     shape = shape or _as_it_is
     if threshold is not None:
         return _by_weight(_chances(model, place, threshold), shape)
     weighings = list(_weighings(model, place))
-    return _by_label(weighings, model.predict, shape, wanted=wanted, sample=sample)
+    return _by_label(weighings, model.predict, shape, wanted=wanted, sample=sample, sure=sure)
 
 
 def decision(model: Any, wanted: Any, threshold: float | None, rows: Any) -> Mask:
@@ -190,7 +199,13 @@ def _by_weight(weighing: Weighing, shape: Shaper) -> Callable[[Any], ModelAnswer
 
 
 def _by_label(
-    weighings: Sequence[Weighing], ask: Shares, shape: Shaper, *, wanted: Any, sample: Any
+    weighings: Sequence[Weighing],
+    ask: Shares,
+    shape: Shaper,
+    *,
+    wanted: Any,
+    sample: Any,
+    sure: float,
 ) -> Callable[[Any], ModelAnswers]:
     """Return the answers of a model that names a class, asked for it only where what it tells does not rule it out.
 
@@ -210,8 +225,9 @@ def _by_label(
         raw = _told(weighing.ask, shape, rows, dtype=float)
         scores = weighing.margin(raw)
         accepted = scores >= 0 if is_quick else np.ones(len(scores), dtype=bool)
-        if accepted.any():
-            accepted[accepted] = equals(_labels(ask, shape, rows[accepted]), wanted)
+        unsure = accepted & (scores <= sure) if is_quick else accepted
+        if unsure.any():
+            accepted[unsure] = equals(_labels(ask, shape, rows[unsure]), wanted)
         return ModelAnswers(accepted, scores, weighing.told(raw) if is_told else None)
 
     return answer

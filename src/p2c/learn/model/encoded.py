@@ -31,6 +31,11 @@ _log = logging.getLogger(__name__)
 
 KEPT = 100_000
 """How many values are remembered before all are forgotten."""
+SURE = 1e-6
+"""How far, in log odds or a score's own units, a class must lead for no rounding to hide another.
+
+A model that is read names the class that leads in what it tells; such a lead needs no second question.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +132,7 @@ def encoded_model(
         made = EncodedModel(
             stage,
             partial(decision, last, asked.desired, threshold),
-            answers_about(last, asked.desired, threshold, sample),
+            answers_about(last, asked.desired, threshold, sample, sure=SURE),
         )
         made.learn(frame, rows)
         own, ours = asked.answer(frame), made.answer(rows)
