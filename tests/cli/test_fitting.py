@@ -6,10 +6,12 @@ import json
 import os
 import pty
 import select
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import joblib
 import numpy as np
 import pytest
 from skl2onnx import to_onnx
@@ -116,6 +118,18 @@ def test_two_commands_lead_from_a_model_file_to_a_confirmed_plan(
     answer = json.loads(shown.output)
     assert answer["status"] == "found"
     assert (answer["model"]["verified"], answer["model"]["proved"]) == (True, proved)
+
+
+def test_the_command_that_is_named_next_trusts_what_was_trusted(
+    place: Path, tmp_path: Path
+) -> None:
+    trees = io.get_untrusted_types(file=place / "model.skops")
+    joblib.dump(io.load(place / "model.skops", trusted=trees), tmp_path / "model.joblib")
+    data = ("--data", place / "loans.csv", "--target", "paid", "--desired", "yes")
+    desk = tmp_path / "desk"
+    told = run("fit", tmp_path / "model.joblib", *data, "--trust", "pickle", "-o", desk)
+    command = told.output.strip().splitlines()[-1].removeprefix("next: p2c ")
+    assert run(*shlex.split(command)).exit_code == 0
 
 
 def test_it_says_what_it_saw_assumed_and_how_to_change_it(place: Path, tmp_path: Path) -> None:

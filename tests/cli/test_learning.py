@@ -239,6 +239,16 @@ def test_an_interview_goes_on_where_it_stopped(review: Path) -> None:
     assert [each.by for each in read_review(review).answers] == ["Expert", "Other", "Other"]
 
 
+def test_an_answer_that_was_given_is_asked_for_again_by_its_id(review: Path) -> None:
+    run("review", review, "--by", "Expert", typed=f"{APPROVE}{APPROVE}{APPROVE}")
+    first = read_review(review).answers[0].rule
+    shown = run("review", review, "--by", "Expert", "--again", first, typed="reject\na slip\n")
+    assert "1 of 1" in shown.output
+    assert read_review(review).verdicts()[first].verdict.value == "rejected"
+    with pytest.raises(P2CError, match=r"no rule 'nobody'"):
+        run("review", review, "--again", "nobody")
+
+
 def test_ctrl_c_stops_the_interview_and_keeps_the_answers(
     review: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ Exit codes: 0 done, 2 bad input.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -113,7 +114,7 @@ def fit(
     fitted.recourse.save(
         output, pickle="pickle" in words, replace=replace_old, remarks=fitted.remarks
     )
-    show_next(out, _next_steps(output, fitted.recourse, causal is None))
+    show_next(out, _next_steps(output, fitted.recourse, causal is None, words))
 
 
 @fitting.command()
@@ -249,7 +250,9 @@ def _choose(question: str, choices: Sequence[str], *, default: str | None = None
     return choose(question, choices, default)
 
 
-def _next_steps(folder: Path, recourse: Recourse, no_causes: bool) -> list[str]:
+def _next_steps(
+    folder: Path, recourse: Recourse, no_causes: bool, trusted: tuple[str, ...]
+) -> list[str]:
     """Return what to know and to do next; somebody who is refused comes first to mind."""
     assert recourse.fitted is not None
     assert recourse.source.model is not None
@@ -266,7 +269,8 @@ def _next_steps(folder: Path, recourse: Recourse, no_causes: bool) -> list[str]:
         lines.append(
             "no causal rules: changes have no effects on each other; p2c causal learns candidates, --causal takes them"
         )
-    return [*lines, f"next: p2c plan {folder} {person} --row {number}"]
+    trust = "".join(f" --trust {shlex.quote(each)}" for each in trusted)
+    return [*lines, f"next: p2c plan {folder} {person} --row {number}{trust}"]
 
 
 def _problem_steps(path: Path, positive: str, desired: str | None) -> list[str]:

@@ -16,7 +16,7 @@ from p2c.learn.causal.learning import measure
 from p2c.learn.causal.records import ReviewVerdict
 from p2c.markup import clean
 from p2c.report.learned import show_candidate, show_rule_reading
-from p2c.report.questions import effects, open_questions, read_back
+from p2c.report.questions import effects, read_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,24 +46,24 @@ class Interview:
     console: Console
     frame: pd.DataFrame | None = None
     phrases: Phrases = ENGLISH
+    again: tuple[str, ...] = ()
+    """The candidates to be answered once more; where there are any, nothing else is asked."""
 
 
 def interview(talk: Interview) -> None:
     """Ask for an answer to every open candidate, effect by effect; each is on the disk before the next is asked."""
-    told = effects(talk.review, talk.phrases)
-    left = len(open_questions(told))
-    number = 0
-    for effect in told:
-        for question in effect.questions[: effect.open]:
-            number += 1
-            candidate = question.candidate
-            reading = read_back(
-                talk.review, candidate, candidate.rule, candidate.evidence, talk.phrases
-            )
-            place = f"{number} of {left}, {effect.label}"
-            show_candidate(talk.console, candidate, reading, place=place)
-            if not _answer(talk, candidate):
-                return
+    asked = [
+        (effect.label, question.candidate)
+        for effect in effects(talk.review, talk.phrases)
+        for question in effect.questions
+        if (question.candidate.id in talk.again if talk.again else question.is_open)
+    ]
+    for number, (label, candidate) in enumerate(asked, start=1):
+        rule, evidence = candidate.rule, candidate.evidence
+        reading = read_back(talk.review, candidate, rule, evidence, talk.phrases)
+        show_candidate(talk.console, candidate, reading, place=f"{number} of {len(asked)}, {label}")
+        if not _answer(talk, candidate):
+            return
 
 
 def _answer(talk: Interview, candidate: Candidate) -> bool:

@@ -190,6 +190,12 @@ def review(
     by: Annotated[str | None, typer.Option(help="Who answers.")] = None,
     data: Annotated[Path | None, typer.Option(help="The data, to measure edited rules on.")] = None,
     language: Annotated[str, typer.Option(help="The language of the rules: en or de.")] = "en",
+    again: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULE", help="A rule to answer once more, by its id; repeat it for more."
+        ),
+    ] = None,
     log: Annotated[bool, typer.Option("--log", help="Only show the answers given so far.")] = False,
 ) -> None:
     """Walk an expert through the rules that are left to answer; every answer is saved at once."""
@@ -203,13 +209,14 @@ def review(
 
     phrases = phrases_of(language)
     opened = read_review(file)
+    once_more = tuple(opened.candidate(each).id for each in again or ())
     show = show_review if log or opened.torn else show_progress
     show(out, opened)
-    if not log and opened.pending():
+    if not log and (once_more or opened.pending()):
         frame = read_frame(data) if data else None
         try:
             name = by or typer.prompt("your name")
-            interview(Interview(opened, name, out, frame, phrases))
+            interview(Interview(opened, name, out, frame, phrases, once_more))
         except (typer.Abort, KeyboardInterrupt):
             out.print("\nstopped; every answer so far is saved")
         show_progress(out, opened)
