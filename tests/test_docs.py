@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from p2c.release import __version__
+from website.hooks import EVALUATION, dated
 from website.reference import FURTHER, NAMES, SHOWN, _home
 
 if TYPE_CHECKING:
@@ -163,6 +165,16 @@ def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
         each for each in ("POST /plan", "POST /check", "GET /ready") if each not in routes
     ] == []
     assert "<code>counterfactual</code>" in ids("plan-json.html")
+
+
+def test_an_evaluation_of_an_earlier_version_says_so(site: Path) -> None:
+    assert (
+        dated("# Report\n\nVersions: p2c 0.2.0.\n", "0.2.0") == "# Report\n\nVersions: p2c 0.2.0.\n"
+    )
+    assert "Measured with p2c 0.1.0" in dated("# Report\n\nVersions: p2c 0.1.0.\n", "0.2.0")
+    report = (ROOT / "benchmarks/report/REPORT.md").read_text("utf-8")
+    page = (site / EVALUATION).with_suffix(".html").read_text("utf-8")
+    assert ("Measured with p2c" in page) == (dated(report, __version__) != report)
 
 
 def test_every_public_function_and_method_has_an_example_that_is_run() -> None:

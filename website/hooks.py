@@ -12,6 +12,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from mkdocs.structure.files import File  # noqa: E402
 
+from p2c.release import __version__  # noqa: E402
 from website import gallery, reference  # noqa: E402
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ TAKEN = {
     "benchmarks/report/REPORT.md": "project/evaluation.md",
 }
 """Pages of the repository that the site shows as they are, and where."""
+EVALUATION = TAKEN["benchmarks/report/REPORT.md"]
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s]+)\)")
 
 
@@ -39,6 +41,7 @@ def on_files(files: Files, config: Any) -> Files:
     }
     made = {place: make() for place, make in pages.items()}
     made |= {place: (ROOT / path).read_text(encoding="utf-8") for path, place in TAKEN.items()}
+    made[EVALUATION] = dated(made[EVALUATION], __version__)
     for place, text in made.items():
         files.append(File.generated(config, place, content=text))
     for path in sorted((ROOT / "benchmarks/report").glob("*.svg")):
@@ -46,6 +49,20 @@ def on_files(files: Files, config: Any) -> Files:
     for path in gallery.pictures():
         files.append(File.generated(config, f"gallery/{path.name}", content=path.read_bytes()))
     return files
+
+
+def dated(report: str, version: str) -> str:
+    """Return an evaluation with a warning below its title where an earlier version of p2c was measured."""
+    found = re.search(r"\bp2c (\d+(?:\.\d+)+)", report)
+    if found is None or found[1] == version:
+        return report
+    title, _, rest = report.partition("\n")
+    return f"{title}\n\n{EARLIER.format(then=found[1], now=version)}\n{rest}"
+
+
+EARLIER = """!!! warning "Measured with p2c {then}"
+    This is the site of p2c {now}. What is said here of rules holds; "p2c with the model" only asked the model then. It is now
+    [read into the search](../learning.md#models-that-are-read), so that plans are proved against it and found many times faster."""
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
