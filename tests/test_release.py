@@ -15,10 +15,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import p2c
 from p2c import datasets
+from p2c.recourse import Recourse
 from p2c.release import DISTRIBUTION, __version__
 
 ROOT = Path(__file__).parents[1]
@@ -228,6 +231,26 @@ def test_rules_need_no_extra(tmp_path: Path) -> None:
     for words in (["plan"], ["explain"], ["why"], ["nearest"], ["report", "-o", "letter.html"]):
         assert run(words[0], "loan.toml", "loan-john.json", *words[1:]) == (0, "")
     assert run("lint", "loan.toml") == (0, "")
+
+
+def test_a_folder_with_a_model_names_the_extra_that_opens_it(tmp_path: Path) -> None:
+    loans = pd.DataFrame({"income": range(20, 80)})
+    Recourse.fit(DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51), loans).save(
+        tmp_path / "credit"
+    )
+    (tmp_path / "row.json").write_text('{"income": 40}')
+    hint = (
+        "this needs the package 'pandas', which is not installed: pip install 'p2c-recourse[learn]'"
+    )
+    for words in (
+        ["plan", "credit", "row.json"],
+        ["lint", "credit"],
+        ["explain", "credit/problem.toml", "row.json"],
+        ["serve", "--api", "credit"],
+    ):
+        command = [sys.executable, "-c", LACKING, *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (2, f"{hint}\n"), words
 
 
 def test_the_package_says_its_version() -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from p2c.release import DISTRIBUTION
@@ -137,6 +138,17 @@ class MissingExtra(P2CError):
         super().__init__(
             f"this needs the package '{package}', which is not installed: {install_command(extra)}"
         )
+
+
+def need_learning() -> None:
+    """Refuse to read tables and models with the command that installs what is missing for it."""
+    for package, module in (("pandas", "pandas"), ("scikit-learn", "sklearn")):
+        try:
+            missing = find_spec(module) is None
+        except ModuleNotFoundError:
+            missing = True
+        if missing:
+            raise MissingExtra(package, extra="learn")
 
 
 def _ranges(numbers: Sequence[int]) -> str:

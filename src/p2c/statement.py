@@ -18,7 +18,7 @@ from p2c.domain.overrides import OVERRIDES, refuse_unknown
 from p2c.domain.row import read_row
 from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import P2CError
+from p2c.errors import P2CError, need_learning
 from p2c.plan.compiled.space import Space
 from p2c.plan.restriction import read_restriction, restrict
 from p2c.rules.bind import build_theory
@@ -76,11 +76,13 @@ class Statement:
             raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
         file = Path(path)
         if file.is_dir():
+            need_learning()
             from p2c.folder import open_folder
 
             return cls.of_folder(open_folder(file, trust), file)
         problem = cls(load_spec(file), str(path))
         if problem.spec.model is not None:
+            need_learning()
             from p2c.confirm.opening import open_decider
 
             spec, decider = open_decider(problem.spec, file.parent, trust=trust)
@@ -98,6 +100,7 @@ class Statement:
         file = Path(path)
         whole = file.is_dir()
         if whole:
+            need_learning()
             from p2c.folder import outline_folder
 
             spec, file = outline_folder(file)
@@ -105,6 +108,7 @@ class Statement:
             spec = load_spec(file)
         if spec.model is None:
             return cls.load(path)
+        need_learning()
         from p2c.confirm.opening import UnopenedModel, open_model_of
 
         if not whole:
@@ -146,6 +150,7 @@ class Statement:
         """
         spec = read_spec(data)
         if spec.model is not None and model is None and decider is None:
+            need_learning()
             from p2c.confirm.opening import open_decider
 
             spec, decider = open_decider(spec, Path())

@@ -28,11 +28,10 @@ from p2c.cli.learning import (
     Truth,
     Up,
     hint_actions,
-    need_learning,
 )
 from p2c.domain.spec import Trust
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import P2CError
+from p2c.errors import P2CError, need_learning
 
 extraction = command_group()
 

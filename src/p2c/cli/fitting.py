@@ -29,11 +29,10 @@ from p2c.cli.learning import (
     Threshold,
     Truth,
     Up,
-    need_learning,
 )
 from p2c.domain.spec import Trust
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import P2CError
+from p2c.errors import P2CError, need_learning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

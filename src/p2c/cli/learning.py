@@ -14,7 +14,7 @@ import typer
 from p2c.cli.app import command_group, out
 from p2c.cli.desk import chosen_actions, refuse_existing, write_new
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import MissingExtra, P2CError
+from p2c.errors import P2CError, need_learning
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
@@ -243,15 +243,6 @@ def adopt(
 
     merged = with_causal_rules(Problem.load(problem).to_dict(), read_review(file))
     write_new(output, problem_to_toml(merged))
-
-
-def need_learning() -> None:
-    """Refuse with the command that installs what is missing."""
-    for package, module in (("pandas", "pandas"), ("scikit-learn", "sklearn")):
-        try:
-            __import__(module)
-        except ImportError as error:
-            raise MissingExtra(package, extra="learn") from error
 
 
 def looked_at(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from p2c.cli.app import command_group, out
-from p2c.errors import MissingExtra, P2CError
+from p2c.errors import MissingExtra, P2CError, need_learning
 
 serving = command_group()
 
@@ -98,7 +98,6 @@ def _project(given: list[Path], workers: int) -> str:
         raise P2CError(f"{found[1]}: one project at a time, and there is {found[0]}")
     if workers > 1:
         raise P2CError(f"--workers {workers}: a project is made by one server process")
-    from p2c.cli.learning import need_learning
 
     need_learning()
     return str(found[0])
