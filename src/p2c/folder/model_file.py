@@ -9,6 +9,7 @@ import numpy as np
 
 from p2c.errors import MissingExtra, P2CError
 from p2c.learn.model.asking import same
+from p2c.learn.model.onnx_model import copy_graph
 from p2c.learn.model.stored import PICKLES, untrusted_types
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def store_model(
                 f"{origin}: a pickle, which can run any code as it is opened, is kept only on request"
             )
         name = f"{STEM}{origin.suffix.lower()}"
-        shutil.copyfile(origin, folder / name)
+        copy = copy_graph if origin.suffix.lower() == ".onnx" else shutil.copyfile
+        copy(origin, folder / name)
         return StoredModel(name, desired)
     kinds = {each.__name__ for each in type(model).__mro__}
     if "XGBClassifier" in kinds:

@@ -143,7 +143,8 @@ def _table(path: Path, _written: int, _size: int) -> Table:
 
 def opened_model(folder: Path, draft: Draft) -> Opened:
     """Return the model of a draft, and the table as the model is asked about it."""
-    return open_stored(folder / draft.model, seen_table(folder, draft), target=draft.target or None)
+    path, table = folder / draft.model, seen_table(folder, draft)
+    return open_stored(path, table, target=draft.target or None, known=True)
 
 
 def chosen(draft: Draft, table: Table) -> tuple[Assumption, ...]:

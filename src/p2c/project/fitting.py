@@ -15,6 +15,7 @@ from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
 from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.stored import RULES, load_model
+from p2c.learn.model.trial import try_model
 from p2c.learn.tables.assumptions import keys_of
 from p2c.learn.tables.look import ColumnKind
 from p2c.problem import Problem
@@ -82,11 +83,21 @@ class Fit:
 
 
 def open_stored(
-    path: Path, table: Table, *, target: str | None = None, trust: Trust | None = None
+    path: Path,
+    table: Table,
+    *,
+    target: str | None = None,
+    trust: Trust | None = None,
+    known: bool = False,
 ) -> Opened:
-    """Open a stored model for a table, without the column of true labels and without what neither model nor rules need."""
+    """Open a stored model for a table, without the column of true labels and without what neither model nor rules need.
+
+    One that is not `known` to open is tried first, in a process that may die of it.
+    """
     path = model_file(path)
     labels, table = _apart(table, target)
+    if not known:
+        try_model(path, table.frame, trust)
     model = load_model(path, table.frame, trust)
     names = trained_names(model, table.frame)
     if names is not None:

@@ -96,3 +96,21 @@ def test_an_ensemble_whose_trees_read_more_columns_than_it_gives_is_refused(tmp_
     io.dump(model, tmp_path / "model.skops")
     with pytest.raises(P2CError, match="torn or forged"):
         load_model(tmp_path / "model.skops", loans()[["income", "debt"]])
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_boosted_trees_of_another_library_are_let_in_where_it_has_opened_them(
+    library: str, tmp_path: Path
+) -> None:
+    module = pytest.importorskip(library)
+    kind = module.LGBMClassifier if library == "lightgbm" else module.XGBClassifier
+    table = loans()[["income", "debt", "age"]]
+    model = kind(n_estimators=3, verbosity=-1 if library == "lightgbm" else 0)
+    model.fit(table, table["income"] > table["debt"])
+    path = tmp_path / "model.skops"
+    io.dump(model, path)
+    assert (load_model(path, table).predict(table) == model.predict(table)).all()
+    setattr(model._Booster, "_handle" if library == "lightgbm" else "handle", None)
+    io.dump(model, path)
+    with pytest.raises(P2CError, match="torn or forged"):
+        load_model(path, table)

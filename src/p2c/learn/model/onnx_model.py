@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,17 @@ def absent_inputs(path: Path, frame: pd.DataFrame) -> dict[str, str | float]:
     if len(inputs) == 1:
         return {}
     return {each.name: "" if each.type == TEXT else 0.0 for each in absent}
+
+
+def copy_graph(origin: Path, path: Path) -> None:
+    """Copy a stored graph, unless its numbers lie in files beside it, without which the copy is none."""
+    shutil.copyfile(origin, path)
+    try:
+        _session(path)
+    except P2CError:
+        raise P2CError(
+            f"{origin}: its numbers lie in other files beside it: store it in one, with save_as_external_data=False"
+        ) from None
 
 
 def _session(path: Path) -> Any:

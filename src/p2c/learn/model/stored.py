@@ -161,7 +161,9 @@ def _open_catboost(path: Path) -> Any:
     except ImportError as error:
         raise MissingExtra("catboost", extra="catboost") from error
     try:
-        return CatBoostClassifier().load_model(str(path))
+        with path.open("rb") as file:
+            kind = "json" if file.read(1) == b"{" else "cbm"
+        return CatBoostClassifier().load_model(str(path), format=kind)
     except Exception as error:
         raise P2CError(f"{path}: no model of CatBoost: {_reason(error)}") from None
 

@@ -2,11 +2,13 @@
 
 A skops file holds data, and its types are checked. Two of them, the trees of scikit-learn, hold numbers of nodes and of
 columns that prediction follows without a look at how many there are: a forged file could have memory read that is none
-of the model's. So every number is looked at here; a tree whose numbers fit can do nothing but decide.
+of the model's. So every number is looked at here; a tree whose numbers fit can do nothing but decide. LightGBM and XGBoost
+open their trees in a skops file as they do in files of their own.
 """
 
 from __future__ import annotations
 
+from ctypes import c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +21,16 @@ if TYPE_CHECKING:
 CHECKED = (
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "lightgbm.basic.Booster",
+    "lightgbm.sklearn.LGBMClassifier",
+    "xgboost.core.Booster",
+    "xgboost.sklearn.XGBClassifier",
 )
-"""The types that are let in because every tree is checked."""
+"""The types that are let in because every tree is checked, or is opened as in the library's own file."""
 ENSEMBLES = ("BaseForest", "BaseGradientBoosting")
 """What hands its own columns to its trees."""
+BOOSTED = {"LGBMClassifier": "_Booster", "XGBClassifier": "_Booster"}
+"""Where a model keeps the trees that its library follows."""
 
 
 def check_trees(model: Any) -> None:
@@ -36,8 +44,19 @@ def check_trees(model: Any) -> None:
             width = getattr(each, "_n_features", getattr(each, "n_features_in_", 0))
             for predictor in (one for some in predictors for one in some):
                 _check_predictor(predictor, width)
+        if type(each).__name__ in BOOSTED:
+            _check_boosted(each)
         if any(kind.__name__ in ENSEMBLES for kind in type(each).__mro__):
             _check_ensemble(each)
+
+
+def _check_boosted(model: Any) -> None:
+    """Require that a library has opened the trees itself, and that LightGBM's read no column that rows do not have."""
+    booster: Any = getattr(model, BOOSTED[type(model).__name__], None)
+    handle = getattr(booster, "_handle", getattr(booster, "handle", None))
+    _require(isinstance(handle, c_void_p) and bool(handle))
+    if hasattr(model, "_n_features"):
+        _require(booster.num_feature() == model._n_features)
 
 
 def _check_ensemble(model: Any) -> None:
