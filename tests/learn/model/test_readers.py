@@ -163,3 +163,34 @@ def test_catboost_with_counted_combinations_is_refused() -> None:
     found = read(model, table, desired=1)
     assert isinstance(found, NotRead)
     assert "max_ctr_complexity=1" in found.reason
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"zero_as_missing": True},
+        {"use_missing": False},
+        {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.7},
+        {"max_cat_to_onehot": 1, "min_data_per_group": 1, "cat_smooth": 1},
+    ],
+    ids=lambda how: next(iter(how)),
+)
+def test_zeros_holes_truth_values_and_numbers_for_categories_are_read_as_lightgbm_takes_them(
+    how: dict[str, Any],
+) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    chance = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "zeros": np.where(chance.random(600) < 0.4, 0.0, chance.normal(size=600)),
+            "holes": np.where(chance.random(600) < 0.3, np.nan, chance.integers(-4, 5, 600)),
+            "flag": chance.random(600) < 0.5,
+            "code": chance.choice([0.0, 3.0, 10115.0, 80331.0, -0.5, np.nan], 600),
+            "word": pd.Categorical(chance.choice(list("abc"), 600), list("bc")),
+        }
+    )
+    known = rows["code"].isin([0, 80331, -0.5]) * 2 + (rows["zeros"] == 0) * 2 + rows["flag"]
+    wanted = known + rows["holes"].fillna(3) + (rows["word"] == "b") + chance.normal(size=600)
+    model = lightgbm.LGBMClassifier(n_estimators=8, num_leaves=9, verbose=-1, **how)
+    model.fit(rows, wanted > wanted.median(), categorical_feature=["code", "word"])
+    assert isinstance(read(model, rows, desired=True), Read)

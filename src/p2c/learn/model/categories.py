@@ -15,12 +15,17 @@ Mask = NDArray[np.bool_]
 
 
 def coded_test(
-    members: Collection[int], codes: Mapping[str, int] | None, *, inside: bool, missing: bool
+    members: Collection[int],
+    codes: Mapping[str, int] | None,
+    *,
+    inside: bool,
+    missing: bool,
+    truncated: bool = False,
 ) -> Callable[[Any], Mask]:
     """Return the test of a node that sends its members left where `inside`, else right, and missing values as told.
 
     `codes` gives the number that stands for each category; without them the values are such numbers themselves. A value
-    without a number counts as missing.
+    without a number counts as missing, and so does one below zero, but where it is `truncated` to zero first.
 
     >>> coded_test([1], {"a": 0, "b": 1}, inside=True, missing=False)(["a", "b", None]).tolist()
     [False, True, False]
@@ -41,7 +46,7 @@ def coded_test(
             return None
         if codes is not None:
             return codes.get(str(value))
-        return None if value < 0 else int(value)
+        return None if (int(value) if truncated else value) < 0 else int(value)
 
     return test
 

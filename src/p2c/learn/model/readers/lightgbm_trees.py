@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from p2c.learn.model.categories import coded_test
 from p2c.learn.model.parts import DOUBLE, LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
+    from p2c.learn.model.parts import Mask
     from p2c.learn.model.stages import Stage
+    from p2c.learn.tables.view import ColumnView
 
 Codes = dict[int, dict[str, int]]
 ZERO = float(np.float32(1e-35))
@@ -44,19 +47,15 @@ def read_lightgbm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     stored = model.booster_.dump_model()
     name, *options = stored["objective"].split()
     scores = int(stored["num_tree_per_iteration"])
-    link = _link(name, dict(each.split(":") for each in options if ":" in each), scores)
-    codes = _codes(stored, stage)
-    share = 1.0 / (len(stored["tree_info"]) // scores) if stored["average_output"] else 1.0
+    # Of a forest, probabilities are those of the mean, but its raw scores are sums.
+    rounds = len(stored["tree_info"]) // scores if stored["average_output"] else 1
+    told = dict(each.split(":") for each in options if ":" in each)
+    link = _link(name, float(told.get("sigmoid", 1)) / rounds, scores)
+    flat = _Flat(scores, _codes(stored, stage))
     trees = [
-        _Flat(scores, each["tree_index"] % scores, codes).tree(each["tree_structure"], share)
+        flat.tree(each["tree_structure"], each["tree_index"] % scores)
         for each in stored["tree_info"]
     ]
-    points = {
-        int(column): np.arange(-1, 512, dtype=np.float64)
-        for tree in trees
-        for node in tree.chosen
-        if (column := tree.column[node]) not in codes
-    }
     found = Sum(
         classes=tuple(np.asarray(model.classes_).tolist()),
         scores=scores,
@@ -64,17 +63,16 @@ def read_lightgbm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         ask=lambda rows: model.booster_.predict(rows, raw_score=True),
         bias=np.zeros(scores),
         trees=tuple(trees),
-        points=points,
+        cuts={column: np.array(sorted(each)) for column, each in flat.cuts.items()},
     )
     return found, stage
 
 
-def _link(name: str, options: Mapping[str, str], scores: int) -> Link:
+def _link(name: str, steep: float, scores: int) -> Link:
     if name in ("multiclass", "multiclassova") and scores > 1:
         return Link(fuzz=DOUBLE)
     if name != "binary":
         raise Unreadable(f"LightGBM with the objective {name!r} is not known")
-    steep = float(options.get("sigmoid", 1))
 
     def share(score: NDArray[np.float64]) -> NDArray[np.float64]:
         return logistic(steep * score)
@@ -87,7 +85,7 @@ def _codes(stored: Mapping[str, Any], stage: Stage) -> Codes:
     kinds = [
         place
         for place, column in enumerate(stage.columns)
-        if column.source is not None and not stage.bench.view.columns[column.source].is_number
+        if column.source is not None and _is_text(stage.bench.view.columns[column.source])
     ]
     known = stored.get("pandas_categorical") or []
     if len(known) != len(kinds):
@@ -102,6 +100,11 @@ def _codes(stored: Mapping[str, Any], stage: Stage) -> Codes:
     }
 
 
+def _is_text(column: ColumnView) -> bool:
+    """Tell whether a column holds neither numbers nor truth values, which are numbers to LightGBM."""
+    return not column.is_number and not pd.api.types.is_bool_dtype(column.dtype)
+
+
 def _past_zero(bound: float) -> float:
     """Return where a bound lies for values as LightGBM takes them: whatever is as near to zero as `ZERO` is zero."""
     if -ZERO <= bound < 0:
@@ -109,20 +112,32 @@ def _past_zero(bound: float) -> float:
     return ZERO if 0 <= bound < ZERO else bound
 
 
-class _Flat:
-    """A tree of nested nodes as arrays; lives for one tree."""
+def _zero_test(bound: float, *, zero_left: bool) -> Callable[[Any], Mask]:
+    """Return the test of a node to which zero is a missing value."""
 
-    def __init__(self, scores: int, place: int, codes: Codes) -> None:
-        self.scores, self.place, self.codes = scores, place, codes
+    def test(values: Any) -> Mask:
+        numbers = np.asarray(values, dtype=np.float64)
+        gone = np.isnan(numbers) | (np.abs(numbers) <= ZERO)
+        return np.where(gone, zero_left, numbers <= bound)
+
+    return test
+
+
+class _Flat:
+    """Makes arrays of trees of nested nodes, one after the other, and keeps where tests of their own change."""
+
+    def __init__(self, scores: int, codes: Codes) -> None:
+        self.scores, self.codes = scores, codes
+        self.cuts: dict[int, set[float]] = {}
+
+    def tree(self, root: Mapping[str, Any], place: int) -> Tree:
         self.rows: list[tuple[int, float, bool]] = []
         self.values: list[float] = []
         self.children: list[tuple[int, int]] = []
-        self.chosen: dict[int, Any] = {}
-
-    def tree(self, root: Mapping[str, Any], share: float) -> Tree:
+        self.chosen: dict[int, Callable[[Any], Mask]] = {}
         self._add(root)
         values = np.zeros((len(self.rows), self.scores))
-        values[:, self.place] = np.array(self.values) * share
+        values[:, place] = self.values
         return Tree.of_nodes(self.rows, self.children, values, self.chosen)
 
     def _add(self, node: Mapping[str, Any]) -> int:
@@ -134,29 +149,29 @@ class _Flat:
             self.rows.append((-1, 0.0, False))
             self.values.append(float(node["leaf_value"]))
             return place
-        column = int(node["split_feature"])
-        bound = 0.0
-        if node["decision_type"] == "==":
-            members = [int(each) for each in node["threshold"].split("||")]
-            self.chosen[place] = coded_test(
-                members, self.codes.get(column), inside=True, missing=False
-            )
-        else:
-            bound = _past_zero(float(node["threshold"]))
-        self.rows.append((column, bound, self._missing(node, bound)))
+        self.rows.append(self._asked(node, place))
         self.values.append(0.0)
         self.children[place] = (self._add(node["left_child"]), self._add(node["right_child"]))
         return place
 
-    @staticmethod
-    def _missing(node: Mapping[str, Any], bound: float) -> bool:
-        """Tell whether a missing value goes left: as the node says, or as zero where it knows of none."""
-        match node["missing_type"]:
-            case "NaN":
-                return bool(node["default_left"])
-            case "None":
-                return bound >= 0
-            case _ if bool(node["default_left"]) == (bound >= 0):
-                return bound >= 0
-            case _:
-                raise Unreadable("LightGBM was trained with zero as a missing value")
+    def _asked(self, node: Mapping[str, Any], place: int) -> tuple[int, float, bool]:
+        """Return the column, the bound, and whether a missing value goes left: as zero where the node knows of none."""
+        column, left = int(node["split_feature"]), bool(node["default_left"])
+        if node["decision_type"] == "==":
+            members = [int(each) for each in node["threshold"].split("||")]
+            codes = self.codes.get(column)
+            self.chosen[place] = coded_test(
+                members, codes, inside=True, missing=False, truncated=True
+            )
+            if codes is None:
+                ends = {float(each + step) for each in members for step in (0, 1)}
+                self._cut(column, {-1.0, *np.nextafter(list(ends), -np.inf).tolist()})
+            return column, 0.0, False
+        bound = _past_zero(float(node["threshold"]))
+        if node["missing_type"] == "Zero":
+            self.chosen[place] = _zero_test(bound, zero_left=left)
+            self._cut(column, {bound, ZERO, float(np.nextafter(-ZERO, -np.inf))})
+        return column, bound, left if node["missing_type"] == "NaN" else bound >= 0
+
+    def _cut(self, column: int, bounds: set[float]) -> None:
+        self.cuts.setdefault(column, set()).update(bounds)
