@@ -143,7 +143,7 @@ def beside_milp(name: str, data: Data, *, rows: int, limit: float, seed: int) ->
             change = program.change(row, margin)
         cost = change and change[0]
         found[_beside(plan.cost if isinstance(plan, Found) else None, cost)] += 1
-    times = ", ".join(f"{kind} {1000 * median(each):.1f}" for kind, each in seconds.items())
+    times = ", ".join(f"{kind} {1000 * median(each):.2f}" for kind, each in seconds.items())
     compared = ", ".join(f"{count} {word}" for word, count in found.items())
     return f"{name:7} LR beside a MILP {len(people):4} people: {compared}; median ms: {times}"
 

@@ -42,6 +42,16 @@ class CountedScaler(StandardScaler):  # type: ignore[misc]
         return super().transform(X, copy)
 
 
+class CountedEncoder(OneHotEncoder):  # type: ignore[misc]
+    """An encoder that counts the times it is run."""
+
+    runs = 0
+
+    def transform(self, X: Any) -> Any:
+        type(self).runs += 1
+        return super().transform(X)
+
+
 def people() -> pd.DataFrame:
     table = loans(300)
     table["debt"] = table["debt"].where(table["age"] % 7 != 0)
@@ -245,6 +255,19 @@ def test_what_transformers_make_of_a_value_is_asked_once() -> None:
     for _ in range(2):
         encoded.accepts([[12_345, *row[1:]]])
         assert CountedScaler.runs == 1
+
+
+def test_only_the_transformers_of_a_new_value_are_run() -> None:
+    model = make_pipeline(encoder(CountedEncoder(), filled(CountedScaler())), LogisticRegression())
+    encoded = opened(model).encoded
+    assert encoded is not None
+    row = [each[0] for each in people().head(1).to_dict("list").values()]
+    CountedScaler.runs = CountedEncoder.runs = 0
+    told = encoded.answer([[12_345, *row[1:]]]).told
+    assert (CountedScaler.runs, CountedEncoder.runs) == (1, 0)
+    table = people().head(1).assign(income=12_345)
+    assert told is not None
+    assert told[:, 0].tolist() == model.predict_proba(table)[:, 1].tolist()
 
 
 @pytest.mark.parametrize(

@@ -63,15 +63,19 @@ class AloneParts:
         if value is None or name not in self._lines:
             return total
         number = float(value)
-        for line in self._lines[name]:
-            if isinstance(line, Curve):
-                more = line.of(np.array([number]))[0].tolist()
-            else:
-                more = [
-                    0.0 if math.isnan(number) else number * each for each in line.slope.tolist()
-                ]
-            total = tuple([a + b for a, b in zip(total, more, strict=True)])
+        for line, slopes in self._slopes[name]:
+            more = line.of(np.array([number]))[0].tolist() if slopes is None else slopes
+            by = 1.0 if slopes is None else 0.0 if math.isnan(number) else number
+            total = tuple([a + by * b for a, b in zip(total, more, strict=True)])
         return total
+
+    @cached_property
+    def _slopes(self) -> dict[str, list[tuple[ScoreLine | Curve, list[float] | None]]]:
+        """Return the lines and curves that read each feature, and the slopes of lines."""
+        return {
+            name: [(e, None if isinstance(e, Curve) else e.slope.tolist()) for e in lines]
+            for name, lines in self._lines.items()
+        }
 
     @cached_property
     def _rows(self) -> dict[str, list[tuple[float, ...]]]:
@@ -84,10 +88,17 @@ class AloneParts:
 
     def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
         """Return what gains add up to at least in a state of a box that may be accepted."""
-        slack, most = self._slack(size), self.score.bias
-        if self.rest is not None:
-            most = np.full(len(most), np.inf) if boxes is None else self.rest.most(boxes)
+        slack = self._slack(size)
+        if self.rest is None:
+            return tuple([each - slack for each in self._asked])
+        most = np.full(self.score.margins, np.inf) if boxes is None else self.rest.most(boxes)
         return tuple((self.score.refused_below - slack - most).tolist())
+
+    @cached_property
+    def _asked(self) -> list[float]:
+        """Return what gains must add up to where no part reads several features."""
+        asked: list[float] = (self.score.refused_below - self.score.bias).tolist()
+        return asked
 
     def _slack(self, size: float) -> float:
         return SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size + 1)

@@ -7,7 +7,7 @@ transformer itself, to the very float.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -154,6 +154,8 @@ class Stage:
     columns: tuple[StageColumn, ...]
     run: Callable[[pd.DataFrame], Any]
     bench: Bench
+    beside: tuple[tuple[slice, Stage], ...] = ()
+    """Stages whose columns stand side by side here, each in its place, where one can be run without the others."""
 
     def matrix(self, frame: pd.DataFrame) -> NDArray[Any]:
         """Return rows of the table as they are at this stage, as an array."""
@@ -244,7 +246,7 @@ class Stage:
 
     def then(self, run: Callable[[Any], Any], columns: Sequence[StageColumn]) -> Stage:
         """Return the stage behind a transformer."""
-        return replace(self, columns=tuple(columns), run=lambda frame: run(self.run(frame)))
+        return Stage(tuple(columns), lambda frame: run(self.run(frame)), self.bench)
 
 
 def first_stage(view: View, frame: pd.DataFrame, names: Sequence[Any], run: Any) -> Stage:

@@ -54,6 +54,7 @@ def _by_column(transformer: Any, stage: Stage) -> Stage:
     columns: list[StageColumn | None] = [None] * max(
         (each.stop for each in transformer.output_indices_.values()), default=0
     )
+    beside = []
     for name, part, given in transformer.transformers_:
         where = transformer.output_indices_[name]
         if part == "drop" or where.stop == where.start:
@@ -61,8 +62,10 @@ def _by_column(transformer: Any, stage: Stage) -> Stage:
         places = _places(given, stage, names)
         inner = pass_through(part, select(stage, places, _picker(given, names)))
         columns[where] = inner.columns
+        beside.append((where, inner))
     assert None not in columns, "every column of a ColumnTransformer comes from one of its parts"
-    return stage.then(transformer.transform, [each for each in columns if each is not None])
+    whole = stage.then(transformer.transform, [each for each in columns if each is not None])
+    return replace(whole, beside=tuple(beside))
 
 
 def _places(given: Any, stage: Stage, names: Any) -> list[int]:

@@ -128,6 +128,8 @@ class View:
         self, row: Mapping[str, Any] | pd.Series, states: Sequence[Mapping[str, Any]]
     ) -> list[list[Any]]:
         """Return the same as the cells of each column, before they are of its type."""
+        if isinstance(row, pd.Series):
+            row = dict(zip(row.index, row.array, strict=True))
         start = self.row(row)
         columns = []
         for each in self.columns:
@@ -141,6 +143,10 @@ class View:
         return _table(
             {e.name: _column(own, e.dtype) for e, own in zip(self.columns, cells, strict=True)}
         )
+
+    def column(self, place: int, cells: list[Any]) -> pd.Series | np.ndarray:
+        """Return cells of one column in its type."""
+        return _column(cells, self.columns[place].dtype)
 
     def ends(
         self,

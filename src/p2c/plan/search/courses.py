@@ -87,21 +87,25 @@ class SpanOptions(Options):
 
 def sides(transitions: Transitions, index: int) -> Iterator[range]:
     """Yield the places of each region on each side of the person's own, outward; upward where all cost the same."""
-    person, axis = transitions.person, transitions.person.space.axes[index]
-    start, action = person.places[index], axis.feature.action
-    missing = person.missing(index, start)
-    for region in axis.regions:
+    for region in transitions.person.space.axes[index].regions:
         assert isinstance(region, range)
-        if missing:
-            yield region
-            continue
-        first = _first_from(transitions, index, region)
-        below = range(region[0], first)
-        above = range(first + (first == start), region[-1] + 1)
-        if below and action is not Action.UP:
-            yield below if person.prices.even[index] else below[::-1]
-        if above and action is not Action.DOWN:
-            yield above
+        yield from sides_of(transitions, index, region)
+
+
+def sides_of(transitions: Transitions, index: int, region: range) -> Iterator[range]:
+    """Yield the places of one region on each side of the person's own."""
+    person, action = transitions.person, transitions.person.space.axes[index].feature.action
+    start = person.places[index]
+    if person.missing(index, start):
+        yield region
+        return
+    first = _first_from(transitions, index, region)
+    below = range(region[0], first)
+    above = range(first + (first == start), region[-1] + 1)
+    if below and action is not Action.UP:
+        yield below if person.prices.even[index] else below[::-1]
+    if above and action is not Action.DOWN:
+        yield above
 
 
 def _first_from(transitions: Transitions, index: int, region: range) -> int:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.person import grid_measures
-from p2c.plan.search.courses import STAY, sides
+from p2c.plan.search.courses import STAY, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,16 +123,21 @@ def _lined_runs(search: LineSearch, axis: int) -> Iterator[Run]:
     survey, person = search.survey, search.options.transitions.person
     start, by_effort = person.places[axis], person.space.kept(per_effort)
     own = survey.gain(axis, start)[0]
-    for places in sides(search.options.transitions, axis):
-        near, far = survey.gain(axis, places[0])[0] - own, survey.gain(axis, places[-1])[0] - own
-        if near <= 0 and far <= 0:
-            continue
-        first, second = (
-            person.effort(axis, start, place) * by_effort + person.way(axis, start, place)
-            for place in (places[0], places[min(1, len(places) - 1)])
-        )
-        more = (far - near) / max(len(places) - 1, 1)
-        yield Run(places, first, second - first, near, more, ())
+
+    def price(place: int) -> int:
+        return person.effort(axis, start, place) * by_effort + person.way(axis, start, place)
+
+    for region in person.space.axes[axis].regions:
+        assert isinstance(region, range)
+        # What its ends add is known to everybody, and between them goes a line.
+        low, high = survey.gain(axis, region[0])[0], survey.gain(axis, region[-1])[0]
+        upward = (high - low) / max(len(region) - 1, 1)
+        for places in sides_of(search.options.transitions, axis, region):
+            near, more = low + (places[0] - region[0]) * upward - own, places.step * upward
+            last = len(places) - 1
+            if not max(near, near + last * more) <= 0:
+                first = price(places[0])
+                yield Run(places, first, price(places[1]) - first if last else 0, near, more, ())
 
 
 def per_effort(space: Space) -> int:
