@@ -46,20 +46,26 @@ def with_moves() -> Problem:
     return Problem.from_dict({**LARGE, "features": features})
 
 
-def test_a_large_problem_with_moves_is_handed_over(handed_over: list[Plan]) -> None:
-    problem = with_moves()
+def with_supported_effects() -> Problem:
+    return Problem.from_dict({**LARGE, "effects": "supported"})
+
+
+def test_a_large_problem_with_supported_effects_is_handed_over(handed_over: list[Plan]) -> None:
+    problem = with_supported_effects()
     assert not problem.compiled.is_small
-    assert ask("auto", problem, ROW).cost == 10
+    assert ask("auto", problem, ROW).cost == 5
     assert len(handed_over) == 1
 
 
-def test_where_sets_of_actions_come_first_our_own_planner_answers(handed_over: list[Plan]) -> None:
-    problem = Problem.from_dict(LARGE)
+@pytest.mark.parametrize(("problem", "cost"), [(Problem.from_dict(LARGE), 5), (with_moves(), 10)])
+def test_where_sets_of_actions_or_routes_come_first_our_own_planner_answers(
+    problem: Problem, cost: float, handed_over: list[Plan]
+) -> None:
     assert not problem.compiled.is_small
-    assert ask("auto", problem, ROW).cost == 5
+    assert ask("auto", problem, ROW).cost == cost
     assert not handed_over
 
 
 def test_a_limit_that_is_over_hands_nothing_over(handed_over: list[Plan]) -> None:
-    assert ask("auto", with_moves(), ROW, time_limit=0).status == "gave_up"
+    assert ask("auto", with_supported_effects(), ROW, time_limit=0).status == "gave_up"
     assert not handed_over

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
 
 PATIENCE = 0.2
-"""Seconds that our own planner has, on features with moves and supported effects, before it hands over."""
+"""Seconds that our own planner has, where it follows states one by one, before it hands over."""
 
 
 @dataclass(frozen=True)

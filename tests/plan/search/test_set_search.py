@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
+from benchmarks.handover import with_moves
+from benchmarks.synthetic import synthetic
 from benchmarks.unplanted import SIZES, unplanted
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import GaveUp
 from p2c.plan.planner import search_plan
+from p2c.plan.search import best_first
 from p2c.plan.search.arrivals import arrivals
-from p2c.plan.search.best_first import Limits, best_first
+from p2c.plan.search.best_first import Limits
 from p2c.plan.search.states import StateSearch
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import best_plan
 from tests.plan.search.test_stopovers import Counted
+from tests.plan.test_agreement import compare
 from tests.strategies import seeded_problems
 
 Document = dict[str, Any]
@@ -69,6 +74,63 @@ def test_choosing_the_set_first_agrees_with_the_slow_planner_on_many_more(seed: 
         agrees(*world)
 
 
+def along_moves(document: Document, seed: str) -> Document:
+    """Return a problem in which most lists of values have moves drawn at random."""
+    rng = Random(seed)
+    features = {name: dict(keys) for name, keys in document["features"].items()}
+    for keys in features.values():
+        if keys["type"] in ("category", "ordinal") and "moves" not in keys and rng.random() < 0.7:
+            values = keys["values"]
+            keys["moves"] = {
+                start: [end for end in values if end != start and rng.random() < 0.5]
+                for start in values
+            }
+        if "moves" in keys and keys.get("action") == "fixed":
+            keys["action"] = "free"
+    rest = {key: value for key, value in document.items() if key != "effects"}
+    return rest | {"features": features}
+
+
+def agree_along_moves(seed: int, count: int) -> int:
+    """Compare with the slow planner where features that people set have moves, and return on how many problems."""
+    compared = 0
+    for number, (document, row) in enumerate(seeded_problems(seed, count)):
+        told = along_moves(document, f"{seed} {number}")
+        theory = Problem.from_dict(told).theory
+        moved = [each for each in theory.features if each.moves and each.action.is_direct]
+        if moved and Problem.from_dict(told).compiled.selects:
+            difference = compare(told, row)
+            assert not difference, f"{difference}\n{told!r}\n{row!r}"
+            compared += 1
+    return compared
+
+
+@pytest.fixture(params=[0, best_first.HARD])
+def hard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every search count as hard from its beginning, so that what costs more is tried as well; then as ever."""
+    monkeypatch.setattr(best_first, "HARD", request.param)
+
+
+@pytest.mark.usefixtures("hard")
+def test_choosing_routes_first_agrees_with_the_slow_planner() -> None:
+    assert agree_along_moves(58, 150) >= 50
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.parametrize("seed", range(100, 145))
+def test_choosing_routes_first_agrees_with_the_slow_planner_on_many_more(seed: int) -> None:
+    assert agree_along_moves(seed, 100) >= 30
+
+
+def test_features_with_moves_are_set_with_few_nodes() -> None:
+    document, rows = synthetic(30, 100, 40, seed=1, people=4, changes=(3, 6))
+    problem = Problem.from_dict(with_moves(document, most=2))
+    for row in rows:
+        limits = Limits(nodes=600)
+        assert search_plan(dynamics_of(problem, row), limits).status != "gave_up"
+
+
 def sets_agree_with_states(document: Document, row: Document) -> bool:
     """Compare first paths on which nothing is set in vain, everything being free to be set; tell whether there is one."""
     told = fitted(document)
@@ -79,7 +141,7 @@ def sets_agree_with_states(document: Document, row: Document) -> bool:
     if transitions.judge(transitions.person.places).goal:
         return False
     states = StateSearch(transitions, problem.compiled.relevant, lambda arrival: arrival)
-    expected = next(best_first(states.leads(), Limits()), None)
+    expected = next(best_first.best_first(states.leads(), Limits()), None)
     found = next(arrivals(transitions, Limits()), None)
     assert (found and found.key) == (expected and expected.key), f"{told!r}\n{row!r}"
     return found is not None
@@ -143,7 +205,8 @@ def test_actions_that_stir_nothing_stand_where_ties_want_them() -> None:
     ("keys", "features"),
     [
         ({"effects": "supported"}, {}),
-        ({}, {"c": {"moves": {"x": ["y"]}}}),
+        ({}, {"e": {"action": "free", "moves": {"off": ["on"]}}}),
+        ({}, {"c": {"values": [*"abcdxy"], "moves": {each: [*"abcdxy"] for each in "abcdxy"}}}),
     ],
 )
 def test_it_is_not_used_where_the_order_may_change_the_cost(

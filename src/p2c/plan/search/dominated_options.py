@@ -33,8 +33,9 @@ def better_options(reach: RelaxedReach) -> BetterOptions:
     for axis, options in reach.on_axis.items():
         if axis in reach.transitions.own_matters or axis in reach.moves_of:
             continue
-        if axis in reach.transitions.person.space.judged_axes:
-            # A model tells apart what rules do not.
+        space = reach.transitions.person.space
+        if axis in space.judged_axes or space.axes[axis].feature.moves_from is not None:
+            # A model tells apart what rules do not, and what lies on the way by moves counts, too.
             continue
         own, listed = reach.own[axis], []
         alike = {own & ~blamed: [own]}

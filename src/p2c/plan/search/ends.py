@@ -80,7 +80,7 @@ class Ends:
             limits.check()
             stirred: dict[Stand, None] = {}
             for position, number in enumerate(chosen):
-                before = self._rest(chosen[:position] + chosen[position + 1 :], limits, still)
+                before = self._rest(self.options.before(chosen, position), limits, still)
                 stirred |= before if self._leaves(number) else self._after(number, before)
             frame = self._frame(chosen)
             settled = self._settled.setdefault((frame.seen, still), {})

@@ -47,7 +47,8 @@ class InfluencingOptions:
                 continue
             own = transitions.body(axis, transitions.person.places[axis])
             for number in numbers(self.all.by_axis.get(axis, 0)):
-                if (own ^ transitions.body(axis, self.all.listed[number].end)) & rules:
+                route = self.all.listed[number].route
+                if any((own ^ transitions.body(axis, place)) & rules for place in route):
                     mask |= 1 << number
         return mask
 

@@ -186,7 +186,7 @@ class Landmarks:
     def _tested(self, rule: int, axis: int, prospect: Prospect, *, failing: bool) -> int:
         moves = self.reach.moves_of.get(axis)
         if moves is None:
-            return self.reach.mending(rule, axis)[failing] & self.left
+            return self.reach.meeting(rule, axis)[failing] & self.left
         regions = moves.passing(rule) ^ (moves.grid if failing else 0)
         start = self.reach.start[self.reach.position[axis]]
         if start & ~moves.grid and (self.reach.own[axis] >> rule & 1) != failing:

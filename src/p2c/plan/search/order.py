@@ -88,7 +88,8 @@ class Ordering:
         )
         effort, way = sum(map(self.price, self.chosen)), sum(each.way for each in listed)
         left = tuple(sorted(self.chosen, key=lambda n: self.options.listed[n][2:4]))
-        key = Key(effort=effort, length=len(listed) + astray, way=way, sequence=())
+        length = sum(len(each.route) for each in listed) + astray
+        key = Key(effort=effort, length=length, way=way, sequence=())
         return Partway(key, places, left, (), None)
 
     def price(self, number: int) -> int:
@@ -148,10 +149,12 @@ def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
         yield _made(ordering, path, move, path.left)
     if not effects:
         for place, number in enumerate(path.left):
-            left = path.left[:place] + path.left[place + 1 :]
-            axis = ordering.options.listed[number].axis
+            others = path.left[:place] + path.left[place + 1 :]
+            option = ordering.options.listed[number]
+            axis = option.axis
             for end, among in ordering.targets(number, path.places[axis]):
                 move = Move(axis, path.places[axis], end, True, 0, False, among)
+                left = path.left if end in option.via else others
                 following = _made(ordering, path, move, left, number)
                 if ordering.transitions.lasts(axis, following.places):
                     yield following

@@ -119,6 +119,20 @@ class RelaxedReach:
         """Return, for each option, the rules whose tests pass where it leads; none where that may be anywhere."""
         return tuple(map(self._end_of, self.options))
 
+    @cached_property
+    def passed(self) -> tuple[tuple[int, int], ...]:
+        """Return, for each option, the rules whose tests pass at some and at all of the places that it comes to."""
+        bodies = self.transitions.bodies
+        return tuple(
+            (end, end)
+            if not option.via
+            else (
+                reduce(or_, (bodies[option.axis][place] for place in option.via), end),
+                reduce(and_, (bodies[option.axis][place] for place in option.via), end),
+            )
+            for option, end in zip(self.options, self.ends, strict=True)
+        )
+
     def _end_of(self, option: Option) -> int:
         if option.axis in self.moves_of:
             return 0
@@ -196,8 +210,14 @@ class RelaxedReach:
             number
             for number in stirring
             if (axis := self.options[number].axis) not in still
-            and (axis in apart or (self.own[axis] ^ self.ends[number]) & noticing)
+            and (axis in apart or self.shown(number) & noticing)
         )
+
+    def shown(self, number: int) -> int:
+        """Return the rules whose tests come out otherwise than at first at some place that an option comes to."""
+        own = self.own[self.options[number].axis]
+        some, every = self.passed[number]
+        return own ^ some | own ^ every
 
     def set_last(self, chosen: tuple[int, ...]) -> frozenset[int]:
         """Return the governed features that some options set and no other governed feature notices.
@@ -247,8 +267,9 @@ class RelaxedReach:
         axis = self.options[number].axis
         moves = self.moves_of.get(axis)
         if moves is None:
-            may_of[axis] |= self.ends[number]
-            must_of[axis] &= self.ends[number]
+            some, every = self.passed[number]
+            may_of[axis] |= some
+            must_of[axis] &= every
             return
         regions[self.position[axis]] |= moves.grid
         may_of[axis], must_of[axis] = self.bodies(moves, regions[self.position[axis]])
@@ -479,5 +500,15 @@ class RelaxedReach:
         return known
 
     def noticed(self, rule: int, axis: int) -> int:
-        """Return the options on a feature after which a rule's tests on it come out otherwise than at first."""
-        return self.mending(rule, axis)[self.own[axis] >> rule & 1]
+        """Return the options on a feature with which a rule's tests on it come out otherwise than at first."""
+        return self.meeting(rule, axis)[self.own[axis] >> rule & 1]
+
+    def meeting(self, rule: int, axis: int) -> tuple[int, int]:
+        """Return the options on a feature that come to a place where a rule's tests pass, and to one where they fail."""
+        passing, failing = self.mending(rule, axis)
+        if self.transitions.person.space.axes[axis].feature.moves_from is not None:
+            for number in numbers(self.on_axis.get(axis, 0)):
+                some, every = self.passed[number]
+                passing |= (some >> rule & 1) << number
+                failing |= (~every >> rule & 1) << number
+        return passing, failing

@@ -7,8 +7,9 @@ reason are branched on (goal-directed, as s(CASP) is), and all reasons together 
 at what may still come, `landmarks` at what surely does not, `order` puts a set in order; where these do not decide, all
 orders of the set are followed to their ends.
 
-This needs effects that only follow from changes, and features that are set at most once: effects are `triggered`, and no
-feature that is set has `moves`. Other problems are searched state by state.
+This needs effects that only follow from changes, and features that are set at most once, or along few routes of `moves`, each of
+which is an option of its own: effects are `triggered`, and what has `moves` and is set has no causal rules. Other problems are
+searched state by state.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.axis import OFF
@@ -331,8 +333,9 @@ def choice_key(options: Options, chosen: tuple[int, ...], effort: int, bound: in
     governed = options.space.governed_axes
     if bound > effort or any(each.axis in governed for each in listed):
         return Key(effort=bound, length=len(chosen) + (bound > effort), way=way, sequence=())
-    sequence = tuple(sorted((each.axis, each.end) for each in listed))
-    return Key(effort=bound, length=len(chosen), way=way, sequence=sequence)
+    ordered = sorted(listed, key=lambda each: each.axis)
+    sequence = tuple([(each.axis, place) for each in ordered for place in each.route])
+    return Key(effort=bound, length=len(sequence), way=way, sequence=sequence)
 
 
 class OrderLead(NamedTuple):
@@ -356,8 +359,9 @@ class OrderLead(NamedTuple):
 def _joined(own: Places, arrival: Arrival, calm: list[Option]) -> Arrival:
     """Return a path with calm actions slipped in, each before the first direct action that comes after it."""
     waiting = [
-        Move(each.axis, own[each.axis], each.end, True, 0, False, each.among)
+        Move(each.axis, start, end, True, 0, False, each.among if end == each.end else (end,))
         for each in sorted(calm, key=lambda each: each.axis, reverse=True)
+        for start, end in reversed(list(pairwise((own[each.axis], *each.route))))
     ]
     made: list[Move] = []
     for move in arrival.moves:

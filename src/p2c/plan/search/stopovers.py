@@ -58,8 +58,10 @@ class Stopovers:
             seen = self._noticing & reach.ends[number]
             if option.axis in reach.moves_of or option.axis in apart:
                 found.append(number)
-            elif seen == self._noticing & reach.own[option.axis]:
+            elif not self._noticing & reach.shown(number):
                 found.append(-1)
+            elif option.via:
+                found.append(number)
             else:
                 found.append(firsts.setdefault((option.axis, seen), number))
         return tuple(found)
