@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,11 @@ def test_where_a_model_is_only_asked_nobody_is_said_to_have_no_way(loans: pd.Dat
     page = audit.report(format="md").decode()
     assert "The model could only be asked, not read" in page
     assert "Every refused person" not in page
+    assert re.search(
+        "searched for by rules that agree with the model on [0-9.]+% of the rows", page
+    )
+    assert "The search is exact" not in page
+    assert "| what counts as a yes | the model accepts |" in page
 
 
 def test_recorded_decisions_are_audited_by_the_rules_learned_from_them(loans: pd.DataFrame) -> None:

@@ -85,7 +85,7 @@ def bars_svg(bars: Sequence[Bar], *, title: str, told: str, language: str) -> st
     shapes: list[Markup] = []
     top = 8.0
     for bar in bars:
-        lines = wrap(bar.name, WIDTH - 20, 13, most=2)
+        lines = wrap(bar.name, WIDTH - 20, 13, most=4)
         height = 17.0 * len(lines)
         wide = max(bar.count / most * room, 1.0)
         shapes += [
