@@ -64,16 +64,18 @@ def _objects(definitions: dict[str, Any]) -> list[str]:
 def commands_page() -> str:
     """Return every command with its arguments and options, from the command line itself."""
     import typer
+    from typer.core import TyperGroup
     from typer.main import get_command
 
     from p2c.cli.app import app
 
     whole = get_command(app)
-    assert hasattr(whole, "list_commands")
+    assert isinstance(whole, TyperGroup)
     context = typer.Context(whole, info_name="p2c")
     parts = ["# Commands", str(whole.help), EXIT_CODES]
     for name in whole.list_commands(context):
         command = whole.get_command(context, name)
+        assert command is not None, "it was listed"
         parts += [
             f"## p2c {name}",
             cell(command.help or ""),
@@ -140,7 +142,8 @@ def _route(route: dict[str, Any], definitions: dict[str, Any]) -> Iterator[str]:
         yield f"Takes {kind(body['schema'], definitions)} as JSON."
     lines = ["| status | answer | meaning |", "| --- | --- | --- |"]
     for status, answer in route["responses"].items():
-        schema = next(iter(answer.get("content", {}).values()), {}).get("schema", {})
+        content: dict[str, Any] = answer.get("content", {})
+        schema: dict[str, Any] = next((each.get("schema", {}) for each in content.values()), {})
         what = kind(schema, definitions) if schema else ""
         lines.append(f"| {status} | {what} | {cell(answer['description'])} |")
     yield "\n".join(lines)

@@ -56,7 +56,8 @@ def _plain(schema: Schema, definitions: Schema) -> str:
     if what == "object" and isinstance(schema.get("additionalProperties"), dict):
         inner = schema["additionalProperties"]
         return f"table of {kind(inner, definitions)}" if inner else "table"
-    return {"string": "text", "boolean": "true or false", "object": "table"}.get(what, what)
+    named = {"string": "text", "boolean": "true or false", "object": "table"}
+    return named.get(what, str(what))
 
 
 def _default(schema: Schema) -> str:
