@@ -29,6 +29,7 @@ from p2c.errors import P2CError
 from p2c.learn.causal.learning import learn_causal_rules
 from p2c.learn.causal.review import write_review
 from p2c.learn.tables.domains import domain_from_frame
+from p2c.learn.tables.files import open_table
 from p2c.problem import Problem
 from tests.lending import loans
 
@@ -269,3 +270,33 @@ def test_an_edit_is_accepted_by_the_command_that_the_refusal_names(
     other.write_text(problem_to_toml({"goal": "a(X,1)", "rules": "", "features": {}}))
     with pytest.raises(P2CError, match="is no folder with a model"):
         run("lint", other, "--accept")
+
+
+def test_catboost_is_told_what_stood_in_empty_cells_of_text_when_it_was_trained(
+    tmp_path: Path,
+) -> None:
+    catboost = pytest.importorskip("catboost")
+    table = applicants().drop(columns="number")
+    table["job"] = table["job"].where(table["age"] % 5 > 0)
+    table["debt"] = table["debt"].where(table["age"] % 7 > 0)
+    data, model, folder = (tmp_path / each for each in ("people.csv", "model.cbm", "desk"))
+    table.to_csv(data, index=False)
+    rows = table.drop(columns="paid").fillna({"job": "missing"})
+    quiet = {"iterations": 20, "verbose": 0, "allow_writing_files": False}
+    learner = catboost.CatBoostClassifier(**quiet)
+    learner.fit(rows, table["paid"], cat_features=["job", "sex"]).save_model(str(model))
+    asked = ("fit", model, "--data", data, "--target", "paid", "--desired", "yes", "-o", folder)
+    with pytest.raises(P2CError, match=r"column 'job': a cell is empty, .* --empty TEXT"):
+        run(*asked)
+    shown = run(*asked, "--empty", "missing")
+    assert "read exactly" in shown.output
+    next_command = shlex.split(shown.output.rpartition("next: p2c ")[2])
+    assert json.loads(run(*next_command, "--json").output)["model"]["verified"]
+
+
+def test_empty_cells_of_text_alone_are_filled(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("job,debt,flag\nclerk,1,true\n,,\ncook,3,false\n")
+    frame = open_table(path, empty="none").frame
+    assert frame["job"].tolist() == ["clerk", "none", "cook"]
+    assert frame[["debt", "flag"]].isna().sum().tolist() == [1, 1]

@@ -17,6 +17,7 @@ from p2c.cli.learning import (
     DecimalComma,
     Desired,
     Down,
+    Empty,
     Fixed,
     Free,
     HeldOut,
@@ -66,6 +67,7 @@ def extract(
     weight: Weights = None,
     ignore: Ignored = None,
     decimal_comma: DecimalComma = False,
+    empty: Empty = None,
     held_out: HeldOut = 0.2,
     seed: Seed = 0,
     trust_pickle: Annotated[
@@ -82,7 +84,7 @@ def extract(
     if (model is None) == (decisions is None):
         raise P2CError("expected a model file or --decisions COLUMN, and not both")
     refuse_existing(output, problem)
-    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
+    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma, empty=empty)
     if model is not None:
         words = [*(trust or ()), *(["pickle"] if trust_pickle else [])]
         opened = open_stored(model, table, target=target, trust=Trust.of(words))

@@ -19,6 +19,7 @@ from p2c.cli.learning import (
     DecimalComma,
     Desired,
     Down,
+    Empty,
     Fixed,
     Free,
     Ignored,
@@ -74,6 +75,7 @@ def fit(
     causal: Causal = None,
     ignore: Ignored = None,
     decimal_comma: DecimalComma = False,
+    empty: Empty = None,
     scale: ScaleOption = ScaleName.RANGE,
     seed: Seed = 0,
     yes: Quiet = False,
@@ -91,7 +93,7 @@ def fit(
     if not replace_old:
         refuse_existing(output)
     words = tuple(trust or ())
-    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
+    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma, empty=empty)
     opened = open_stored(model, table, target=target, trust=Trust.of(words))
     rules = read_causal(causal)
     if _may_ask(yes):

@@ -43,6 +43,10 @@ Kept = Annotated[
 DecimalComma = Annotated[
     bool, typer.Option("--decimal-comma", help="Read 1.236,50 as the number 1236.5.")
 ]
+Empty = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="What stood in empty cells of text when it was trained."),
+]
 Ratio = Annotated[float, typer.Option(min=0, help="FOLD-SE: negatives for one positive in a rule.")]
 Tail = Annotated[
     float, typer.Option(min=0, max=0.99, help="FOLD-SE: the least share of rows for a rule.")

@@ -350,7 +350,9 @@ def shaper(model: Any, X: Any) -> Callable[[Any], Any]:
     names = trained_names(model, X)
     if names is not None:
         kinds = {} if array else trained_kinds(model, as_frame(X))
-        return partial(_named, names=names, kinds=kinds, by_place=array)
+        places: list[int] = getattr(model, "get_cat_feature_indices", list)()
+        filled = [names[place] for place in places]
+        return partial(_named, names=names, kinds=kinds, filled=filled, by_place=array)
     if array or hasattr(model, "n_features_in_"):
         return lambda frame: frame.to_numpy()
     return lambda frame: frame
@@ -395,12 +397,26 @@ def trained_kinds(model: Any, frame: pd.DataFrame) -> dict[Any, pd.CategoricalDt
 
 
 def _named(
-    frame: pd.DataFrame, *, names: list[Any], kinds: dict[Any, pd.CategoricalDtype], by_place: bool
+    frame: pd.DataFrame,
+    *,
+    names: list[Any],
+    kinds: dict[Any, pd.CategoricalDtype],
+    filled: list[Any],
+    by_place: bool,
 ) -> pd.DataFrame:
-    """Return the columns that a model was trained on, in its types; those of an array are known by their place."""
+    """Return the columns that a model was trained on, in its types; those of an array are known by their place.
+
+    CatBoost takes no empty cell in a category, `filled`: only who trained it knows what stood there in its place.
+    """
     if by_place and len(frame.columns) == len(names):
         return frame.set_axis(names, axis=1)
     absent = [str(name) for name in names if name not in frame.columns]
     if absent:
         raise P2CError(f"the table has no column '{absent[0]}', which the model was trained on")
+    for name in filled:
+        if frame[name].isna().any():
+            raise P2CError(
+                f"column '{name}': a cell is empty, which CatBoost does not take in a category; write there what the model"
+                " was trained with, such as 'nan' or 'missing': p2c fit does so with --empty TEXT"
+            )
     return frame[names].astype(kinds) if kinds else frame[names]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from p2c.domain.files import read_sheet
 from p2c.domain.row import read_number
@@ -118,9 +119,21 @@ class Table:
         return replace(self, frame=frame, seen=replace(self.seen, columns=seen))
 
 
-def open_table(path: Path, *, ignore: Iterable[str] = (), decimal_comma: bool = False) -> Table:
-    """Read a CSV or Parquet file and look at its columns; numbers with commas are read or refused, never guessed at."""
+def open_table(
+    path: Path,
+    *,
+    ignore: Iterable[str] = (),
+    decimal_comma: bool = False,
+    empty: str | None = None,
+) -> Table:
+    """Read a CSV or Parquet file and look at its columns; numbers with commas are read or refused, never guessed at.
+
+    `empty` is written into the empty cells of columns of text.
+    """
     frame = read_frame(path, without=ignore)
+    if empty is not None:
+        texts = [name for name in frame.columns if infer_dtype(frame[name]) == "string"]
+        frame = frame.assign(**{name: frame[name].fillna(empty) for name in texts})
     seen = look(frame)
     if decimal_comma:
         frame = with_decimal_commas(frame, seen)
