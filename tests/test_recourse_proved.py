@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,14 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScale
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c.learn.extract import logic
+from p2c.learn.extract.logic import extract_logic
+from p2c.learn.extract.surrogate import learn_ruleset
 from p2c.learn.model import NotRead, Read
 from p2c.recourse import Recourse
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODELS: dict[str, Any] = {
     "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
@@ -225,3 +232,65 @@ def test_places_of_a_weighed_number_are_put_in_order_where_a_path_passes_the_goa
         answer = recourse.plan(row)
         assert answer.optimal
         assert recourse.check(answer)
+
+
+@pytest.fixture
+def lessons(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count the times that rules are learned."""
+    found: list[int] = []
+
+    def counted(table: pd.DataFrame, *given: Any, **how: Any) -> Any:
+        found.append(len(table))
+        return learn_ruleset(table, *given, **how)
+
+    monkeypatch.setattr(logic, "learn_ruleset", counted)
+    return found
+
+
+def test_rules_in_the_place_of_a_model_that_was_read_are_learned_when_they_are_asked_for(
+    lessons: list[int], tmp_path: Path
+) -> None:
+    table = people()
+    model = LogisticRegression().fit(table, answers(table))
+    how: dict[str, Any] = {"desired": 1, "actions": {"age": "fixed"}, "causal": CAUSAL}
+    recourse = Recourse.fit(model, table, **how)
+    row = table[model.predict(table) == 0].iloc[3]
+    answer = recourse.plan(row)
+    recourse.nearest(row, 2)
+    recourse.plan(row, restrict={"saved": "fixed"})
+    recourse.plan_many(table.head(20))
+    recourse.audit(table.head(20))
+    assert recourse.why(row)
+    assert recourse.check(answer)
+    assert recourse.report(answer, format="md", audience="expert")
+    assert "model read" in repr(recourse)
+    assert lessons == []
+    assert recourse.extraction == extract_logic(model, table, desired=1)
+    assert len(lessons) == 2
+    assert recourse.problem.theory.model is None
+    recourse.save(tmp_path / "late")
+    assert len(lessons) == 2
+    assert recourse.plan(row).to_dict() == answer.to_dict()
+    # A folder is the same, whether rules were asked for before or are learned for it.
+    Recourse.fit(model, table, **how).save(tmp_path / "early")
+    late, early = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
+        for name in ("late", "early")
+    )
+    written = {"problem.toml", "sample.csv", "stand_in.lp"}
+    assert {name: late[name] for name in written} == {name: early[name] for name in written}
+    told = [json.loads(each["manifest.json"]) for each in (late, early)]
+    for key in ("extraction", "learned"):
+        assert told[0][key] == told[1][key]
+        assert told[0][key]
+    assert Recourse.load(tmp_path / "late").plan(row).to_dict() == answer.to_dict()
+
+
+def test_rules_of_a_model_that_is_only_asked_are_learned_at_once(lessons: list[int]) -> None:
+    table = people()
+    model = KNeighborsClassifier(3).fit(table, answers(table))
+    recourse = Recourse.fit(model, table, desired=1)
+    assert len(lessons) == 1
+    recourse.plan(table[model.predict(table) == 0].iloc[3])
+    assert recourse.extraction.fidelity > 0.5
+    assert len(lessons) == 1

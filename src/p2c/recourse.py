@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from p2c import answers
-from p2c.confirm.decider import Decider
+from p2c.confirm.decider import Decider, StandingRules
 from p2c.confirm.forcing import forcing_set
 from p2c.confirm.opening import standing_rules
 from p2c.confirm.result import VerifiedPlan
@@ -24,7 +24,7 @@ from p2c.folder.sample import sample_rows
 from p2c.folder.store import Fitted, open_folder, save_folder
 from p2c.learn.causal.adopt import with_causal_rules
 from p2c.learn.causal.review import Review
-from p2c.learn.extract.logic import Extraction, extract, outline_problem
+from p2c.learn.extract.logic import NAME, Extraction, describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model import NotRead, Read, read
 from p2c.learn.model.mlflow_folder import is_mlflow_folder, model_file
@@ -40,7 +40,7 @@ from p2c.report.plan_renderer import with_renderer
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
@@ -80,14 +80,27 @@ class Recourse:
     (True, {'income': 52, 'age': 30})
     """
 
-    problem: Problem
-    """The problem in which rules stand in for the model."""
-    extraction: Extraction
+    learned: Callable[[], tuple[Problem, Extraction]] = field(compare=False)
+    """What gives the rules that stand in for the model, and the problem in which they do; where it was read they are learned late."""
     source: Source
     judged: Problem | None = None
     """The problem in which the model itself decides; None for recorded decisions, which cannot be asked."""
     fitted: Fitted | None = None
     """The model and rows of its table, to be saved."""
+
+    @property
+    def problem(self) -> Problem:
+        """Return the problem in which rules stand in for the model; where it was read, they are learned when this is first asked for."""
+        return self._learned[0]
+
+    @property
+    def extraction(self) -> Extraction:
+        """Return these rules, and how far they agree with the model."""
+        return self._learned[1]
+
+    @cached_property
+    def _learned(self) -> tuple[Problem, Extraction]:
+        return self.learned()
 
     @property
     def reading(self) -> Read | NotRead | None:
@@ -153,26 +166,25 @@ class Recourse:
         origin = model_file(Path(model)) if is_mlflow_folder(model) else None
         model = model if origin is None else load_model(origin, as_frame(X), trust)
         source = read_source(model, X, desired=desired, threshold=threshold)
-        extraction = extract(source, y, held_out=0.2, seed=seed)
         if "law" in keys:
             keys["causal"] = keys.pop("law")
-        outline = outline_problem(
-            source,
-            extraction,
-            scale=scale,
-            actions=actions,
-            features=features,
-            causal=causal if isinstance(causal, str) else "",
-            rounded=True,
-        )
-        spec: dict[str, Any] = {**outline, **keys}
-        if causal is not None and not isinstance(causal, str):
-            spec = with_causal_rules(spec, causal)
-        problem = Problem.from_dict(spec, bounded=False)
+        said: dict[str, Any] = {"scale": scale, "actions": actions, "features": features}
+
+        @cache
+        def extraction() -> Extraction:
+            return extract(source, y, held_out=0.2, seed=seed)
+
+        @cache
+        def learned() -> tuple[Problem, Extraction]:
+            text = causal if isinstance(causal, str) else ""
+            outline = outline_problem(source, extraction(), **said, causal=text, rounded=True)
+            spec = _with_causes({**outline, **keys}, causal)
+            return Problem.from_dict(spec, bounded=False), extraction()
+
         if source.model is None:
-            return cls(problem, extraction, source)
+            learned()
+            return cls(learned, source)
         reading = read(model, X, desired=desired, threshold=threshold, seed=seed)
-        rules = standing_rules(extraction.program, extraction.goal)
         frame = as_frame(X)
         places = sample_rows(frame, seed=seed)
         kept = replace(
@@ -180,16 +192,15 @@ class Recourse:
             table=source.table.iloc[places].reset_index(drop=True),
             accepted=source.accepted[places],
         )
-        decider = Decider(
-            kept, reading, rules, extraction.exact, extraction.source, budget=budget, seed=seed
-        )
-        keys = {key: value for key, value in spec.items() if key != "source"}
-        own = causal if isinstance(causal, str) else _causal_part(problem)
-        judged = Problem.from_dict(
-            {**keys, "goal": BY_MODEL, "rules": own}, decider=decider, bounded=False
-        )
+        exact = source.own_rules is not None
+        standing = partial(_standing, extraction)
+        decider = Decider(kept, reading, standing, exact, budget=budget, seed=seed)
+        bare = {"name": NAME, "features": describe_features(source, **said, rounded=True), **keys}
+        judged = _judged(bare, causal, decider)
+        if not decider.is_read or exact or y is not None or "goal" in keys:
+            learned()
         fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold, origin)
-        return cls(problem, extraction, source, judged, fitted)
+        return cls(learned, source, judged, fitted)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, **how: Any) -> Recourse:
@@ -263,12 +274,13 @@ class Recourse:
         threshold = opened.spec.model.threshold if opened.spec.model else None
         fitted = Fitted(None, opened.rows, threshold, origin)
         extraction = Extraction.from_dict(entry)
-        return cls(problem, extraction, opened.decider.source, judged, fitted)
+        return cls(lambda: (problem, extraction), opened.decider.source, judged, fitted)
 
     def __repr__(self) -> str:
         read = self.judged is not None and isinstance(self.judged.model, ReadModel)
         kind = "read, plans are proved" if read else "asked"
-        return f"<Recourse {self.problem.name!r}: {counted(len(self.problem.spec.features), 'feature')}, model {kind}>"
+        problem = self.judged or self.problem
+        return f"<Recourse {problem.name!r}: {counted(len(problem.spec.features), 'feature')}, model {kind}>"
 
     def decide(self, frame: Any) -> pd.Series:
         """Tell for each row of a frame or an array whether the model accepts it, or, where there is only a record, the rules.
@@ -297,7 +309,12 @@ class Recourse:
         """
         named = {self.source.view.feature(name): each for name, each in restrict.items()}
         judged = self.judged and self.judged.restricted(named)
-        return replace(self, problem=self.problem.restricted(named), judged=judged)
+        known = None if judged else self.problem.restricted(named)
+        return replace(
+            self,
+            learned=lambda: (known or self.problem.restricted(named), self.extraction),
+            judged=judged,
+        )
 
     def plan(
         self,
@@ -498,7 +515,27 @@ class Recourse:
     @cached_property
     def trial_values(self) -> TrialValues:
         """Return the values of each feature that are put to the model first."""
-        return choose_values(self.problem.theory, sample_values(self.source.table))
+        return choose_values((self.judged or self.problem).theory, sample_values(self.source.table))
+
+
+def _with_causes(spec: dict[str, Any], causal: str | Review | None) -> dict[str, Any]:
+    return with_causal_rules(spec, causal) if isinstance(causal, Review) else spec
+
+
+def _standing(extraction: Callable[[], Extraction]) -> StandingRules:
+    found = extraction()
+    return StandingRules(standing_rules(found.program, found.goal), found.source)
+
+
+def _judged(bare: dict[str, Any], causal: str | Review | None, decider: Decider) -> Problem:
+    """Return the problem in which the model itself decides, causal rules besides."""
+    spec = {key: value for key, value in bare.items() if key != "source"}
+    spec |= {"goal": BY_MODEL, "rules": causal if isinstance(causal, str) else ""}
+    if isinstance(causal, Review):
+        spec = with_causal_rules(spec, causal, model=decider.judge)
+        merged = Problem.from_dict(spec, decider=decider, bounded=False)
+        spec["rules"] = _causal_part(merged)
+    return Problem.from_dict(spec, decider=decider, bounded=False)
 
 
 def _causal_part(problem: Problem) -> str:

@@ -270,7 +270,7 @@ class Statement:
     def theory(self) -> Theory:
         """Return the rules bound to the features."""
         theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
-        if self.decider is not None and self.decider.learned and not self.decider.is_read:
+        if self.decider is not None and not self.decider.is_read and self.decider.learned:
             # Reasons are those of the rules that stand in for the model, and every answer says so.
             theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
         return restrict(theory, dict(self.restrictions)) if self.restrictions else theory

@@ -14,7 +14,7 @@ from p2c.learn.model.read_model import ReadModel
 from p2c.learn.model.reading import NotRead, Read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
@@ -37,19 +37,26 @@ KEPT = 100_000
 """How many states are remembered with what the model said of them."""
 
 
+@dataclass(frozen=True)
+class StandingRules:
+    """Rules in a model's place that define `accepted(X)`, and how far they agree with it, as a problem's `source` says it."""
+
+    text: str = ""
+    learned: Mapping[str, Any] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Decider:
     """A model brought together with rows of its table.
 
-    `stand_in` holds rules in the model's place that define `accepted(X)`, as text; `exact` tells that they are its own,
-    `learned` how far they agree with it, as a problem's `source` says it. `made_from_data` tells that the ranges of the features are only what was seen, so that rows may lie outside them.
+    `standing` are rules in the model's place, or what learns them when they are first asked for; `exact` tells that they are its
+    own. `made_from_data` tells that the ranges of the features are only what was seen, so that rows may lie outside them.
     """
 
     source: Source
     reading: Read | NotRead
-    stand_in: str = ""
+    standing: StandingRules | Callable[[], StandingRules] = StandingRules()
     exact: bool = False
-    learned: Mapping[str, Any] | None = None
     budget: int = 2_000
     seed: int = 0
     made_from_data: bool = True
@@ -65,6 +72,20 @@ class Decider:
     def is_read(self) -> bool:
         """Tell whether the model was read and can be searched with, so that plans are proved against it."""
         return isinstance(self.reading, Read)
+
+    @property
+    def stand_in(self) -> str:
+        """Return the rules in the model's place, as text."""
+        return self._standing.text
+
+    @property
+    def learned(self) -> Mapping[str, Any] | None:
+        """Return how far they agree with it."""
+        return self._standing.learned
+
+    @cached_property
+    def _standing(self) -> StandingRules:
+        return self.standing() if callable(self.standing) else self.standing
 
     def accepts(self, state: Mapping[str, Value]) -> bool:
         """Ask the model itself about one state."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from p2c.confirm.decider import Decider
+from p2c.confirm.decider import Decider, StandingRules
 from p2c.domain.feature import Kind
 from p2c.domain.spec import FeatureSpec, ProblemSpec
 from p2c.errors import Fault, ModelError, P2CError, ProblemError
@@ -195,7 +195,8 @@ def decide(
     own = source.own_rules
     if own is not None:
         stand_in = standing_rules(own.text(), own.goal())
-    return Decider(source, reading, stand_in, exact=own is not None, seed=seed)
+    standing = StandingRules(stand_in)
+    return Decider(source, reading, standing, exact=own is not None, seed=seed)
 
 
 def standing_rules(program: str, goal: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from p2c.confirm.decider import StandingRules
 from p2c.confirm.opening import keep_seen, open_decider
 from p2c.domain.files import file_digest
 from p2c.domain.spec import load_spec, read_text
@@ -243,7 +244,8 @@ def _opened(folder: Path, manifest: Manifest, trust: Trust | None) -> OpenedFold
     spec, decider = open_decider(
         spec, folder, trust=trust, sample=rows, stand_in=rules, tried=TRIED, seed=manifest.seed
     )
-    decider = replace(decider, learned=manifest.learned, budget=manifest.budget)
+    standing = StandingRules(decider.stand_in, manifest.learned)
+    decider = replace(decider, standing=standing, budget=manifest.budget)
     return OpenedFolder(spec, decider, manifest, rows)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from p2c.learn.causal.contradictions import Proposal
     from p2c.learn.causal.review import Approved, Review
     from p2c.rules.syntax import Program
+    from p2c.rules.theory import DecidingModel
 
 
 def approved_rules(review: Review) -> Approved:
@@ -38,10 +39,13 @@ def approved_rules(review: Review) -> Approved:
     return approved
 
 
-def with_causal_rules(problem: Mapping[str, Any], review: Review) -> dict[str, Any]:
+def with_causal_rules(
+    problem: Mapping[str, Any], review: Review, *, model: DecidingModel | None = None
+) -> dict[str, Any]:
     """Return a problem with the approved rules added to its own and the law of every effect set.
 
-    The problem's rules stay first. What it says of an effect otherwise (`action`, `weight`, …) is kept.
+    The problem's rules stay first. What it says of an effect otherwise (`action`, `weight`, …) is kept. A model may decide in
+    the place of rules.
     """
     approved = approved_rules(review)
     if problem.get("rules") is None:
@@ -62,7 +66,7 @@ def with_causal_rules(problem: Mapping[str, Any], review: Review) -> dict[str, A
     merged["features"] = features
     if approved.rules:
         merged["rules"] = f"{(spec.rules or '').rstrip()}\n\n{approved.text}\n"
-    theory = build_theory(read_spec(merged))
+    theory = build_theory(read_spec(merged), model=model)
     refuse_overlaps(Formulas(theory), {each.main: each.id for each in approved.rules})
     return merged
 

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from p2c.learn.tables.domains import Scale
 
 
+NAME = "recourse"
+"""What a problem around a model is called that has no other name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Region:
     """How the rules fare where one of them decides: `rule` is its text, '' where none holds."""
@@ -199,7 +203,7 @@ def outline_problem(
     source: Source,
     extraction: Extraction,
     *,
-    name: str = "recourse",
+    name: str = NAME,
     scale: Scale = "range",
     actions: Mapping[Any, str] | None = None,
     features: Mapping[Any, Mapping[str, Any]] | None = None,
@@ -212,15 +216,9 @@ def outline_problem(
     `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns. `origin`
     is what the model or the table goes by, such as the name of its file. Floats are `rounded` as `domain_from_frame` has it.
     """
-    described = domain_from_frame(source.table, scale=scale, rounded=rounded)
-    for column, keys in (features or {}).items():
-        if not isinstance(keys, Mapping):
-            raise P2CError(
-                f"features: expected keys for {column!r}, as in {{'min': 0}}, found {keys!r}"
-            )
-        described[source.view.feature(column)].update(keys)
-    for column, action in (actions or {}).items():
-        described[source.view.feature(column)]["action"] = action
+    described = describe_features(
+        source, scale=scale, actions=actions, features=features, rounded=rounded
+    )
     written = f"{causal.rstrip()}\n" if causal else ""
     remark = "".join(f"% {line}\n" for line in extraction.remark.splitlines())
     learned = extraction.source
@@ -232,3 +230,24 @@ def outline_problem(
         "rules": f"{written}{remark}{extraction.program}\n",
         "features": described,
     }
+
+
+def describe_features(
+    source: Source,
+    *,
+    scale: Scale = "range",
+    actions: Mapping[Any, str] | None = None,
+    features: Mapping[Any, Mapping[str, Any]] | None = None,
+    rounded: bool = False,
+) -> dict[str, dict[str, Any]]:
+    """Return the features of a table, with what is said of columns besides."""
+    described = domain_from_frame(source.table, scale=scale, rounded=rounded)
+    for column, keys in (features or {}).items():
+        if not isinstance(keys, Mapping):
+            raise P2CError(
+                f"features: expected keys for {column!r}, as in {{'min': 0}}, found {keys!r}"
+            )
+        described[source.view.feature(column)].update(keys)
+    for column, action in (actions or {}).items():
+        described[source.view.feature(column)]["action"] = action
+    return described
