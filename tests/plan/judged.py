@@ -72,6 +72,25 @@ def unruled_problems(
         yield Problem.from_dict({**plain, "effects": "triggered"}, model=judge), row
 
 
+def calm_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
+    """Yield problems in which rules act and a model alone decides about ends, which reads features that no rule does, and a person each."""
+    for number, (document, row) in enumerate(seeded_problems(seed, count)):
+        rng = random.Random(f"{seed} {number} calm")
+        kept = {
+            key: {name: value for name, value in each.items() if name != "moves"}
+            for key, each in document["features"].items()
+        }
+        calm: Document = {
+            "calm": {"type": "int", "min": 0, "max": 3, "weight": rng.choice((0, 1, 1, 2))},
+            "cool": {"type": "category", "values": ["a", "b", "c"], "weight": rng.choice((1, 3))},
+        }
+        told = {**document, "features": kept | calm, "goal": "accepted(X)", "effects": "triggered"}
+        features = Problem.from_dict({**told, "goal": "calm(X,1)"}).theory.features
+        judge = ReadModel(random_score(rng, features), never)
+        person = {**row, "calm": rng.randrange(4), "cool": rng.choice("abc")}
+        yield Problem.from_dict(told, model=judge), person
+
+
 def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:
     feature = rng.choice(features)
     value = feature.domain.value(rng.randrange(feature.domain.size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from p2c.errors import P2CError
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c.learn.model.read_model import ReadModel
 from p2c.plan.planner import find_plan
+from p2c.plan.search import calm_points
 from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.weighed_points import WeighedPoints
 from p2c.problem import Problem
 from tests.oracle import all_end_states, best_plan
-from tests.plan.judged import judged_problems, unruled_problems
+from tests.plan.judged import calm_problems, judged_problems, unruled_problems
 from tests.plan.test_agreement import nearest_differences, plan_differences
 
 
@@ -120,6 +122,45 @@ def test_where_weighed_numbers_alone_decide_plans_are_those_of_brute_force_on_ma
     seed: int,
 ) -> None:
     compare_unruled(seed + 9_000, 500, lined=True)
+
+
+def compare_calm(seed: int, count: int, monkeypatch: pytest.MonkeyPatch) -> Counter[object]:
+    """Compare plans where rules act besides; return how often each status was told, and whether a plan that stirs might be as cheap."""
+    counts: Counter[object] = Counter()
+
+    def may_stir(*given: Any) -> bool:
+        told = asked(*given)
+        counts[told] += 1
+        return told
+
+    asked = calm_points._may_stir
+    monkeypatch.setattr(calm_points, "_may_stir", may_stir)
+    for problem, row in calm_problems(seed, count):
+        state = problem.read_row(row)
+        expected = best_plan(problem.theory, state)
+        if expected is None:
+            continue
+        plan = find_plan(problem.compiled, state, devices=ALL - {Device.CLASS_ROUTES})
+        found = {**plan.to_dict(), "blockers": []}
+        assert not plan_differences(expected, found), f"{problem.to_dict()!r}\n{row!r}"
+        counts[plan.status] += 1
+    return counts
+
+
+def test_where_rules_may_be_silent_plans_are_those_of_brute_force(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = compare_calm(600, 150, monkeypatch)
+    assert min(counts["found"], counts["infeasible"]) >= 10
+    assert min(counts[True], counts[False]) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_where_rules_may_be_silent_plans_are_those_of_brute_force_on_many_more(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare_calm(seed + 9_000, 200, monkeypatch)
 
 
 def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:

@@ -323,11 +323,11 @@ class Space:
 
     @cached_property
     def has_compiled_model(self) -> bool:
-        """Tell whether a model alone decides, by cells, and tells the cheapest of them itself; it is compiled for that now."""
+        """Tell whether a model decides about ends by cells, and tells the cheapest of them itself; it is compiled for that now."""
         judge = self.theory.model
         alone = self.wants_accepted and len(self.theory.goal) == 1 and self.selects
-        ruled = self.governed or self.constraints or self.lined_axes
-        return judge is not None and alone and not ruled and judge.is_compiled
+        weighed = self.lined_axes or self.judged & self.noticing
+        return judge is not None and alone and not weighed and judge.is_compiled
 
     @cached_property
     def judged_axes(self) -> tuple[int, ...]:

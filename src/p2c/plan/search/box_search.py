@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.search.best_first import Key
 from p2c.plan.search.box_prices import BoxPrices
+from p2c.plan.search.calm_points import CalmLead
 from p2c.plan.search.cheapest_points import open_spans, point_leads
 from p2c.plan.search.devices import Device
 from p2c.plan.search.options import Choice
@@ -34,11 +35,19 @@ class BoxSearch(SetSearch):
     """What is searched by boxes of one person's options."""
 
     def leads(self) -> Iterator[Lead]:
-        """Yield the points that the model tells where it alone decides, else the box of everything."""
+        """Yield the points that the model tells where it alone decides, or rules may be silent, else the box of everything."""
         spans = open_spans(self)
-        if spans is not None:
+        if spans is None:
+            yield from self.boxes()
+        elif self.options.space.stirring:
+            points = list(point_leads(self, spans))
+            yield from (CalmLead(each, self.boxes) for each in points) if points else self.boxes()
+        else:
             yield from point_leads(self, spans)
-        elif self._everything is not None:
+
+    def boxes(self) -> Iterator[BoxLead]:
+        """Yield the box of everything."""
+        if self._everything is not None:
             yield from self.boxed(self._everything, frozenset(), None)
 
     @cached_property

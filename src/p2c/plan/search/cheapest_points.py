@@ -15,7 +15,7 @@ from p2c.plan.search.options import placed
 from p2c.plan.search.set_search import OrderLead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,36 +32,45 @@ STRIDE = 1_000
 
 
 class Span(NamedTuple):
-    """The model's cells that are open to a person in one feature: their own, and the cheapest way to each other one."""
+    """The model's cells that are open to a person in one feature, with what they take: mostly their own, and the way to others."""
 
     options: tuple[Option, ...]
+    """The cheapest way to each cell but the first."""
     cells: NDArray[np.int64]
+    efforts: tuple[int, ...]
     costs: NDArray[np.int64] | None
     """The efforts, where they fit."""
-    dearest: int
-    is_known: bool
-    """Whether the model was read for all of them."""
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the model was read for all of them."""
+        return -1 not in self.cells
 
     def in_units(self, unit: int) -> NDArray[np.int64]:
         """Return the efforts in units."""
         if unit == 1 and self.costs is not None:
             return self.costs
-        return np.array([0, *(each.effort // unit for each in self.options)])
+        return np.array([each // unit for each in self.efforts])
 
 
 def point_leads(search: SetSearch, spans: list[Span]) -> Iterator[PointLead]:
     """Yield where the search of one person begins."""
-    judge = search.options.space.theory.model
-    assert judge is not None
-    unit = max(1, sum(each.dearest for each in spans) >> BITS)
-    costs = [each.in_units(unit) for each in spans]
-    cells = judge.cheapest([each.cells for each in spans], costs)
+    unit, cells = cheapest_cells(search.options.space, spans)
     if cells.bound is not None:
         yield PointLead(search, spans, unit, cells)
 
 
+def cheapest_cells(space: Space, spans: list[Span]) -> tuple[int, CheapestCells]:
+    """Return the model's own search among some cells, and the effort that counts as one in it."""
+    judge = space.theory.model
+    assert judge is not None
+    unit = max(1, sum(each.efforts[-1] for each in spans) >> BITS)
+    costs = [each.in_units(unit) for each in spans]
+    return unit, judge.cheapest([each.cells for each in spans], costs)
+
+
 def open_spans(search: SetSearch) -> list[Span] | None:
-    """Return what is open to a person; None where the model does not decide alone, by known cells, or more than the best plan is wanted."""
+    """Return what is open to a person who sets off nothing; None where cells do not decide, or more than the best plan is wanted."""
     space = search.options.space
     if not (search.first_only and space.has_compiled_model):
         return None
@@ -84,16 +93,27 @@ def _spans(_: Space) -> dict[tuple[int, int], Span]:
 
 
 def _find_span(options: Options, index: int) -> Span:
+    open_ = options.on(index) if index in options.settable else ()
+    return span_of(options, index, filter(options.is_calm, open_))
+
+
+def span_of(options: Options, index: int, some: Iterable[Option]) -> Span:
+    """Return what some options on a feature leave open to a person, besides staying as they are."""
     transitions = options.transitions
     own = transitions.judged_cell(index, transitions.person.places[index])
     found: dict[int, Option] = {}
-    if index in options.settable:
-        for option in sorted(options.on(index), key=lambda each: each[:4]):
-            found.setdefault(transitions.judged_cell(index, option.end), option)
+    for option in sorted(some, key=lambda each: each[:4]):
+        found.setdefault(transitions.judged_cell(index, option.end), option)
     found.pop(own, None)
-    cells, efforts = np.array([own, *found]), [0, *(each.effort for each in found.values())]
+    return made_span([own, *found], (0, *(each.effort for each in found.values())), found.values())
+
+
+def made_span(
+    cells: Sequence[int], efforts: tuple[int, ...], options: Iterable[Option] = ()
+) -> Span:
+    """Return a span of cells, in the order of what they take."""
     costs = np.array(efforts) if efforts[-1] >> BITS == 0 else None
-    return Span(tuple(found.values()), cells, costs, efforts[-1], -1 not in (own, *found))
+    return Span(tuple(options), np.array(cells), efforts, costs)
 
 
 class PointLead(NamedTuple):

@@ -228,6 +228,16 @@ class Options:
         """Return those of some options that can set off effects."""
         return tuple(n for n in chosen if self.listed[n].axis in self.space.stirring)
 
+    def is_calm(self, option: Option) -> bool:
+        """Tell whether an option sets off nothing, whatever other calm ones are taken: no rule that acts sees a difference."""
+        axis, transitions = option.axis, self.transitions
+        if axis not in self.space.stirring:
+            return True
+        if axis in self.space.governed_axes or axis in transitions.own_matters:
+            return False
+        bodies, own = transitions.bodies[axis], transitions.person.places[axis]
+        return not (bodies[own] ^ bodies[option.end]) & self.space.noticing
+
     def open(self, choice: Choice) -> int:
         """Return the options that a choice has left."""
         mask = (1 << len(self.listed)) - 1 & ~choice.barred
