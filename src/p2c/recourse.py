@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from p2c import answers
 from p2c.confirm.decider import Decider, StandingRules
-from p2c.confirm.forcing import forcing_set
+from p2c.confirm.forcing import forcing
 from p2c.confirm.opening import standing_rules
 from p2c.confirm.result import VerifiedPlan
 from p2c.confirm.table import plan_table
@@ -387,17 +387,17 @@ class Recourse:
         known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
         return with_renderer(self.problem.theory, known, cheapest=cheapest)
 
-    def why(self, row: Any, *, time_limit: float | None = None) -> Reasons[str] | None:
+    def why(self, row: Any, *, time_limit: float | None = 5.0) -> Reasons[str] | None:
         """Return the features whose values together force the model's refusal, whatever the others are; the fewest.
 
         Args:
             row: The person, as `plan` takes one.
-            time_limit: Seconds after which the search for the fewest ends.
+            time_limit: Seconds after which the search for the fewest ends; None where it may take as long as it takes.
 
         Returns:
             A tuple of names, which tells itself in a notebook; None where the model accepts, where it is only asked, or
             where the time ends. Where time is left for a set without a value that can be spared, and not to show that
-            no other is smaller, it is that set.
+            no other is smaller, it is that set, and its `smallest` is False.
 
         >>> recourse.why({"income": 40, "age": 30})
         ('income',)
@@ -405,8 +405,8 @@ class Recourse:
         if self.judged is None or not isinstance(self.judged.model, ReadModel):
             return None
         state = self.judged.read_row(row)
-        forcing = forcing_set(self.judged.theory, state, Limits.within(time_limit))
-        return None if forcing is None else Reasons.of(self.judged.theory, state, forcing)
+        found = forcing(self.judged.theory, state, Limits.within(time_limit))
+        return None if found is None else Reasons.of(self.judged.theory, state, found)
 
     def plan_many(
         self, frame: Any, *, time_limit: float | None = None, progress: bool | None = None

@@ -14,10 +14,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from p2c.confirm.forcing import forcing_set
+from p2c.confirm.forcing import forcing, forcing_set
+from p2c.explain.model_reasons import model_reasons
+from p2c.explain.phrases import ENGLISH, GERMAN
 from p2c.learn.model import Read
 from p2c.plan.search.best_first import Limits
 from p2c.recourse import Recourse
+from p2c.web.consultation import Consultation
+from p2c.web.tasks import why
 
 if TYPE_CHECKING:
     from p2c.rules.theory import Theory
@@ -110,18 +114,61 @@ def test_nothing_forces_the_refusal_of_somebody_who_is_accepted(judged: Judged) 
 @pytest.mark.parametrize("kind", ["boosted", "forest"])
 def test_where_time_ends_early_none_of_the_values_can_be_spared(kind: str) -> None:
     judged = Judged(ESTIMATORS[kind], 2)
-    early = 0
+    early = unsure = 0
     for row in judged.refused(12):
+        fewest = forcing(judged.theory, row)
+        assert fewest is not None
+        assert fewest.smallest
         for nodes in range(1, 40):
-            found = forcing_set(judged.theory, row, Limits(nodes=nodes))
-            if found is None:
+            told = forcing(judged.theory, row, Limits(nodes=nodes))
+            if told is None:
                 early += 1
                 continue
+            found, smallest = told
             assert judged.forces(row, found)
             assert not any(
                 judged.forces(row, tuple(name for name in found if name != each)) for each in found
             )
+            assert len(found) == len(fewest.names) or not smallest
+            unsure += not smallest
     assert early
+    assert unsure
+
+
+def test_reasons_say_where_fewer_values_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = Judged(ESTIMATORS["forest"], 2)
+    (row,) = judged.refused(1)
+    whole = model_reasons(judged.theory, row)
+    assert whole is not None
+    assert whole.to_dict()["smallest"] is True
+    assert whole.sentences()[0].text == ENGLISH.model_forced
+    nodes = next(
+        count
+        for count in range(1, 200)
+        if (told := forcing(judged.theory, row, Limits(nodes=count))) and not told.smallest
+    )
+    monkeypatch.setattr("p2c.explain.model_reasons.MOST_STATES", nodes)
+    short = model_reasons(judged.theory, row)
+    assert short is not None
+    assert short.to_dict()["smallest"] is False
+    assert short.sentences()[0].text == ENGLISH.model_forced_perhaps
+    assert short.sentences(GERMAN)[0].text == GERMAN.model_forced_perhaps
+
+
+def test_reasons_keep_to_a_time_limit() -> None:
+    judged = Judged(ESTIMATORS["forest"], 2)
+    (row,) = judged.refused(1)
+    assert judged.recourse.why(row, time_limit=0) is None
+    told = model_reasons(judged.theory, row, time_limit=0)
+    assert told is not None
+    assert told.forcing is None
+    answer = judged.recourse.why(row)
+    assert answer
+    assert answer.smallest
+    assert judged.recourse.judged is not None
+    asked = Consultation(judged.recourse.judged, {str(name): each for name, each in row.items()})
+    assert why(asked, {"time_limit": 0})["model"]["forcing"] is None
+    assert why(asked, {"time_limit": 60})["model"]["forcing"] == list(answer)
 
 
 def test_a_value_that_the_model_was_not_read_for_is_asked_about() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from p2c.domain.cost import Norm
 from p2c.domain.feature import Action
@@ -56,6 +56,13 @@ class _Changes(Protocol):
         """Return an accepted state in which some features are as they are; None where there is none."""
 
 
+class Forcing(NamedTuple):
+    """Features whose values force a refusal, none of which can be spared; `smallest` where it is proved that no fewer do."""
+
+    names: tuple[str, ...]
+    smallest: bool
+
+
 def forcing_set(
     theory: Theory,
     state: Mapping[str, Value],
@@ -64,6 +71,19 @@ def forcing_set(
     always: Sequence[str] = (),
     never: Sequence[str] = (),
 ) -> tuple[str, ...] | None:
+    """Return the features of `forcing` alone."""
+    found = forcing(theory, state, limits, always=always, never=never)
+    return None if found is None else found.names
+
+
+def forcing(
+    theory: Theory,
+    state: Mapping[str, Value],
+    limits: Limits | None = None,
+    *,
+    always: Sequence[str] = (),
+    never: Sequence[str] = (),
+) -> Forcing | None:
     """Return a smallest set of features whose values force the refusal; None where there is none, or no time.
 
     Those that are `always` held force it as well, and are not in the set; nor are those that it may `never` hold. Where
@@ -75,11 +95,10 @@ def forcing_set(
         found = _least_set(changes, _held(theory, always), frozenset(never), limits)
     except LimitReached:
         return None
-    return (
-        None
-        if found is None
-        else tuple(each.name for each in theory.features if each.name in found)
-    )
+    if found is None:
+        return None
+    held, smallest = found
+    return Forcing(tuple(each.name for each in theory.features if each.name in held), smallest)
 
 
 def forced_without(
@@ -125,8 +144,10 @@ def _changes(theory: Theory, state: Mapping[str, Value]) -> _Changes:
     return _ByPlans(theory, state)
 
 
-def _least_set(changes: _Changes, always: Names, never: Names, limits: Limits) -> Names | None:
-    """Return the fewest features that force the refusal; where the limits end too early, some of which none can be spared."""
+def _least_set(
+    changes: _Changes, always: Names, never: Names, limits: Limits
+) -> tuple[Names, bool] | None:
+    """Return the fewest features that force the refusal; where the limits end too early, some of which none can be spared, and that it is so."""
     some = [name for name in changes.names if name not in always | never]
     held, corrections = frozenset(some), list[Names]()
 
@@ -144,14 +165,14 @@ def _least_set(changes: _Changes, always: Names, never: Names, limits: Limits) -
         if all(tried & each for each in corrections) and forces(tried):
             held = tried
     if changes.in_order:
-        return held
+        return held, True
     try:
         while True:
             fewer = _hitting(corrections, len(held) - 1, limits)
             if fewer is None or forces(fewer):
-                return held if fewer is None else fewer
+                return held if fewer is None else fewer, True
     except LimitReached:
-        return held
+        return held, False
 
 
 def _hitting(sets: Sequence[Names], most: int, limits: Limits) -> Names | None:

@@ -157,6 +157,7 @@ class Phrases:
     model_reasons: str
     """What reasons are worth that come from rules in the place of a model."""
     model_forced: str
+    model_forced_perhaps: str
     """What leads in the values that force a model to refuse, and what is said where they are not known."""
     model_says_no: str
     model_says_yes: str

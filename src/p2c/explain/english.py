@@ -186,6 +186,7 @@ ENGLISH = Phrases(
     model_not_proved="No way with less effort was found. It is not proved that there is none.",
     model_reasons="These reasons come from rules that stand for the model. They need not be all.",
     model_forced="The model says no as long as all of this stays as it is:",
+    model_forced_perhaps="The model says no as long as all of this stays as it is; nothing of it can be left out, though fewer values may do:",
     model_says_no="The model says no.",
     model_says_yes="The model says yes.",
     model_unexplained="This is what the model says. The rules that stand for it do not show why.",

@@ -178,6 +178,7 @@ GERMAN = Phrases(
     model_not_proved="Ein Weg mit weniger Aufwand fand sich nicht. Bewiesen ist nicht, dass es keinen gibt.",
     model_reasons="Diese Gründe stammen aus Regeln, die für das Modell stehen. Es müssen nicht alle sein.",
     model_forced="Das Modell sagt nein, solange all das so bleibt:",
+    model_forced_perhaps="Das Modell sagt nein, solange all das so bleibt; nichts davon ist entbehrlich, doch vielleicht genügt weniger:",
     model_says_no="Das Modell sagt nein.",
     model_says_yes="Das Modell sagt ja.",
     model_unexplained="So entscheidet das Modell. Die Regeln, die für es stehen, zeigen nicht, warum.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from p2c.confirm.forcing import forcing_set
+from p2c.confirm.forcing import forcing
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import Sentence, as_sentence, statement_words
 from p2c.markup import element
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
 
+    from p2c.confirm.forcing import Forcing
     from p2c.domain.feature import Value
     from p2c.explain.phrases import Phrases
     from p2c.rules.theory import Theory
@@ -28,8 +29,8 @@ MOST_STATES = 2_000
 class ModelReasons:
     """What a model says of a state and why.
 
-    `forcing` names a smallest set of features whose values force its no, whatever the others are within their domains;
-    None where the model was not `read`, says yes, or the set was not found.
+    `forcing` names features whose values force its no, whatever the others are within their domains, and none of which can be
+    spared; None where the model was not `read`, says yes, or such a set was not found.
     """
 
     theory: Theory
@@ -37,6 +38,8 @@ class ModelReasons:
     accepted: bool
     read: bool
     forcing: tuple[str, ...] | None
+    smallest: bool = True
+    """Whether it is proved that no fewer force it."""
     by_rules: bool = False
     """Whether rules in the model's place give reasons."""
 
@@ -46,7 +49,7 @@ class ModelReasons:
             told = (self.theory.feature[name] for name in self.forcing)
             facts = [statement_words(each, self.state[each.name], phrases) for each in told]
             return (
-                Sentence(phrases.model_forced),
+                Sentence(phrases.model_forced if self.smallest else phrases.model_forced_perhaps),
                 *(Sentence(as_sentence(each, phrases), 1) for each in facts),
             )
         lead = phrases.model_says_yes if self.accepted else phrases.model_says_no
@@ -55,7 +58,8 @@ class ModelReasons:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON."""
         forcing = None if self.forcing is None else list(self.forcing)
-        return {"accepted": self.accepted, "read": self.read, "forcing": forcing}
+        told = {"accepted": self.accepted, "read": self.read, "forcing": forcing}
+        return told if forcing is None else {**told, "smallest": self.smallest}
 
 
 class Reasons(tuple[R, ...]):
@@ -63,6 +67,8 @@ class Reasons(tuple[R, ...]):
 
     lines: tuple[str, ...]
     """What it tells: the lead, and a sentence for each reason."""
+    smallest: bool = True
+    """Whether it is proved that there are no fewer reasons that do."""
 
     def __new__(cls, reasons: Iterable[R], lines: Iterable[str] = ()) -> Self:
         """Return reasons that tell themselves by the lines."""
@@ -71,10 +77,13 @@ class Reasons(tuple[R, ...]):
         return found
 
     @staticmethod
-    def of(theory: Theory, state: Mapping[str, Value], forcing: tuple[str, ...]) -> Reasons[str]:
+    def of(theory: Theory, state: Mapping[str, Value], held: Forcing) -> Reasons[str]:
         """Return the features whose values force a model's no, by name."""
-        told = ModelReasons(theory, state, accepted=False, read=True, forcing=forcing).sentences()
-        return Reasons(forcing, (each.text for each in told))
+        names, smallest = held
+        told = ModelReasons(theory, state, False, True, names, smallest).sentences()
+        found = Reasons(names, (each.text for each in told))
+        found.smallest = smallest
+        return found
 
     def _repr_html_(self) -> str:
         lead, *facts = self.lines
@@ -83,15 +92,20 @@ class Reasons(tuple[R, ...]):
 
 
 def model_reasons(
-    theory: Theory, state: Mapping[str, Value], *, stand_in: Theory | None = None
+    theory: Theory,
+    state: Mapping[str, Value],
+    *,
+    stand_in: Theory | None = None,
+    time_limit: float | None = None,
 ) -> ModelReasons | None:
-    """Return what the model of a problem says and why; None where rules decide."""
+    """Return what the model of a problem says and why, within so many seconds; None where rules decide."""
     if theory.model is None:
         return None
     accepted = theory.model.accepts(state)
     by_rules = stand_in is not None and stand_in.model is None
     read = not getattr(theory.model, "is_asked", False)
-    forcing = None
+    found = None
     if read and not accepted:
-        forcing = forcing_set(theory, state, Limits(nodes=MOST_STATES))
-    return ModelReasons(theory, state, accepted, read, forcing, by_rules)
+        found = forcing(theory, state, Limits.within(time_limit, MOST_STATES))
+    names, smallest = found or (None, True)
+    return ModelReasons(theory, state, accepted, read, names, smallest, by_rules)

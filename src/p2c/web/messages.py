@@ -99,11 +99,15 @@ class SentenceAnswer(Answer):
 
 
 class ModelReasonsAnswer(Answer):
-    """What the model that decides says, whether it was read, and values that force its no where they are known."""
+    """What the model that decides says, whether it was read, and values that force its no where they are known.
+
+    None of them can be spared; `smallest` tells whether it is proved that no fewer do.
+    """
 
     accepted: bool
     read: bool
     forcing: list[str] | None
+    smallest: bool | None = None
 
 
 class WhyAnswer(Answer):

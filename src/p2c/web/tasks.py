@@ -51,10 +51,10 @@ def nearest(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     return {"plans": [each.to_dict() for each in plans]}
 
 
-def why(asked: Consultation, _: Arguments) -> dict[str, Any]:
+def why(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return why the decision is what it is."""
-    theory, proof = asked.problem.theory, asked.proof
-    told = model_reasons(theory, asked.state, stand_in=asked.problem.worded)
+    theory, proof, limit = asked.problem.theory, asked.proof, arguments.get("time_limit")
+    told = model_reasons(theory, asked.state, stand_in=asked.problem.worded, time_limit=limit)
     sentences = () if told is None else told.sentences()
     if told is None or not told.read:
         sentences = (*sentences, *explain_proof(asked.problem.worded, proof))
