@@ -90,14 +90,13 @@ def tell(
 
 
 def _action(person: Person, move: Move) -> Action:
-    space = person.space
-    feature = space.axes[move.axis].feature
-    place = person.places[move.axis] if move.start == OFF else move.start
-    start, end = person.value(move.axis, place), person.value(move.axis, move.end)
-    if not move.direct:
-        because = rule_texts(space, move.fired)
-        return CausalAction(feature.name, start, end, because, move.assumed)
-    return DirectAction(feature.name, start, end, person.action_cost(move.axis, place, move.end))
+    index, start, end, direct, fired, assumed, _ = move
+    name = person.space.axes[index].feature.name
+    start = person.places[index] if start == OFF else start
+    before, after = person.value(index, start), person.value(index, end)
+    if direct:
+        return DirectAction(name, before, after, person.action_cost(index, start, end))
+    return CausalAction(name, before, after, rule_texts(person.space, fired), assumed)
 
 
 def refuse_if_strict(transitions: Transitions) -> None:

@@ -120,6 +120,11 @@ class Question:
     source: Record | None = field(default=None, compare=False)
     """What the rules were learned from, where they were."""
 
+    def told(self, renderer: Renderer, unknown: tuple[str, ...], source: Record | None) -> Question:
+        """Return the question with what tells its answer, and what that rests on."""
+        asked = self.problem, self.norm, self.initial, self.exceptions
+        return Question(*asked, renderer, self.testimony, unknown, source)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the question's share of the contract's JSON."""
         return {

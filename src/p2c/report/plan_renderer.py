@@ -64,12 +64,8 @@ def with_renderer(
     It also says what it rests on: what the rules were learned from, and values that are not known to what decides, which
     is not always what tells it.
     """
-    question = replace(
-        plan.question,
-        renderer=PlanRenderer(theory, cheapest),
-        unknown=(resting_on or theory).missing(plan.question.initial),
-        source=theory.told_source,
-    )
+    unknown = (resting_on or theory).missing(plan.question.initial)
+    question = plan.question.told(PlanRenderer(theory, cheapest), unknown, theory.told_source)
     told = replace(plan, question=question)
     match told:
         case Infeasible(opened=inner) if inner is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c.domain.cost import Norm
-    from p2c.domain.feature import Value
+    from p2c.domain.feature import Feature, Value
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Space
 
@@ -159,7 +159,7 @@ class Person:
 def place_person(space: Space, state: Mapping[str, Value]) -> Person:
     """Return the person whose row this is."""
     values = tuple([state[name] for name in space.index])
-    places = tuple(map(_place, space.axes, values))
+    places = tuple(map(_place, space.theory.features, values))
     on_grid = OFF not in places or all(
         place != OFF or value is None for place, value in zip(places, values, strict=True)
     )
@@ -235,8 +235,8 @@ def _factors(
     return most_actions, 1
 
 
-def _place(axis: Axis, value: Value) -> int:
-    place = None if value is None else axis.feature.place(value)
+def _place(feature: Feature, value: Value) -> int:
+    place = None if value is None else feature.place(value)
     return OFF if place is None else place
 
 
