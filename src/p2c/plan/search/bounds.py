@@ -28,8 +28,10 @@ class Bound(NamedTuple):
 
 
 def _lifted_bars(standing: Standing, _: Limits) -> list[int]:
-    chosen = mask_of(standing.choice.chosen)
     barred = standing.options.formerly_barred
+    if not barred:
+        return []
+    chosen = mask_of(standing.choice.chosen)
     return [mask & standing.end.left for mask in barred if not mask & chosen]
 
 

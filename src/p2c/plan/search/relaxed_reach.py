@@ -210,14 +210,19 @@ class RelaxedReach:
             number
             for number in stirring
             if (axis := self.options[number].axis) not in still
-            and (axis in apart or self.shown(number) & noticing)
+            and (axis in apart or self.shown[number] & noticing)
         )
 
-    def shown(self, number: int) -> int:
-        """Return the rules whose tests come out otherwise than at first at some place that an option comes to."""
-        own = self.own[self.options[number].axis]
-        some, every = self.passed[number]
-        return own ^ some | own ^ every
+    @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """Return, for each option, the rules whose tests come out otherwise than at first at some place that it comes to."""
+        own = [self.own[option.axis] for option in self.options]
+        return tuple(
+            [
+                mine ^ some | mine ^ every
+                for mine, (some, every) in zip(own, self.passed, strict=True)
+            ]
+        )
 
     def set_last(self, chosen: tuple[int, ...]) -> frozenset[int]:
         """Return the governed features that some options set and no other governed feature notices.

@@ -58,7 +58,7 @@ class Stopovers:
             seen = self._noticing & reach.ends[number]
             if option.axis in reach.moves_of or option.axis in apart:
                 found.append(number)
-            elif not self._noticing & reach.shown(number):
+            elif not self._noticing & reach.shown[number]:
                 found.append(-1)
             elif option.via:
                 found.append(number)
