@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Theory
 
 Document = dict[str, Any]
-Value = str | int
+Value = str | int | float
 
 SIZES = ((30, 100, 40), (60, 400, 100), (100, 800, 150))
 """Features, decision rules and causal rules."""
@@ -55,7 +55,8 @@ class Column:
     def draw(self, rng: random.Random) -> Value:
         if self.kind == "int":
             return rng.randint(self.keys["min"], self.keys["max"])
-        return rng.choice(self.keys["values"])
+        value: Value = rng.choice(self.keys["values"])
+        return value
 
     def rank(self, value: Value) -> int:
         return value if isinstance(value, int) else self.keys["values"].index(value)

@@ -204,6 +204,22 @@ def test_each_restriction_on_a_number_has_its_name(
     assert len(plan.opened.steps) == 1
 
 
+@pytest.mark.parametrize("step", [0.01, 0.05, 0.1, 0.3])
+@pytest.mark.parametrize("side", [1, -1])
+def test_limits_are_lifted_to_the_next_value_of_any_grid(step: float, side: int) -> None:
+    for count in range(3, 40):
+        border, beyond = (round(side * step * each, 4) for each in (count, count + 1))
+        low, high = sorted((0, round(2 * side * step, 4)))
+        feature = {"type": "float", "min": low, "max": high, "step": step}
+        goal = f"n(X,N), N{'>' if side == 1 else '<'}{border}"
+        problem = Problem.from_dict({"goal": goal, "rules": "", "features": {"n": feature}})
+        plan = problem.plan({"n": 0})
+        assert isinstance(plan, Infeasible)
+        assert plan.blockers == (Blocker("n", "limits"),), border
+        assert plan.opened is not None
+        assert plan.opened.counterfactual["n"] == beyond
+
+
 @pytest.mark.parametrize(
     ("feature", "restriction"),
     [

@@ -286,10 +286,11 @@ def _widened(axis: Axis) -> Feature | None:
     if not (beyond or (listed and constants)):
         return None
     step = feature.domain.step if isinstance(feature.domain, Grid) else 1
-    rest = [each for constant in constants for each in (constant - step, constant, constant + step)]
-    lowest, highest = min(low, *rest), max(high, *rest)
+    # In fractions: as floats, 0.7 and a step of 0.1 miss 0.8.
+    rest = [exact(each) + shift for each in constants for shift in (-exact(step), 0, exact(step))]
+    lowest, highest = min(exact(low), *rest), max(exact(high), *rest)
     if isinstance(feature.domain, Grid):
-        below = -((exact(low) - exact(lowest)) // -exact(step))
+        below = -((exact(low) - lowest) // -exact(step))
         start = type(low)(exact(low) - below * exact(step))
         domain: Grid | Points = Grid(start, type(high)(highest), step)
     else:
