@@ -185,7 +185,7 @@ def test_every_kind_of_missing_value_is_missing(loan: Problem) -> None:
         (JOHN | {"debt": -1}, "debt: -1 is outside its range, 0 to 1000000"),
         (JOHN | {"debt": 0.5}, "debt: expected a whole number, found 0.5"),
         (JOHN | {"debt": True}, "debt: expected a whole number, found True"),
-        ([1, 2, 3], "expected a row of values by feature, found a list"),
+        ([1, 2, 3], "expected a row of values by feature, found [1, 2, 3]"),
         (None, "expected a row of values by feature"),
     ],
 )

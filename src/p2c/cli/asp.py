@@ -42,7 +42,7 @@ def export(
     folder: Annotated[
         Path | None, typer.Option("--out", help="The folder for the files; else they are printed.")
     ] = None,
-    number: RowNumber = 1,
+    number: RowNumber = None,
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,

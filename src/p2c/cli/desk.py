@@ -40,7 +40,10 @@ RowFile = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
-RowNumber = Annotated[int, typer.Option("--row", min=1, help="Which row of the file, from 1.")]
+RowNumber = Annotated[
+    int | None,
+    typer.Option("--row", min=1, help="Which row of the file, from 1; the first if not said."),
+]
 NormOption = Annotated[
     Norm | None, typer.Option(help="How efforts add up; the problem's own by default.")
 ]
@@ -160,11 +163,14 @@ def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
     return loaded
 
 
-def read_person(problem: Problem, path: Path, number: int) -> dict[str, Any]:
-    """Return the person in the numbered row of a file."""
+def read_person(problem: Problem, path: Path, number: int | None) -> dict[str, Any]:
+    """Return the person in the numbered row of a file; of several, if no number is given, the first, and say so."""
     rows = problem.read_rows(path)
     if not rows:
         raise P2CError(f"{path}: expected at least one row, found none")
+    if number is None and len(rows) > 1:
+        complain(f"{path}: this is for the first of {len(rows)} rows; --row chooses another")
+    number = number or 1
     if number > len(rows):
         raise P2CError(f"{path}: expected a row number up to {len(rows)}, found {number}")
     return dict(rows[number - 1])

@@ -65,7 +65,7 @@ def plan(
     row: RowFile,
     *,
     as_json: AsJson = False,
-    number: RowNumber = 1,
+    number: RowNumber = None,
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
@@ -118,7 +118,7 @@ def nearest(
         ),
     ] = None,
     as_json: AsJson = False,
-    number: RowNumber = 1,
+    number: RowNumber = None,
     norm: NormOption = None,
     effects: EffectsOption = None,
     minimize: MinimizeOption = None,
@@ -159,7 +159,7 @@ def why(
     row: RowFile,
     *,
     as_json: AsJson = False,
-    number: RowNumber = 1,
+    number: RowNumber = None,
     tree: Annotated[bool, typer.Option(help="Print the proof tree with its rules as well.")] = True,
     engine: Annotated[
         Justifier, typer.Option(help="scasp adds s(CASP)'s own justification.")

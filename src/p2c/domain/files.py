@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.domain.row import State, read_row, typed_cells
 from p2c.domain.spec import STANDARD_INPUT, read_exactly, unreadable
-from p2c.errors import Fault, P2CError, RowError, counted, misread
+from p2c.errors import Fault, P2CError, RowError, counted, misread, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -273,5 +273,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _object(data: Any) -> dict[str, Any]:
     if isinstance(data, dict):
         return data
-    message = f"expected an object with a value for each feature, found a {type(data).__name__}"
+    message = f"expected an object with a value for each feature, found {shown(data)}"
     raise RowError([Fault("", message)])

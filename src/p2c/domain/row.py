@@ -36,8 +36,8 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bo
     """
     features = tuple(features)
     if not hasattr(row, "keys"):
-        found = type(row).__name__
-        raise RowError([Fault("", f"expected a row of values by feature, found a {found}")])
+        message = f"expected a row of values by feature, found {shown(row)}"
+        raise RowError([Fault("", message)])
     keys = row.keys()
     state: State = {}
     absent = [feature.name for feature in features if feature.name not in keys]
