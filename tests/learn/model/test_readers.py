@@ -194,3 +194,20 @@ def test_zeros_holes_truth_values_and_numbers_for_categories_are_read_as_lightgb
     model = lightgbm.LGBMClassifier(n_estimators=8, num_leaves=9, verbose=-1, **how)
     model.fit(rows, wanted > wanted.median(), categorical_feature=["code", "word"])
     assert isinstance(read(model, rows, desired=True), Read)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_categories_that_are_whole_numbers_are_read(library: str) -> None:
+    module = pytest.importorskip(library)
+    chance = np.random.default_rng(0)
+    code = chance.choice([10, 20, 30], 400)
+    rows = pd.DataFrame({"rate": chance.normal(size=400), "code": pd.Categorical(code)})
+    if library == "lightgbm":
+        model = module.LGBMClassifier(
+            n_estimators=3, verbose=-1, min_data_per_group=1, cat_smooth=1
+        )
+    else:
+        model = module.XGBClassifier(n_estimators=3, enable_categorical=True)
+    model.fit(rows, rows["rate"] + (code == 20) * 2 > 1)
+    found = read(model, rows, desired=True)
+    assert isinstance(found, Read), found

@@ -45,7 +45,9 @@ def coded_test(
         if value is None or pd.isna(value):
             return None
         if codes is not None:
-            return codes.get(str(value))
+            # Among other numbers, a whole one that is a category comes as 5.0.
+            whole = isinstance(value, float) and value.is_integer()
+            return codes.get(str(value), codes.get(str(int(value))) if whole else None)
         return None if (int(value) if truncated else value) < 0 else int(value)
 
     return test
