@@ -58,7 +58,7 @@ def test_a_large_problem_with_supported_effects_is_handed_over(handed_over: list
 
 
 @pytest.mark.parametrize(("problem", "cost"), [(Problem.from_dict(LARGE), 5), (with_moves(), 10)])
-def test_where_sets_of_actions_or_routes_come_first_our_own_planner_answers(
+def test_where_sets_of_actions_or_trails_come_first_our_own_planner_answers(
     problem: Problem, cost: float, handed_over: list[Plan]
 ) -> None:
     assert not problem.compiled.is_small

@@ -112,14 +112,14 @@ def hard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("hard")
-def test_choosing_routes_first_agrees_with_the_slow_planner() -> None:
+def test_choosing_trails_first_agrees_with_the_slow_planner() -> None:
     assert agree_along_moves(58, 150) >= 50
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("seed", range(100, 145))
-def test_choosing_routes_first_agrees_with_the_slow_planner_on_many_more(seed: int) -> None:
+def test_choosing_trails_first_agrees_with_the_slow_planner_on_many_more(seed: int) -> None:
     assert agree_along_moves(seed, 100) >= 30
 
 

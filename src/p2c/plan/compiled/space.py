@@ -31,7 +31,7 @@ SMALL = 20_000
 """How many combinations of regions are few."""
 MOST_PLACES = 5_000
 """How many places of a number are followed one by one."""
-MOST_ROUTES = 64
+MOST_TRAILS = 64
 """How many ways along the `moves` of a feature, from one of its values, are few."""
 
 Kept = TypeVar("Kept")
@@ -457,9 +457,9 @@ class Space:
 
     @cached_property
     def selects(self) -> bool:
-        """Tell whether sets of direct actions can be chosen before their orders: each feature is set once, or by few routes."""
+        """Tell whether sets of direct actions can be chosen before their orders: each feature is set once, or along few trails."""
         return self.theory.effects is Effects.TRIGGERED and all(
-            self.theory.model is None and not feature.governed and has_few_routes(feature)
+            self.theory.model is None and not feature.governed and has_few_trails(feature)
             for feature in self.theory.features
             if feature.moves_from is not None and feature.action.is_direct
         )
@@ -487,15 +487,15 @@ class Space:
         )
 
 
-def has_few_routes(feature: Feature) -> bool:
+def has_few_trails(feature: Feature) -> bool:
     """Tell whether the moves of a feature make few ways from each value that come to none twice."""
     moves = feature.moves_from or {}
     for start in moves:
-        routes: list[tuple[str | int | float, ...]] = [(start,)]
-        for route in routes:
-            onward = moves.get(route[-1], ())
-            routes += [(*route, end) for end in onward if end not in route]
-            if len(routes) > MOST_ROUTES + 1:
+        trails: list[tuple[str | int | float, ...]] = [(start,)]
+        for trail in trails:
+            onward = moves.get(trail[-1], ())
+            trails += [(*trail, end) for end in onward if end not in trail]
+            if len(trails) > MOST_TRAILS + 1:
                 return False
     return True
 

@@ -47,8 +47,8 @@ class InfluencingOptions:
                 continue
             own = transitions.body(axis, transitions.person.places[axis])
             for number in numbers(self.all.by_axis.get(axis, 0)):
-                route = self.all.listed[number].route
-                if any((own ^ transitions.body(axis, place)) & rules for place in route):
+                trail = self.all.listed[number].trail
+                if any((own ^ transitions.body(axis, place)) & rules for place in trail):
                     mask |= 1 << number
         return mask
 

@@ -2,7 +2,7 @@
 
 A feature that only the person changes is changed from their own value, so an option on it is a place with its price. One
 that rules change as well may stand anywhere by then: there is one option on it, to set it wherever one likes, priced at
-what it takes at least; where to is decided when a set is put in order. On a feature with `moves`, an option is a route of them.
+what it takes at least; where to is decided when a set is put in order. On a feature with `moves`, an option is a trail of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Option(NamedTuple):
     """The places on the way to the end, where a feature with `moves` is changed several times."""
 
     @property
-    def route(self) -> tuple[int, ...]:
+    def trail(self) -> tuple[int, ...]:
         """Return all places that the feature comes to, in order."""
         return (*self.via, self.end)
 
@@ -91,7 +91,7 @@ class Options:
             return
         start = person.places[index]
         if self.space.axes[index].feature.moves_from is not None:
-            yield from self._routes(index) if self.space.selects else self._by_moves(index, start)
+            yield from self._trails(index) if self.space.selects else self._by_moves(index, start)
             return
         if not self.is_common(index):
             yield from self._priced(index, start)
@@ -130,18 +130,18 @@ class Options:
                     waiting.append(end)
                     yield Option(self.transitions.person.prices.per_action, 0, index, end, among)
 
-    def _routes(self, index: int) -> Iterator[Option]:
+    def _trails(self, index: int) -> Iterator[Option]:
         """Yield the ways along moves that come to no place twice; of those that nothing notices, the best to each end."""
-        routes = list(self._all_routes(index))
+        trails = list(self._all_trails(index))
         if index in self.space.stirring:
-            yield from routes
+            yield from trails
             return
         best: dict[int, Option] = {}
-        for each in sorted(routes, key=lambda each: (each.effort, each.way, each.route)):
+        for each in sorted(trails, key=lambda each: (each.effort, each.way, each.trail)):
             best.setdefault(each.end, each)
         yield from best.values()
 
-    def _all_routes(self, index: int) -> Iterator[Option]:
+    def _all_trails(self, index: int) -> Iterator[Option]:
         transitions, person = self.transitions, self.transitions.person
         start = person.places[index]
         waiting: list[tuple[Option, tuple[int, ...], int]] = [(Option(0, 0, index, start), (), 0)]
@@ -157,7 +157,7 @@ class Options:
                 option = Option(effort, way, index, end, among, via)
                 yield option
                 further = gone + person.length(index, before.end, end)
-                waiting.append((option, option.route, further))
+                waiting.append((option, option.trail, further))
 
     def before(self, chosen: tuple[int, ...], position: int) -> tuple[int, ...]:
         """Return some options without the last that is done on the feature of one of them."""
@@ -165,11 +165,11 @@ class Options:
         others = chosen[:position] + chosen[position + 1 :]
         if not option.via:
             return others
-        return tuple(sorted((*others, self._by_route[option.axis, option.via])))
+        return tuple(sorted((*others, self._by_trail[option.axis, option.via])))
 
     @cached_property
-    def _by_route(self) -> dict[tuple[int, tuple[int, ...]], int]:
-        return {(each.axis, each.route): number for number, each in enumerate(self.listed)}
+    def _by_trail(self) -> dict[tuple[int, tuple[int, ...]], int]:
+        return {(each.axis, each.trail): number for number, each in enumerate(self.listed)}
 
     def targets(self, number: int, start: int) -> Sequence[Target]:
         """Return where an option leads from a place of its feature; nowhere, where it is not open there."""

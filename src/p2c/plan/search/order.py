@@ -88,7 +88,7 @@ class Ordering:
         )
         effort, way = sum(map(self.price, self.chosen)), sum(each.way for each in listed)
         left = tuple(sorted(self.chosen, key=lambda n: self.options.listed[n][2:4]))
-        length = sum(len(each.route) for each in listed) + astray
+        length = sum(len(each.trail) for each in listed) + astray
         key = Key(effort=effort, length=length, way=way, sequence=())
         return Partway(key, places, left, (), None)
 

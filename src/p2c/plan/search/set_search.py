@@ -7,7 +7,7 @@ reason are branched on (goal-directed, as s(CASP) is), and all reasons together 
 at what may still come, `landmarks` at what surely does not, `order` puts a set in order; where these do not decide, all
 orders of the set are followed to their ends.
 
-This needs effects that only follow from changes, and features that are set at most once, or along few routes of `moves`, each of
+This needs effects that only follow from changes, and features that are set at most once, or along few trails of `moves`, each of
 which is an option of its own: effects are `triggered`, and what has `moves` and is set has no causal rules. Other problems are
 searched state by state.
 """
@@ -334,7 +334,7 @@ def choice_key(options: Options, chosen: tuple[int, ...], effort: int, bound: in
     if bound > effort or any(each.axis in governed for each in listed):
         return Key(effort=bound, length=len(chosen) + (bound > effort), way=way, sequence=())
     ordered = sorted(listed, key=lambda each: each.axis)
-    sequence = tuple([(each.axis, place) for each in ordered for place in each.route])
+    sequence = tuple([(each.axis, place) for each in ordered for place in each.trail])
     return Key(effort=bound, length=len(sequence), way=way, sequence=sequence)
 
 
@@ -361,7 +361,7 @@ def _joined(own: Places, arrival: Arrival, calm: list[Option]) -> Arrival:
     waiting = [
         Move(each.axis, start, end, True, 0, False, each.among if end == each.end else (end,))
         for each in sorted(calm, key=lambda each: each.axis, reverse=True)
-        for start, end in reversed(list(pairwise((own[each.axis], *each.route))))
+        for start, end in reversed(list(pairwise((own[each.axis], *each.trail))))
     ]
     made: list[Move] = []
     for move in arrival.moves:
