@@ -165,8 +165,18 @@ def _ranges(numbers: Sequence[int]) -> str:
 LARGEST = "numbers go up to about 1.8e308"
 """What would be right in the place of a number that is too large."""
 
+INNER_PLACE = re.compile(r"^\[[0-9:]+\] \S+:[0-9]+: ")
 HUGE = re.compile(r"[0-9][0-9_]{4299,}")
 """What Python refuses to read as a whole number."""
+
+
+def one_line(error: Exception) -> str:
+    r"""Return what another library says is wrong, in one line, without where in its own code that is.
+
+    >>> one_line(ValueError("[23:48:19] /src/cats.h:29: an unknown\ncategory: `z`\nStack trace:\n  [bt] (0) lib.so"))
+    'an unknown category: `z`'
+    """
+    return " ".join(INNER_PLACE.sub("", str(error).partition("Stack trace:")[0]).split())
 
 
 def misread(error: Exception, text: str) -> str:

@@ -13,7 +13,7 @@ from pyarrow import csv as arrow_csv
 from p2c.batch.csv_cuts import blocks
 from p2c.domain.files import open_sheet
 from p2c.domain.spec import unreadable
-from p2c.errors import P2CError, RowError
+from p2c.errors import P2CError, RowError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,7 +97,7 @@ def _refused_parquet(place: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise P2CError(f"{place}: cannot be read as Parquet: {reason}") from None
 
 

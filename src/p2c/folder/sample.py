@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictStr
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, one_line
 from p2c.learn.tables.domains import is_number, tidy_frame
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def read_sample(path: Path, columns: tuple[SampleColumn, ...]) -> pd.DataFrame:
             raise ValueError("its columns are not those of the manifest")
         typed = {each.name: _typed(texts[each.name], each) for each in columns}
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise P2CError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+        raise P2CError(f"{path}: cannot be read: {one_line(error)}") from None
     return pd.DataFrame(typed)
 
 

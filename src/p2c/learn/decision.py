@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from sklearn.model_selection import train_test_split
 
-from p2c.errors import P2CError, counted, suggestion
+from p2c.errors import P2CError, counted, one_line, suggestion
 from p2c.learn.foldse import FoldSE
 from p2c.learn.foldse.text import count_literals, name_missing, predicate_name
 from p2c.learn.tables.domains import domain_from_frame, plain_value, tidy_frame
@@ -91,7 +91,7 @@ def learn_decision(
         training = _score(model, table.iloc[train], labels.iloc[train])
         unseen = _score(model, table.iloc[test], labels.iloc[test]) if len(test) else None
     except ValueError as error:
-        raise P2CError(f"nothing can be learned: {' '.join(str(error).split())}") from None
+        raise P2CError(f"nothing can be learned: {one_line(error)}") from None
     program = model.to_program(decimals=None)
     rules, literals = count_literals(program)
     text = render(name_missing(program, domain_from_frame(table)))

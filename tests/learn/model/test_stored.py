@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 
 from p2c.errors import P2CError
 from p2c.learn.model import Read, read
 from p2c.learn.model.asking import open_model
 from p2c.learn.model.stored import OWN_FILES, load_model
+from p2c.recourse import Recourse
 from tests.learn.model.cases import CARD, CASES
 from tests.learn.model.people import make_people
 
@@ -90,3 +92,17 @@ def test_a_file_of_something_else_is_refused_in_one_line(
 def test_every_format_is_tried() -> None:
     by_mlflow = {".xgb", ".lgb", ".cb"}
     assert set(OWN_FILES) == {".json", ".ubj", ".txt", ".cbm", ".csv"} | by_mlflow
+
+
+def test_what_xgboost_raises_is_told_without_its_stack() -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rows = pd.DataFrame(
+        {"income": range(60), "job": pd.Categorical(["clerk", "cook", "none"] * 20)}
+    )
+    model = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True)
+    model.fit(rows, rows["income"] > 30)
+    odd = rows.assign(job=pd.Categorical(["clerk", "cook", "zookeeper"] * 20))
+    with pytest.raises(P2CError) as found:
+        Recourse.fit(model, odd)
+    assert "XGBoostError: Found a category not in the training set" in str(found.value)
+    assert str(found.value).endswith("`zookeeper`")

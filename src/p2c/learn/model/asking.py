@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from p2c.errors import ModelError, P2CError
+from p2c.errors import ModelError, P2CError, one_line
 from p2c.learn.model.points import PointsTable
 from p2c.learn.tables.view import as_frame
 
@@ -241,7 +241,7 @@ def answering() -> Iterator[None]:
     except P2CError as error:
         raise ModelError(str(error)) from error
     except Exception as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         message = f"the model cannot be asked: {type(error).__name__}: {reason}"
         raise ModelError(message) from error
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from p2c.errors import MissingExtra, P2CError
+from p2c.errors import MissingExtra, P2CError, one_line
 
 DESCRIPTION = "MLmodel"
 FLAVOURS = {
@@ -56,7 +56,7 @@ def _flavours(description: Path) -> dict[str, dict[str, Any]]:
     try:
         told = yaml.safe_load(description.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise P2CError(f"{description}: not YAML: {' '.join(str(error).split())}") from None
+        raise P2CError(f"{description}: not YAML: {one_line(error)}") from None
     flavours = told.get("flavors") if isinstance(told, dict) else None
     if not isinstance(flavours, dict) or not all(isinstance(e, dict) for e in flavours.values()):
         raise P2CError(f"{description}: expected a table of 'flavors', as MLflow writes it")

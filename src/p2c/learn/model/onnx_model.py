@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.errors import MissingExtra, ModelError, P2CError, suggestion
+from p2c.errors import MissingExtra, ModelError, P2CError, one_line, suggestion
 from p2c.learn.foldse.text import predicate_name
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class OnnxModel:
             return self._session.run([output], fed)[0]
         except Exception as error:
             # The runtime raises classes of its own that it does not export.
-            reason = " ".join(str(error).split())
+            reason = one_line(error)
             raise ModelError(f"the ONNX model cannot be asked: {reason}") from None
 
     def _classes(self, sample: pd.DataFrame) -> NDArray[Any] | None:
@@ -151,7 +151,7 @@ def _session(path: Path) -> Any:
         return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     except Exception as error:
         # The runtime raises classes of its own that it does not export.
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise P2CError(f"{path}: cannot be read as ONNX: {reason}") from None
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def load_points(path: Path) -> PointsTable:
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
     except (OSError, ValueError, pd.errors.ParserError) as error:
-        raise P2CError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+        raise P2CError(f"{path}: cannot be read: {one_line(error)}") from None
     table.columns = table.columns.str.strip()
     if tuple(table.columns) != HEADER:
         found = ", ".join(map(str, table.columns))

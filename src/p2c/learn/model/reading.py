@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, one_line
 from p2c.learn.model.asking import open_model, same, shaper, trained_names
 from p2c.learn.model.conformance import Conformance, compare
 from p2c.learn.model.cutoff import Cutoff, find_cutoff
@@ -90,7 +90,7 @@ def read(
     except Exception as error:
         # The model is somebody else's code: whatever it raises, it can still be asked.
         _log.debug("a model was not read", exc_info=True)
-        said = " ".join(str(error).split())
+        said = one_line(error)
         return NotRead(f"the model could not be read: {type(error).__name__}: {said}")
     if not found.holds:
         return NotRead(str(found), found)

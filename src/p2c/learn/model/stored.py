@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Trust
-from p2c.errors import MissingExtra, P2CError
+from p2c.errors import MissingExtra, P2CError, one_line
 from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.onnx_model import open_onnx
 from p2c.learn.model.points import load_points
@@ -169,7 +169,7 @@ def _open_catboost(path: Path) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return f"{type(error).__name__}: {one_line(error)}"
 
 
 OWN_FILES: dict[str, Callable[[Path], Any]] = {

@@ -16,7 +16,7 @@ from pandas.api.types import infer_dtype
 
 from p2c.domain.files import read_sheet
 from p2c.domain.row import read_number
-from p2c.errors import MissingExtra, P2CError, suggestion
+from p2c.errors import MissingExtra, P2CError, one_line, suggestion
 from p2c.learn.foldse.text import predicate_name
 from p2c.learn.tables.look import look, refuse_commas, with_decimal_commas
 
@@ -149,9 +149,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise MissingExtra("pyarrow", extra="batch") from error
     except Exception as error:
         # Whatever a torn file makes the reader raise, it is no table.
-        raise P2CError(
-            f"{path}: cannot be read as Parquet: {' '.join(str(error).split())}"
-        ) from None
+        raise P2CError(f"{path}: cannot be read as Parquet: {one_line(error)}") from None
     if frame.empty:
         raise P2CError(f"{path}: expected rows and columns, found none")
     return frame

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from p2c.domain.feature import Kind
-from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.errors import Fault, P2CError, RowError, one_line, suggestion
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.tables.encode import ASTRAY, WIDEST, Coded, encode
 from p2c.plan.tables.table import combined, count_codes, grouped, neighbours, plan_rows, regions_of
@@ -128,7 +128,7 @@ def _table(frame: Any) -> nw.DataFrame[Any]:
     try:
         return nw.from_native(frame, eager_only=True)
     except (TypeError, NarwhalsError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise P2CError(
             f"expected a pandas, polars or pyarrow table, found a {type(frame).__name__}: {reason}"
         ) from None

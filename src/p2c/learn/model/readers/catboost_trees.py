@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from p2c.errors import one_line
 from p2c.learn.model.categories import listed_test
 from p2c.learn.model.floats import single_bound
 from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
@@ -52,9 +53,7 @@ def _stored(model: Any) -> Any:
             model.save_model(str(path), format="json")
         except Exception as error:
             # The library raises a class of its own with a sentence in it.
-            raise Unreadable(
-                f"CatBoost cannot describe the model: {' '.join(str(error).split())}"
-            ) from None
+            raise Unreadable(f"CatBoost cannot describe the model: {one_line(error)}") from None
         return json.loads(path.read_text())
 
 
