@@ -128,7 +128,7 @@ def beside_milp(name: str, data: Data, *, rows: int, limit: float, seed: int) ->
     found: Counter[str] = Counter()
     for _, row in people.iterrows():
         moments = [time.process_time()]
-        state = judged.read_row(recourse.source.view.row(row))
+        state = judged.read_row(row)
         plan = find_plan(judged.compiled, state, Limits.within(limit))
         moments.append(time.process_time())
         change = program.change(row, MARGINS[0])

@@ -198,8 +198,16 @@ class WeighedPoints:
     @property
     def found(self) -> Arrival | None:
         """Return the best point so far as a path, of several that cost the same the first."""
-        arrivals = [self._arrival(self._earliest(each)) for each in self.tied]
-        return min(arrivals, key=lambda each: each.key, default=None)
+        if not self.tied:
+            return None
+        first = min(min(each) for each in self.tied)
+        rivals = [self._earliest(each) for each in self.tied if min(each) == first]
+        return self._arrival(min(rivals, key=self._sequence))
+
+    def _sequence(self, point: Point) -> list[tuple[int, int]]:
+        return sorted(
+            (axis, self.runs[axis][number].places[step]) for axis, (number, step) in point.items()
+        )
 
     def _price(self, axis: int, number: int, step: int) -> int:
         run = self.runs[axis][number]
