@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from benchmarks.tables.table import Table
 
 PACKAGES = (
-    "p2c", "scikit-learn", "pandas", "numpy", "scipy", "clingo", "dice-ml", "treecf", "oceanpy", "xgboost",
+    "p2c-recourse", "scikit-learn", "pandas", "numpy", "scipy", "clingo", "dice-ml", "treecf", "oceanpy", "xgboost",
     "pysmt", "z3-solver", "unified-planning", "up-fast-downward", "up-pyperplan",
 )  # fmt: skip
 
