@@ -16,6 +16,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -23,6 +24,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScale
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c.errors import P2CError
 from p2c.learn.extract import logic
 from p2c.learn.extract.logic import extract_logic
 from p2c.learn.extract.surrogate import learn_ruleset
@@ -122,6 +124,78 @@ def test_effects_lead_where_the_model_says_yes() -> None:
     assert recourse.check(answer)
     scores = [score for score, _ in answer.scores]
     assert scores[0] < answer.scores[-1][1] <= scores[-1]
+
+
+def level(**keys: Any) -> Recourse:
+    """Return a model that accepts from 8 on where nobody is seen above 5."""
+    table = pd.DataFrame({"n": [1, 2, 3, 4, 5, 1] * 2, "c": [0, 1] * 6})
+    model = LogisticRegression().fit(table, [0, 1] * 6)
+    model.coef_, model.intercept_ = np.array([[1.0, 0.0]]), np.array([-7.5])
+    return Recourse.fit(model, table, **keys)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"effects": "supported"},
+        {
+            "effects": "supported",
+            "causal": "c(X,1) :- n(X,N), N>=3.",
+            "actions": {"c": "free"},
+        },
+        {"causal": "n(X,N) :- c(X,1), N>=2.", "actions": {"n": "free"}, "law": "if"},
+    ],
+    ids=["plain", "supported", "supported and caused", "governed"],
+)
+def test_the_limits_of_a_weighed_number_block_whatever_else_the_problem_has(
+    keys: dict[str, Any],
+) -> None:
+    plan = level(**keys).plan({"n": 1, "c": 0})
+    assert plan.status == "infeasible"
+    told = plan.to_dict()
+    assert told["blockers"] == [{"feature": "n", "restriction": "limits"}]
+    assert told["opened"]["counterfactual"]["n"] == 8
+
+
+def test_the_limits_of_a_weighed_number_block_beside_a_feature_with_moves() -> None:
+    table = pd.DataFrame({"k": list("abc") * 4, "n": [1, 2, 3, 4, 5, 1] * 2})
+    spread = make_column_transformer((OneHotEncoder(), ["k"]), ("passthrough", ["n"]))
+    model = make_pipeline(spread, LogisticRegression()).fit(table, [0, 1] * 6)
+    model[-1].coef_ = np.array([[0.0, 0.0, 0.1, 1.0]])
+    model[-1].intercept_ = np.array([-7.5])
+    recourse = Recourse.fit(model, table, features={"k": {"moves": {"a": ["b"], "b": ["c"]}}})
+    told = recourse.plan({"k": "a", "n": 1}).to_dict()
+    assert told["blockers"] == [{"feature": "n", "restriction": "limits"}]
+    assert told["opened"]["counterfactual"] == {"k": "a", "n": 8}
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, GradientBoostingClassifier])
+def test_a_goal_of_ones_own_and_constraints_speak_of_what_the_model_accepts(
+    kind: type[Any], tmp_path: Path
+) -> None:
+    table = pd.DataFrame({"a": [0, 1, 2, 3] * 5, "b": [0, 1, 0, 1, 2] * 4})
+    model = kind(random_state=0).fit(table, (table["a"] + table["b"] > 2).astype(int))
+    row = {"a": 0, "b": 1}
+    barred = Recourse.fit(model, table, causal=":- accepted(X), b(X,2).")
+    own = Recourse.fit(model, table, goal="accepted(X), b(X,0)")
+    other = Recourse.fit(model, table, goal="not accepted(X), b(X,0)")
+    ends = [each.plan(row).counterfactual for each in (barred, own, other)]
+    assert ends == [{"a": 2, "b": 1}, {"a": 3, "b": 0}, {"a": 0, "b": 0}]
+    for place, each in enumerate((barred, own)):
+        each.save(tmp_path / str(place))
+        assert Recourse.load(tmp_path / str(place)).plan(row) == each.plan(row)
+    with pytest.raises(P2CError, match="'label'"):
+        Recourse.fit(model, table, goal="label(X,'1')")
+
+
+def test_a_pipeline_that_fills_holes_is_kept_without_a_pickle(tmp_path: Path) -> None:
+    table = pd.DataFrame({"a": [0, 1, 2, 3, None] * 4, "b": [0, 1, 0, 1] * 5})
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(table, [0, 0, 1, 1] * 5)
+    recourse = Recourse.fit(model, table)
+    recourse.save(tmp_path / "kept")
+    row = {"a": None, "b": 0}
+    assert Recourse.load(tmp_path / "kept").plan(row) == recourse.plan(row)
 
 
 def test_somebody_beyond_the_range_of_the_data_is_planned_for() -> None:

@@ -145,4 +145,6 @@ def check(problem: Statement, document: Mapping[str, Any]) -> Verdict:
     from p2c.plan.check.validate import check_plan
 
     verdict = check_plan(problem.theory, document)
-    return verdict if problem.decider is None else problem.decider.testified(verdict, document)
+    if problem.decider is None:
+        return verdict
+    return problem.decider.testified(verdict, document, problem.theory)

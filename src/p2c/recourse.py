@@ -147,7 +147,7 @@ class Recourse:
             seed: What chance is drawn from.
             trust: What of a stored model may be opened that could run code; nothing, by default.
             **keys: Keys of the problem: `name`, `norm`, `exceptions`, `effects`, `minimize`, `goal`, `source`, `lint`, and
-                `law`, which is the problem's `causal`.
+                `law`, which is the problem's `causal`. The goal is `accepted(X)`, what the model accepts, unless it says more.
 
         Returns:
             A recourse; `reading` says whether the model was read, so that plans are proved against it, or is only asked.
@@ -178,6 +178,8 @@ class Recourse:
         def learned() -> tuple[Problem, Extraction]:
             text = causal if isinstance(causal, str) else ""
             outline = outline_problem(source, extraction(), **said, causal=text, rounded=True)
+            if source.model is not None and BY_MODEL in f"{text} {keys.get('goal', '')}":
+                outline["rules"] += standing_rules("", outline["goal"])
             spec = _with_causes({**outline, **keys}, causal)
             return Problem.from_dict(spec, bounded=False), extraction()
 
@@ -529,8 +531,8 @@ def _standing(extraction: Callable[[], Extraction]) -> StandingRules:
 
 def _judged(bare: dict[str, Any], causal: str | Review | None, decider: Decider) -> Problem:
     """Return the problem in which the model itself decides, causal rules besides."""
-    spec = {key: value for key, value in bare.items() if key != "source"}
-    spec |= {"goal": BY_MODEL, "rules": causal if isinstance(causal, str) else ""}
+    spec = {"goal": BY_MODEL, **{key: value for key, value in bare.items() if key != "source"}}
+    spec["rules"] = causal if isinstance(causal, str) else ""
     if isinstance(causal, Review):
         spec = with_causal_rules(spec, causal, model=decider.judge)
         merged = Problem.from_dict(spec, decider=decider, bounded=False)

@@ -129,6 +129,14 @@ def test_the_models_decision_stands_in_goals_constraints_and_decisions_also_unde
     assert down.status == "found"
     end = pd.DataFrame([down.counterfactual]).rename(columns={"years": "age"})
     assert fitted_model.predict(end) == ["bad"]
+    assert away.check(down)
+    assert away.check(down, prove=True)
+    told = down.explain()
+    assert "Its answer is the one that is wanted there." in told
+    assert "It says yes" not in told
+    forged = {**down.to_dict(), "model": {**down.to_dict()["model"], "verified": True}}
+    refused = Problem.load(written(tmp_path, fitted_model, goal="accepted(X)")).check(forged)
+    assert "counterfactual: the model refuses this state" in str(refused)
 
 
 def test_a_model_is_asked_where_it_is_not_read_and_nothing_is_proved(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
 from p2c.errors import Fault, P2CError
 from p2c.learn.model.read_model import ReadModel
 from p2c.learn.model.reading import NotRead, Read
+from p2c.rules.evaluate import goal_holds
+from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -138,13 +140,23 @@ class Decider:
             return None
         return fit_proxy(self.source.table, self.source.accepted, seed=self.seed)
 
-    def testified(self, verdict: Verdict, document: Mapping[str, Any]) -> Verdict:
-        """Return a verdict on a plan with the model's own word on the end that the plan says it accepts."""
+    def testified(self, verdict: Verdict, document: Mapping[str, Any], theory: Theory) -> Verdict:
+        """Return a verdict on a plan with the model's own word on the end, by which the plan says that the goal is met."""
         end, told = document.get("counterfactual"), document.get("model") or {}
-        if end is None or not told.get("verified", True) or self.accepts(end):
+        if end is None or not told.get("verified", True):
             return verdict
-        refused = Fault("counterfactual", "the model refuses this state")
-        return replace(verdict, faults=(*verdict.faults, refused))
+        wanted = Call(ACCEPTED) in theory.goal
+        if self.accepts(end) if wanted else verdict.faults or self._meets(theory, end):
+            return verdict
+        said = (
+            "the model refuses this state"
+            if wanted
+            else "the model's answer is not what the goal asks for"
+        )
+        return replace(verdict, faults=(*verdict.faults, Fault("counterfactual", said)))
+
+    def _meets(self, theory: Theory, state: Mapping[str, Value]) -> bool:
+        return goal_holds(theory, state, {ACCEPTED: self.accepts(state)})
 
     def row(self, row: Any) -> dict[str, Any]:
         """Return one person's row by feature, whether it goes by features or by columns of the table."""

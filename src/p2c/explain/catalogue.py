@@ -148,6 +148,7 @@ class Phrases:
     stopped_without: str
     stopped_with: str
     model_confirms: str
+    model_meets: str
     """What the model behind the rules said of the end of a plan, where there is one."""
     model_refuses: str
     model_not_asked: str

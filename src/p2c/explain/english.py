@@ -179,6 +179,7 @@ ENGLISH = Phrases(
     stopped_without="No way was found by then, but there may be one.",
     stopped_with="The best way found by then is the one above. There may be a better one.",
     model_confirms="The model itself was asked about the end of this way. It says yes.",
+    model_meets="The model itself was asked about the end of this way. Its answer is the one that is wanted there.",
     model_refuses="The model itself was asked about the end of this way. It says no.",
     model_not_asked="The model itself was not asked. The rules that stand for it say yes.",
     model_asked="The model was asked {count} times in all.",

@@ -171,6 +171,7 @@ GERMAN = Phrases(
     stopped_without="Bis dahin fand sich kein Weg, aber es kann einen geben.",
     stopped_with="Der beste bis dahin gefundene Weg steht oben. Es kann einen besseren geben.",
     model_confirms="Das Modell selbst wurde nach dem Ende dieses Weges gefragt. Es sagt Ja.",
+    model_meets="Das Modell selbst wurde nach dem Ende dieses Weges gefragt. Seine Antwort ist die, die dort gewünscht ist.",
     model_refuses="Das Modell selbst wurde nach dem Ende dieses Weges gefragt. Es sagt Nein.",
     model_not_asked="Das Modell selbst wurde nicht gefragt. Die Regeln, die für es stehen, sagen Ja.",
     model_asked="Insgesamt wurde das Modell {count}-mal gefragt.",

@@ -27,6 +27,7 @@ RULES = (".lp", ".pl")
 HARMLESS = (
     "builtins.object",
     "collections.OrderedDict",
+    "numpy.dtype",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.compose._column_transformer.make_column_selector",

@@ -117,9 +117,7 @@ class Space:
         judge = self.theory.model
         marks: tuple[int, ...] = ()
         if judge is not None and feature.kind.is_number:
-            cuts = judge.cuts(feature)
-            if self.selects and not feature.governed:
-                cuts += judge.beyond(feature, self.theory.features)
+            cuts = judge.cuts(feature) + judge.beyond(feature, self.theory.features)
             tests += [Test(name, Comparator.LE, upper) for upper in cuts]
         elif judge is not None:
             marks = judge.marks(feature)
