@@ -66,13 +66,12 @@ class ConfirmedPlanner:
         ask, theory = self.decider.asker(row), self.theory
         if theory.goal == (Call(ACCEPTED),):
             return ask
-        plain = any(each == Call(ACCEPTED) for each in theory.goal)
 
         def met(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
             return [
                 Ruling(
                     goal_holds(theory, state, {ACCEPTED: each.accepted}),
-                    each.score if plain else None,
+                    each.score if self._wanted else None,
                     each.told,
                 )
                 for state, each in zip(states, ask(states), strict=True)
@@ -98,7 +97,7 @@ class ConfirmedPlanner:
         scores = tuple(_scores(plan, judge))
         said = judge.said(plan.counterfactual or {})
         proved = not isinstance(plan, GaveUp)
-        testimony = Testimony(said, judge.asked, exact=True, proved=proved, scores=scores)
+        testimony = Testimony(said, judge.asked, True, "", proved, scores, self._wanted)
         known = _with_testimony(plan, testimony)
         verified = isinstance(plan, Found | Already)
         return VerifiedPlan(known, verified, judge.asked, judge.calls, known, said, proved=proved)
@@ -146,7 +145,12 @@ class ConfirmedPlanner:
     ) -> Testimony:
         end = plan.counterfactual or {}
         scores = tuple(_scores(plan, judge))
-        return Testimony(judge.said(end), judge.asked, self.decider.exact, replayed, proved, scores)
+        told = judge.said(end), judge.asked, self.decider.exact, replayed, proved, scores
+        return Testimony(*told, self._wanted)
+
+    @property
+    def _wanted(self) -> bool:
+        return Call(ACCEPTED) in self.theory.goal
 
     def _guides(self, state: State, k: int, policy: Policy) -> list[Plan]:
         """Return the plans of the rules: the one answer where there is no path or nothing to do."""

@@ -24,7 +24,7 @@ from p2c.plan.check.rehearse import rehearse_without
 from p2c.plan.outcome import CausalAction, DirectAction
 from p2c.rules.proof import Compared, Decided, Query, why, why_fires
 from p2c.rules.render import render_rule
-from p2c.rules.theory import ACCEPTED, Call
+from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -279,7 +279,7 @@ class Teller:
             return ()
         if told.accepted is None:
             return (Item(phrases.model_not_asked),)
-        yes = phrases.model_confirms if Call(ACCEPTED) in self.theory.goal else phrases.model_meets
+        yes = phrases.model_confirms if told.wanted else phrases.model_meets
         answer = yes if told.accepted else phrases.model_refuses
         proof = () if plan.optimal else (Item(phrases.model_not_proved),)
         return (Item(answer), *proof, self.asked(told.asked))

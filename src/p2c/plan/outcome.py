@@ -84,7 +84,8 @@ class Testimony:
     `accepted` is what it said of the end, None where it was not asked; `asked` counts the states that it was asked
     about; `exact` tells that the model was read or that the rules are its own, `proved` that the answer is proved against
     it. `replayed` is what came of replaying the path with the model in the place of the goal. `scores` are the model's
-    at the start and after each step, each with what it must reach.
+    at the start and after each step, each with what it must reach. Where it is not `wanted`, the goal is not simply that the
+    model accepts, and `accepted` says whether it is met with the model's answer.
     """
 
     accepted: bool | None
@@ -93,6 +94,7 @@ class Testimony:
     replayed: str = ""
     proved: bool = False
     scores: tuple[tuple[float, float], ...] = ()
+    wanted: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the contract's JSON (§5)."""
