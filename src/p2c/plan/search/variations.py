@@ -6,7 +6,7 @@ from the cheapest place of each. The walks are lazy, so the size of a domain doe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.search.best_first import Arrival, Key, chain_of
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LooseMove:
-    """A move whose place may vary without changing what follows, and the places to try, cheapest first."""
+    """A move whose place may vary without changing what follows, and the places to try, its own first."""
 
     position: int
+    known: list[int]
     source: Iterator[int]
-    known: list[int] = field(default_factory=list)
 
     def place(self, index: int) -> int | None:
         """Return one of the places to try, if there are so many."""
@@ -37,29 +37,32 @@ class LooseMove:
 
 
 class Variations(NamedTuple):
-    """A path, and its moves whose places may vary."""
+    """A person's transitions, and the moves of a path whose places may vary."""
 
     transitions: Transitions
-    arrival: Arrival
-    moves: list[Move]
     choices: tuple[LooseMove, ...]
 
-    def at(self, indices: tuple[int, ...]) -> Arrival | None:
-        """Return the path with each loose move at one of its places."""
-        person = self.transitions.person
-        changed, places = list(self.moves), list(self.arrival.places)
-        effort, way = self.arrival.effort, self.arrival.way
-        for choice, index in zip(self.choices, indices, strict=True):
-            place = choice.place(index)
-            if place is None:
-                return None
-            move = self.moves[choice.position]
-            if move.direct:
-                for end, sign in ((place, 1), (move.end, -1)):
-                    effort += sign * person.effort(move.axis, move.start, end)
-                    way += sign * person.way(move.axis, move.start, end)
-            changed[choice.position] = move._replace(end=place)
-            places[move.axis] = place
+    def further(
+        self, arrival: Arrival, moves: list[Move], which: int, index: int
+    ) -> Arrival | None:
+        """Return a path with one loose move at another of its places, if it has so many."""
+        choice = self.choices[which]
+        place = choice.place(index)
+        if place is None:
+            return None
+        move = moves[choice.position]
+        effort, way, places = arrival.effort, arrival.way, list(arrival.places)
+        if move.direct:
+            person = self.transitions.person
+            for end, sign in ((place, 1), (move.end, -1)):
+                effort += sign * person.effort(move.axis, move.start, end)
+                way += sign * person.way(move.axis, move.start, end)
+        places[move.axis] = place
+        changed = [
+            *moves[: choice.position],
+            move._replace(end=place),
+            *moves[choice.position + 1 :],
+        ]
         return Arrival(effort, way, tuple(places), chain_of(changed))
 
 
@@ -74,12 +77,12 @@ class VariedLead(NamedTuple):
     def follow(self, limits: Limits) -> Iterable[Lead | Arrival]:
         """Yield the path, then those that go one place further."""
         yield self.known
-        indices = self.indices
+        indices, moves = self.indices, self.known.moves
         last = max((i for i, each in enumerate(indices) if each), default=0)
         for i in range(last, len(indices)):
-            further = (*indices[:i], indices[i] + 1, *indices[i + 1 :])
-            arrival = self.variations.at(further)
+            arrival = self.variations.further(self.known, moves, i, indices[i] + 1)
             if arrival is not None:
+                further = (*indices[:i], indices[i] + 1, *indices[i + 1 :])
                 yield VariedLead(self.variations, arrival.key, further, arrival)
 
 
@@ -93,19 +96,19 @@ def _variations(transitions: Transitions, arrival: Arrival) -> Variations:
     moves = arrival.moves
     last = {move.axis: position for position, move in enumerate(moves)}
     choices = tuple(
-        LooseMove(position, _options(transitions, move))
+        LooseMove(position, [move.end], _others(transitions, move))
         for position, move in enumerate(moves)
         if last[move.axis] == position and move.among[1:]
     )
-    return Variations(transitions, arrival, moves, choices)
+    return Variations(transitions, choices)
 
 
-def _options(transitions: Transitions, move: Move) -> Iterator[int]:
-    """Yield the places that a move may take instead, in the order of cost and then of the domain."""
+def _others(transitions: Transitions, move: Move) -> Iterator[int]:
+    """Yield the places that a move may take instead of its own, in the order of cost and then of the domain."""
     index, start = move.axis, move.start
     person = transitions.person
     apart = index in transitions.own_matters
-    barred = {start, person.places[index]} if apart else {start}
+    barred = {start, move.end, *([person.places[index]] if apart else ())}
     for place in _outward(transitions, move):
         if place in barred:
             continue
