@@ -1,4 +1,4 @@
-"""Random and damaged input: rule text, problem dicts and rows, of which none may raise anything but our own errors."""
+"""Random and damaged input: rule text, problem dicts, rows and restrictions, of which none may raise anything but our own errors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from p2c import Problem
 from p2c.errors import P2CError, RuleError
+from p2c.plan.restriction import Restriction
 from p2c.rules.parse import parse, parse_query
-from tests.loan import LOAN
+from tests.loan import JOHN, LOAN
 from tests.paper import LISTINGS
 from tests.strategies import random_problem
 
@@ -28,6 +29,7 @@ VALUES: tuple[Any, ...] = (
     "\ud800", [], [1], [[]], ["a", "a"], [1, "1"], [None], {}, {"a": ["b"]}, {1: [2]}, {None: 3}, (), {1, 2}, b"x",
     object(), lambda: None,
 )  # fmt: skip
+LOAN_PROBLEM = Problem.from_dict(LOAN)
 PROBLEM_KEYS = (
     "name", "goal", "causal", "exceptions", "effects", "norm", "minimize", "rules", "rules_file", "features", "extra",
 )  # fmt: skip
@@ -101,11 +103,26 @@ def attack_with_a_damaged_row(rng: random.Random) -> None:
     survives(lambda: Problem.from_dict(problem).read_row(row))
 
 
+def attack_with_damaged_restrictions(rng: random.Random) -> None:
+    """Plan for somebody with random values in what they add to a problem."""
+    keys = [*Restriction.model_fields, "extra", 5]
+    own: Any = {
+        rng.choice(["debt", "credit_score", "new", None]): rng.choice(VALUES)
+        if rng.random() < 0.2
+        else {rng.choice(keys): rng.choice([*VALUES, ["moves"], ["limits", "up"], "moves"])}
+        for _ in range(rng.randint(1, 3))
+    }
+    survives(
+        lambda: LOAN_PROBLEM.plan(JOHN, restrict=own if rng.random() < 0.9 else rng.choice(VALUES))
+    )
+
+
 ATTACKS: dict[str, Callable[[random.Random], None]] = {
     "bytes": attack_with_bytes,
     "damaged rules": attack_with_damaged_rules,
     "damaged problems": attack_with_a_damaged_problem,
     "damaged rows": attack_with_a_damaged_row,
+    "damaged restrictions": attack_with_damaged_restrictions,
 }
 
 

@@ -229,10 +229,11 @@ class Problem(Statement):
         self, ask: Callable[..., Any], overrides: Overrides, restrict: Mapping[str, Any] | None
     ) -> Problem:
         """Return the problem that a question is about; a keyword that is none of the method's is refused."""
-        if not overrides and not restrict:
+        if not overrides and restrict is None:
             return self
         refuse_unknown(overrides, [*OVERRIDES, *(ask.__kwdefaults__ or {})])
-        return self.restricted(restrict or {}).with_keys(**overrides)
+        asked = self if restrict is None else self.restricted(restrict)
+        return asked.with_keys(**overrides)
 
     def reasons(
         self,

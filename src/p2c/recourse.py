@@ -34,6 +34,7 @@ from p2c.learn.tables.view import as_frame, by_name
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Testimony
 from p2c.plan.rendered import Plans
+from p2c.plan.restriction import read_restrictions
 from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from p2c.report.plan_renderer import with_renderer
@@ -309,7 +310,8 @@ class Recourse:
         >>> recourse.restricted({"income": {"max": 45}}).plan({"income": 40, "age": 30}).status
         'infeasible'
         """
-        named = {self.source.view.feature(name): each for name, each in restrict.items()}
+        read = read_restrictions(restrict)
+        named = {self.source.view.feature(name): each for name, each in read.items()}
         judged = self.judged and self.judged.restricted(named)
         known = None if judged else self.problem.restricted(named)
         return replace(
@@ -368,7 +370,7 @@ class Recourse:
         >>> [plan.counterfactual["income"] for plan in recourse.nearest({"income": 40, "age": 30}, k=2)]
         [52, 53]
         """
-        if restrict:
+        if restrict is not None:
             asked = self.restricted(restrict)
             return asked.nearest(row, k, time_limit=time_limit, node_limit=node_limit)
         policy = Policy("native", time_limit, node_limit)

@@ -20,7 +20,7 @@ from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, need_learning
 from p2c.plan.compiled.space import Space
-from p2c.plan.restriction import read_restriction, restrict
+from p2c.plan.restriction import read_restrictions, restrict
 from p2c.rules.bind import build_theory
 
 if TYPE_CHECKING:
@@ -318,9 +318,9 @@ class Statement:
         >>> loan.restricted({"debt": {"weight": 9}}).plan(john).cost
         0.04502
         """
-        if not restrictions:
+        read = read_restrictions(restrictions)
+        if not read:
             return self
-        read = {name: read_restriction(name, each) for name, each in restrictions.items()}
         together = dict(self.restrictions) | read
         return replace(self, restrictions=tuple(together.items()))._checked()
 

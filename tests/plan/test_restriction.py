@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from p2c.domain.feature import Action
@@ -31,9 +33,9 @@ def test_what_a_person_cannot_change_stays() -> None:
 
 def test_own_limits_leave_costs_as_they_were() -> None:
     free = Problem.from_dict(LOAN).plan(JOHN)
-    narrow = restricted(LOAN, bank_balance=Restriction(least=30_000, most=60_000)).plan(JOHN)
+    narrow = restricted(LOAN, bank_balance=Restriction(min=30_000, max=60_000)).plan(JOHN)
     assert narrow.cost == free.cost
-    assert restricted(LOAN, bank_balance=Restriction(most=59_999)).plan(JOHN).status == "infeasible"
+    assert restricted(LOAN, bank_balance=Restriction(max=59_999)).plan(JOHN).status == "infeasible"
 
 
 def test_limits_fall_on_the_grid_that_the_feature_has() -> None:
@@ -42,7 +44,7 @@ def test_limits_fall_on_the_grid_that_the_feature_has() -> None:
         "rules": "",
         "features": {"f": whole(0, 30, step=10)},
     }
-    limited = restricted(data, f=Restriction(least=5, most=25))
+    limited = restricted(data, f=Restriction(min=5, max=25))
     feature = limited.theory.feature["f"]
     assert [feature.domain.value(each) for each in range(feature.domain.size)] == [10, 20]
     assert limited.plan({"f": 20}).status == "already"
@@ -50,7 +52,7 @@ def test_limits_fall_on_the_grid_that_the_feature_has() -> None:
 
 def test_the_end_of_a_range_off_the_grid_stays_a_row_s_value() -> None:
     data = {"goal": "f(X,N), N=<4", "rules": "", "features": {"f": whole(0, 35, step=10)}}
-    assert restricted(data, f=Restriction(least=0)).plan({"f": 35}).counterfactual == {"f": 0}
+    assert restricted(data, f=Restriction(min=0)).plan({"f": 35}).counterfactual == {"f": 0}
 
 
 def test_listed_numbers_are_cut_to_the_limits() -> None:
@@ -59,7 +61,7 @@ def test_listed_numbers_are_cut_to_the_limits() -> None:
         "rules": "",
         "features": {"f": {"type": "float", "values": [0.5, 1.5, 2.5, 9.5]}},
     }
-    assert restricted(data, f=Restriction(most=3)).plan({"f": 0.5}).cost == pytest.approx(2 / 9)
+    assert restricted(data, f=Restriction(max=3)).plan({"f": 0.5}).cost == pytest.approx(2 / 9)
 
 
 def test_a_weight_of_one_s_own_counts() -> None:
@@ -74,13 +76,13 @@ def test_only_some_names_will_do_and_the_problem_s_moves_still_hold() -> None:
 
 
 def test_moves_and_limits_can_be_lifted() -> None:
-    lifted = restricted(PETS, pet=Restriction(lifted=("moves",))).plan({"pet": "dog"})
+    lifted = restricted(PETS, pet=Restriction(lift=("moves",))).plan({"pet": "dog"})
     assert len(lifted.steps) == 1
     data = {"goal": "f(X,N), N>=12", "rules": "", "features": {"f": whole(0, 10)}}
     row = {"f": 5}
     blocked = Problem.from_dict(data).plan(row)
     assert [each["restriction"] for each in blocked.to_dict()["blockers"]] == ["limits"]
-    opened = restricted(data, f=Restriction(lifted=("limits",))).plan(row)
+    opened = restricted(data, f=Restriction(lift=("limits",))).plan(row)
     assert opened.cost == pytest.approx(0.7)
     assert opened.to_dict()["steps"] == blocked.to_dict()["opened"]["steps"]
 
@@ -89,9 +91,8 @@ def test_moves_and_limits_can_be_lifted() -> None:
     ("name", "restriction", "words"),
     [
         ("dept", Restriction(), "did you mean 'debt'"),
-        ("debt", Restriction(least=2, most=1), "within your limits, 2 to 1"),
+        ("debt", Restriction(min=2, max=1), "within your limits, 2 to 1"),
         ("debt", Restriction(only=(1,)), "use limits"),
-        ("debt", Restriction(lifted=("gravity",)), "cannot be lifted"),
     ],
 )
 def test_what_cannot_be_said_is_refused(name: str, restriction: Restriction, words: str) -> None:
@@ -99,9 +100,44 @@ def test_what_cannot_be_said_is_refused(name: str, restriction: Restriction, wor
         restricted(LOAN, **{name: restriction})
 
 
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (5, "restrictions: expected a table such as {'debt': {'max': 500}, 'age': 'fixed'}, found 5"),
+        ([], "restrictions: expected a table such as {'debt': {'max': 500}, 'age': 'fixed'}, found a list"),
+        ({"debt": 5}, "debt: expected an action or a table of keys such as 'max', found 5"),
+        ({5: "fixed"}, "5: no such feature; known: 'age', 'bank_balance', 'credit_score', 'debt'"),
+        ({"debt": {"mx": 5}}, "debt.mx: unknown key; did you mean 'max'?"),
+        ({"debt": {5: 5}}, "debt.5: unknown key; known: 'action', 'lift', 'max', 'min', 'only', 'weight'"),
+        ({"debt": "fixd"}, "debt.action: expected 'free', 'up', 'down', 'fixed' or 'effect', found 'fixd'"),
+        ({"debt": {"max": "abc"}}, "debt.max: expected a number, found 'abc'"),
+        ({"debt": {"max": True}}, "debt.max: expected a number, found True"),
+        ({"debt": {"min": math.nan}}, "debt.min: expected a number within the range of a float, found nan"),
+        ({"debt": {"weight": -1}}, "debt.weight: expected a number, 0 or more, found -1"),
+        ({"debt": {"lift": "moves"}}, "debt.lift: expected a list, found 'moves'"),
+        ({"debt": {"lift": ["up"]}}, "debt.lift.0: expected 'moves' or 'limits', found 'up'"),
+        ({"debt": {"only": 5}}, "debt.only: expected a list, found 5"),
+        ({"debt": {"only": [[]]}}, "debt.only.0: expected a name or a number, found a list"),
+        (
+            {"debt": {"weight": 1e308}},
+            "debt: a change over the whole range would cost more than 1e+300; expected a scale nearer to its range, or a smaller weight",
+        ),
+    ],
+)  # fmt: skip
+def test_a_restriction_of_another_shape_is_one_line(given: Any, line: str) -> None:
+    with pytest.raises(ProblemError) as refused:
+        Problem.from_dict(LOAN).plan(JOHN, restrict=given)
+    assert str(refused.value) == line
+
+
+def test_numbers_of_arrays_are_limits_and_weights_too() -> None:
+    own = {"bank_balance": {"max": np.int64(59_999)}, "debt": {"weight": np.float32(2)}}
+    assert Problem.from_dict(LOAN).plan(JOHN, restrict=own).status == "infeasible"
+
+
 def test_names_take_no_limits_and_only_their_own_values() -> None:
     with pytest.raises(ProblemError, match="limits need a number"):
-        restricted(PETS, pet=Restriction(least=1))
+        restricted(PETS, pet=Restriction(min=1))
     with pytest.raises(ProblemError, match="did you mean 'cat'"):
         restricted(PETS, pet=Restriction(only=("cats",)))
 
@@ -109,17 +145,17 @@ def test_names_take_no_limits_and_only_their_own_values() -> None:
 def test_own_limits_may_exclude_the_value_of_today() -> None:
     """Limits bound what a change may end in, not who asks."""
     data = {"goal": "f(X,N), N>=4", "rules": "", "features": {"f": whole(0, 30)}}
-    plan = restricted(data, f=Restriction(least=9)).plan({"f": 2})
+    plan = restricted(data, f=Restriction(min=9)).plan({"f": 2})
     assert plan.counterfactual == {"f": 9}
     assert plan.cost == pytest.approx(7 / 30)
     above = {**data, "goal": "f(X,N), N=<4"}
-    assert restricted(above, f=Restriction(most=3)).plan({"f": 20}).counterfactual == {"f": 3}
-    assert restricted(above, f=Restriction(least=9)).plan({"f": 2}).status == "already"
+    assert restricted(above, f=Restriction(max=3)).plan({"f": 20}).counterfactual == {"f": 3}
+    assert restricted(above, f=Restriction(min=9)).plan({"f": 2}).status == "already"
 
 
 def test_own_limits_may_exclude_a_value_that_a_rule_names() -> None:
     data = {"goal": "not bad(X)", "rules": "bad(X) :- f(X,5).", "features": {"f": whole(0, 9)}}
-    assert restricted(data, f=Restriction(least=7)).plan({"f": 5}).counterfactual == {"f": 7}
+    assert restricted(data, f=Restriction(min=7)).plan({"f": 5}).counterfactual == {"f": 7}
 
 
 def test_limits_that_exclude_today_mean_the_same_as_a_constraint_on_targets() -> None:
@@ -147,7 +183,7 @@ def test_limits_that_exclude_today_mean_the_same_as_a_constraint_on_targets() ->
         plain = Problem.from_dict(
             {**data, "features": features, "rules": "\n".join(rules + limits)}
         )
-        own = {name: Restriction(least=low, most=high) for name, (low, high) in bounds.items()}
+        own = {name: Restriction(min=low, max=high) for name, (low, high) in bounds.items()}
         mine, expected = (
             restricted({**data, "features": features}, **own).plan(row),
             plain.plan(row),

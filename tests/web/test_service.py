@@ -141,6 +141,12 @@ def test_restrictions_of_a_person_change_the_answer(client: TestClient) -> None:
             422,
             "within your limits",
         ),
+        (
+            "/plan",
+            {"problem": "loan", "row": JOHN, "restrictions": {"debt": {"max": True}}},
+            422,
+            "restrictions.debt.max: expected a number",
+        ),
         ("/plan", {"problem": "loan", "row": {**JOHN, "debt": 10**400}}, 422, "outside its range"),
         ("/nearest", {"problem": "loan", "row": JOHN, "k": 0}, 422, "k"),
         ("/nearest", {"problem": "loan", "row": JOHN, "k": 10**30}, 422, "at most 100"),

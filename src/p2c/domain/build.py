@@ -47,10 +47,9 @@ def build_feature(
         governed=governed,
         **_as_given(spec),
     )
-    if _dearest(feature) > DEAREST:
+    if is_too_dear(feature):
         key = "weight" if feature.scale is None else "scale"
-        message = f"a change over the whole range would cost more than {float(DEAREST):g}; expected a scale nearer to its range, or a smaller weight"
-        return None, [Fault(f"{place}.{key}", message)]
+        return None, [Fault(f"{place}.{key}", TOO_DEAR)]
     return feature, []
 
 
@@ -66,13 +65,15 @@ def _as_given(spec: FeatureSpec) -> dict[str, Any]:
 
 DEAREST = Fraction(10**300)
 """What changes of one feature may cost at most under any norm, so that the costs of many are still numbers."""
+TOO_DEAR = f"a change over the whole range would cost more than {float(DEAREST):g}; expected a scale nearer to its range, or a smaller weight"
 
 
-def _dearest(feature: Feature) -> Fraction:
-    """Return the most that changes of a feature may cost under any norm."""
+def is_too_dear(feature: Feature) -> bool:
+    """Tell whether changes of a feature may cost more than the costs of many can add up to, under some norm."""
     times = feature.domain.size if feature.moves else 1
     far = (exact(feature.maximum) - exact(feature.minimum)) / feature.divisor
-    return exact(feature.weight) * (times * max(far, Fraction(1))) ** max(n.power for n in Norm)
+    most = (times * max(far, Fraction(1))) ** max(norm.power for norm in Norm)
+    return exact(feature.weight) * most > DEAREST
 
 
 def _words(spec: WordsSpec) -> Words:

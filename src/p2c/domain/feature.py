@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import SupportsFloat
 
 Number = int | float
 Value = str | int | float | None
@@ -95,7 +96,7 @@ def exact(number: Number) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
 
 
-def is_finite(number: Number) -> bool:
+def is_finite(number: SupportsFloat) -> bool:
     """Tell whether a float can hold a number."""
     try:
         return math.isfinite(number)

@@ -5,6 +5,7 @@ A union of types would report its fault once for every branch.
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, StrictStr, WithJsonSchema
@@ -21,11 +22,11 @@ def _refuse(expected: str) -> PydanticCustomError:
 
 
 def _number(raw: Any, expected: str = "a number") -> int | float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
+    if isinstance(raw, bool) or not isinstance(raw, Real):
         raise _refuse(expected)
     if not is_finite(raw):
         raise _refuse("a number within the range of a float")
-    return raw
+    return int(raw) if isinstance(raw, Integral) else float(raw)
 
 
 def _value(raw: Any, *, expected: str = "a name or a number") -> str | int | float:
@@ -69,12 +70,17 @@ def _move_start(raw: Any) -> Any:
     return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else raw
 
 
-SpecNumber = Annotated[int | float, PlainValidator(_number)]
-SpecValue = Annotated[str | int | float, PlainValidator(_value)]
+NUMBER, VALUE = {"type": "number"}, {"type": ["string", "number"]}
+SpecNumber = Annotated[int | float, PlainValidator(_number), WithJsonSchema(NUMBER)]
+SpecValue = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema(VALUE)]
 LABEL = {"type": ["string", "number", "boolean"]}
 Label = Annotated[str | int | float | bool, PlainValidator(_label), WithJsonSchema(LABEL)]
 Positive = Annotated[int | float, PlainValidator(_where("a number above 0", lambda n: n > 0))]
-Weight = Annotated[int | float, PlainValidator(_where("a number, 0 or more", lambda n: n >= 0))]
+Weight = Annotated[
+    int | float,
+    PlainValidator(_where("a number, 0 or more", lambda n: n >= 0)),
+    WithJsonSchema({**NUMBER, "minimum": 0}),
+]
 SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 Share = Annotated[
     float,

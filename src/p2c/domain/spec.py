@@ -285,7 +285,9 @@ def read_spec(
     """Check a dict of the contract's shape; `rules_file` is read relative to the folder."""
     given: object = data
     if not isinstance(given, Mapping):
-        message = f"expected a table of keys such as 'goal' and 'features', found {_shown(given)}"
+        message = (
+            f"expected a table of keys such as 'goal' and 'features', found {shown_kind(given)}"
+        )
         raise ProblemError([Fault("", message)], source=source)
     if given and not {str(key) for key in given} & ProblemSpec.model_fields.keys():
         names = ", ".join(repr(str(key)) for key in islice(given, 3))
@@ -297,7 +299,8 @@ def read_spec(
     try:
         spec = ProblemSpec.model_validate(keys)
     except ValidationError as error:
-        raise ProblemError([_fault(each) for each in error.errors()], source=source) from None
+        faults = [fault_of(each, _keys_beside(each["loc"])) for each in error.errors()]
+        raise ProblemError(faults, source=source) from None
     if (spec.rules is None) == (spec.rules_file is None):
         message = "give the rules either here or in 'rules_file', one of the two"
         raise ProblemError([Fault("rules", message)], source=source)
@@ -314,7 +317,7 @@ def read_spec(
         refuse_special(file)
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        message = f"cannot read {_shown(spec.rules_file)}: {unreadable(error)}"
+        message = f"cannot read {shown_kind(spec.rules_file)}: {unreadable(error)}"
         raise ProblemError([Fault("rules_file", message)], source=source) from None
     return spec.model_copy(update={"rules": text})
 
@@ -373,6 +376,7 @@ SOURCE = 'expected { from = "model" or "labels", fidelity = 0.983, rows = 32561,
 EXPECTED = {
     "string_type": "expected text",
     "list_type": "expected a list",
+    "tuple_type": "expected a list",
     "dict_type": "expected a table",
     "model_type": "expected a table of keys such as 'type'",
     "too_short": "expected at least one feature",
@@ -380,23 +384,28 @@ EXPECTED = {
 }
 
 
-def _fault(error: ErrorDetails) -> Fault:
+def fault_of(error: ErrorDetails, known: Iterable[str]) -> Fault:
+    """Return what pydantic found wrong as a fault; `known` are the keys that stand where an unknown one does."""
     place = ".".join(str(each) for each in error["loc"] if each != "[key]")
     kind = error["type"]
     if error["loc"][0] == "source" and kind in ("extra_forbidden", "model_type"):
         return Fault(place, SOURCE)
     if kind == "extra_forbidden":
-        in_feature = error["loc"][0] == "features"
-        table = TABLES[len(error["loc"]) if in_feature else 1]
-        known = NESTED.get(str(error["loc"][0]), table) if len(error["loc"]) == 2 else table
-        return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known.model_fields)}")
+        return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known)}")
     if kind in ("missing", "too_short"):
         return Fault(place, EXPECTED[kind])
-    expected = f"expected {error['ctx']['expected']}" if kind == "enum" else error["msg"]
-    return Fault(place, f"{EXPECTED.get(kind, expected)}, found {_shown(error['input'])}")
+    listed = kind in ("enum", "literal_error")
+    expected = f"expected {error['ctx']['expected']}" if listed else error["msg"]
+    return Fault(place, f"{EXPECTED.get(kind, expected)}, found {shown_kind(error['input'])}")
 
 
-def _shown(found: object) -> str:
+def _keys_beside(place: tuple[int | str, ...]) -> Iterable[str]:
+    """Return the keys of the table in which a place of a problem lies."""
+    table = TABLES.get(len(place) if place[0] == "features" else 1, ProblemSpec)
+    return (NESTED.get(str(place[0]), table) if len(place) == 2 else table).model_fields
+
+
+def shown_kind(found: object) -> str:
     """Return what was found, in a few words and on one line."""
     if isinstance(found, str | int | float) or found is None:
         return shown(found)

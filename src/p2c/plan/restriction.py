@@ -6,67 +6,71 @@ the limits become. Limits bound what a change may end in, not who asks: a value 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from p2c.domain.feature import Action, Grid, Points, RestrictionKind, exact, is_finite, unrestricted
+from pydantic import Field, ValidationError
+
+from p2c.domain.build import TOO_DEAR, is_too_dear
+from p2c.domain.feature import Action, Grid, Points, exact
+from p2c.domain.keys import SpecNumber, SpecValue, Weight  # noqa: TC001 - pydantic needs them
+from p2c.domain.spec import Table, fault_of, shown_kind
 from p2c.errors import Fault, ProblemError, suggestion
 from p2c.plan.blockers import widened
 from p2c.plan.compiled.space import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from p2c.domain.feature import Domain, Feature, Number
+    from p2c.domain.feature import Domain, Feature
     from p2c.rules.theory import Theory
 
-LIFTABLE = tuple(each.value for each in RestrictionKind if not each.is_action)
+Liftable = Literal["moves", "limits"]
+LIFTABLE = get_args(Liftable)
 """The restrictions that are lifted as such; the others are actions and are lifted by another action."""
 
 
-@dataclass(frozen=True, slots=True)
-class Restriction:
-    """One person's own keys of a feature; None leaves a key as the problem has it.
+class Restriction(Table):
+    """What a person adds to a feature; a key that is not given stays as the problem has it."""
 
-    `only` lists the names that a change may end in; `lifted` are restrictions of the problem to do without.
+    action: Action | None = Field(None, description="Who may change it.")
+    min: SpecNumber | None = Field(None, description="The least value that a change may end in.")
+    max: SpecNumber | None = Field(None, description="The greatest value that it may end in.")
+    only: tuple[SpecValue, ...] | None = Field(
+        None, description="The names that a change may end in."
+    )
+    weight: Weight | None = Field(None, description="How hard a change is; 0 or more.")
+    lift: tuple[Liftable, ...] | None = Field(
+        None, description="Restrictions of the problem to do without."
+    )
+
+
+def read_restrictions(given: Mapping[Any, Any]) -> dict[Any, Restriction]:
+    """Return what a person adds to each feature, from its keys or from the action alone.
+
+    >>> read_restrictions({"debt": {"max": 500}, "age": "fixed"})["debt"].max
+    500
     """
-
-    action: Action | None = None
-    least: Number | None = None
-    most: Number | None = None
-    only: tuple[str | int | float, ...] | None = None
-    weight: Number | None = None
-    lifted: tuple[str, ...] = ()
+    table: object = given
+    if not isinstance(table, Mapping):
+        expected = "expected a table such as {'debt': {'max': 500}, 'age': 'fixed'}"
+        raise ProblemError([Fault("restrictions", f"{expected}, found {shown_kind(table)}")])
+    return {name: _read(name, each) for name, each in table.items()}
 
 
-KEYS = ("action", "min", "max", "only", "weight", "lift")
-"""What a restriction is written with."""
-
-
-def read_restriction(name: str, given: Restriction | Mapping[str, Any] | str) -> Restriction:
-    """Return a restriction from its keys, or from the action alone.
-
-    >>> read_restriction("debt", {"max": 500, "weight": 2})
-    Restriction(action=None, least=None, most=500, only=None, weight=2, lifted=())
-    """
+def _read(name: object, given: object) -> Restriction:
     if isinstance(given, Restriction):
         return given
-    table: Mapping[str, Any] = {"action": given} if isinstance(given, str) else given
-    for key in table:
-        if key not in KEYS:
-            raise ProblemError([Fault(name, f"no key '{key}'; {suggestion(key, KEYS)}")])
-    action, actions = table.get("action"), [each.value for each in Action]
-    if action is not None and action not in actions:
-        raise ProblemError([Fault(name, f"no action '{action}'; {suggestion(action, actions)}")])
-    only = table.get("only")
-    return Restriction(
-        action=None if action is None else Action(action),
-        least=table.get("min"),
-        most=table.get("max"),
-        only=None if only is None else tuple(only),
-        weight=table.get("weight"),
-        lifted=tuple(table.get("lift") or ()),
-    )
+    table = {"action": given} if isinstance(given, str | Action) else given
+    if not isinstance(table, Mapping):
+        message = f"expected an action or a table of keys such as 'max', found {shown_kind(table)}"
+        raise ProblemError([Fault(str(name), message)])
+    try:
+        return Restriction.model_validate({str(key): each for key, each in table.items()})
+    except ValidationError as error:
+        faults = [fault_of(each, Restriction.model_fields) for each in error.errors()]
+        raise ProblemError(
+            [Fault(f"{name}.{each.place}", each.message) for each in faults]
+        ) from None
 
 
 def restrict(theory: Theory, restrictions: Mapping[str, Restriction]) -> Theory:
@@ -76,7 +80,8 @@ def restrict(theory: Theory, restrictions: Mapping[str, Restriction]) -> Theory:
     faults: list[Fault] = []
     for name, restriction in restrictions.items():
         if name not in known:
-            faults.append(Fault(name, f"no such feature; {suggestion(name, known)}"))
+            hint = suggestion(str(name), known)
+            faults.append(Fault(str(name), f"no such feature; {hint}"))
             continue
         try:
             changed[name] = _restricted(theory, known[name], restriction)
@@ -94,34 +99,29 @@ def _restricted(theory: Theory, feature: Feature, restriction: Restriction) -> F
         found["action"] = restriction.action
     if restriction.weight is not None:
         found["weight"] = restriction.weight
-    wide = widened(Space(theory), feature.name) if "limits" in restriction.lifted else None
-    if restriction.least is not None or restriction.most is not None or wide is not None:
+    lifted = restriction.lift or ()
+    wide = widened(Space(theory), feature.name) if "limits" in lifted else None
+    if restriction.min is not None or restriction.max is not None or wide is not None:
         found |= _limits(wide or feature, feature, restriction)
     if restriction.only is not None:
         found["moves"] = _moves(feature, restriction.only)
-    for kind in map(RestrictionKind, restriction.lifted):
-        if kind is not RestrictionKind.LIMITS:
-            feature = unrestricted(feature, kind)
-    return replace(feature, **found)
+    elif "moves" in lifted:
+        found["moves"] = None
+    changed = replace(feature, **found)
+    if is_too_dear(changed):
+        raise ValueError(TOO_DEAR)
+    return changed
 
 
 def _check(feature: Feature, restriction: Restriction) -> None:
     """Raise a ValueError where a feature cannot be restricted like this."""
     if feature.kept and restriction != Restriction(action=Action.FIXED):
         raise ValueError("a column that only the model reads keeps the row's value")
-    for name in restriction.lifted:
-        if name not in LIFTABLE:
-            raise ValueError(f"'{name}' cannot be lifted; {suggestion(name, LIFTABLE)}")
     if restriction.action is Action.EFFECT and not feature.governed:
         raise ValueError("'effect' needs a causal rule with this feature as its head")
     if restriction.action in (Action.UP, Action.DOWN) and not feature.has_order:
         raise ValueError(f"'{restriction.action.value}' needs an order, which names have not")
-    numbers = (restriction.least, restriction.most, restriction.weight)
-    if not all(each is None or is_finite(each) for each in numbers):
-        raise ValueError("expected a number within the range of a float")
-    if restriction.weight is not None and restriction.weight < 0:
-        raise ValueError(f"weight: expected a number, 0 or more, found {restriction.weight}")
-    limited = restriction.least is not None or restriction.most is not None
+    limited = restriction.min is not None or restriction.max is not None
     if limited and not feature.kind.is_number:
         raise ValueError("limits need a number; use 'only' to choose among names")
 
@@ -129,7 +129,7 @@ def _check(feature: Feature, restriction: Restriction) -> None:
 def _limits(wide: Feature, feature: Feature, restriction: Restriction) -> dict[str, Any]:
     """Return the targets from the least to the most admissible one, on the grid that the feature has."""
     domain = wide.domain
-    low, high = restriction.least, restriction.most
+    low, high = restriction.min, restriction.max
     first = 0 if low is None else domain.first_place_from(exact(low))
     past = domain.size if high is None else domain.first_place_past(exact(high))
     if first >= past:

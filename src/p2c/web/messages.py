@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from p2c.domain.cost import Norm  # noqa: TC001 - pydantic needs them at run time
-from p2c.domain.feature import Action, Law, RestrictionKind
+from p2c.domain.feature import Law  # noqa: TC001
 from p2c.domain.overrides import LONGEST
 from p2c.domain.spec import (  # noqa: TC001
     Effects,
@@ -16,6 +16,7 @@ from p2c.domain.spec import (  # noqa: TC001
     SourceSpec,
 )
 from p2c.plan.plan_json import PlanRecord  # noqa: TC001
+from p2c.plan.restriction import Restriction  # noqa: TC001
 
 Value = StrictStr | StrictInt | StrictFloat | StrictBool | None
 Number = StrictInt | StrictFloat
@@ -27,17 +28,6 @@ class Message(BaseModel):
     """What every message has in common: no key that is not listed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Restriction(Message):
-    """What a person adds to a feature: who may change it, own limits, how hard it is, or a restriction lifted."""
-
-    action: Action | None = None
-    min: Number | None = None
-    max: Number | None = None
-    only: list[StrictStr | StrictInt | StrictFloat] | None = None
-    weight: Number | None = Field(None, ge=0)
-    lift: list[RestrictionKind] = Field(default_factory=list, max_length=len(RestrictionKind))
 
 
 class WhyRequest(Message):
