@@ -178,7 +178,7 @@ def test_a_goal_of_ones_own_and_constraints_speak_of_what_the_model_accepts(
     model = kind(random_state=0).fit(table, (table["a"] + table["b"] > 2).astype(int))
     row = {"a": 0, "b": 1}
     barred = Recourse.fit(model, table, causal=":- accepted(X), b(X,2).")
-    own = Recourse.fit(model, table, goal="accepted(X), b(X,0)")
+    own = Recourse.fit(model, table, goal="accepted( X ), b(X,0)")
     other = Recourse.fit(model, table, goal="not accepted(X), b(X,0)")
     ends = [each.plan(row).counterfactual for each in (barred, own, other)]
     assert ends == [{"a": 2, "b": 1}, {"a": 3, "b": 0}, {"a": 0, "b": 0}]

@@ -39,6 +39,7 @@ from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.render import render_rule
+from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -170,6 +171,7 @@ class Recourse:
         if "law" in keys:
             keys["causal"] = keys.pop("law")
         said: dict[str, Any] = {"scale": scale, "actions": actions, "features": features}
+        judged: Problem | None = None
 
         @cache
         def extraction() -> Extraction:
@@ -179,7 +181,7 @@ class Recourse:
         def learned() -> tuple[Problem, Extraction]:
             text = causal if isinstance(causal, str) else ""
             outline = outline_problem(source, extraction(), **said, causal=text, rounded=True)
-            if source.model is not None and BY_MODEL in f"{text} {keys.get('goal', '')}":
+            if judged is not None and _asks_the_model(judged, own_goal="goal" in keys):
                 outline["rules"] += standing_rules("", outline["goal"])
             spec = _with_causes({**outline, **keys}, causal)
             return Problem.from_dict(spec, bounded=False), extraction()
@@ -540,6 +542,13 @@ def _judged(bare: dict[str, Any], causal: str | Review | None, decider: Decider)
         merged = Problem.from_dict(spec, decider=decider, bounded=False)
         spec["rules"] = _causal_part(merged)
     return Problem.from_dict(spec, decider=decider, bounded=False)
+
+
+def _asks_the_model(problem: Problem, *, own_goal: bool) -> bool:
+    """Tell whether rules of the caller's call the model's decision, or a goal of their own does."""
+    theory = problem.theory
+    bodies = [each.body for each in theory.clauses] + ([theory.goal] if own_goal else [])
+    return any(decision == ACCEPTED for decision, _ in theory.called(bodies))
 
 
 def _causal_part(problem: Problem) -> str:

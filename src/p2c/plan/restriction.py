@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from p2c.domain.build import TOO_DEAR, is_too_dear
 from p2c.domain.feature import Action, Grid, Points, exact
@@ -30,18 +30,17 @@ LIFTABLE = get_args(Liftable)
 
 
 class Restriction(Table):
-    """What a person adds to a feature; a key that is not given stays as the problem has it."""
+    """What a person adds to a feature: who may change it, own limits, how hard it is, or a restriction lifted.
 
-    action: Action | None = Field(None, description="Who may change it.")
-    min: SpecNumber | None = Field(None, description="The least value that a change may end in.")
-    max: SpecNumber | None = Field(None, description="The greatest value that it may end in.")
-    only: tuple[SpecValue, ...] | None = Field(
-        None, description="The names that a change may end in."
-    )
-    weight: Weight | None = Field(None, description="How hard a change is; 0 or more.")
-    lift: tuple[Liftable, ...] | None = Field(
-        None, description="Restrictions of the problem to do without."
-    )
+    A key that is not given stays as the problem has it; `only` lists the names that a change may end in.
+    """
+
+    action: Action | None = None
+    min: SpecNumber | None = None
+    max: SpecNumber | None = None
+    only: tuple[SpecValue, ...] | None = None
+    weight: Weight | None = None
+    lift: tuple[Liftable, ...] | None = None
 
 
 def read_restrictions(given: Mapping[Any, Any]) -> dict[Any, Restriction]:
