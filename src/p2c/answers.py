@@ -11,14 +11,15 @@ from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from p2c.errors import P2CError
+from p2c.domain.overrides import OVERRIDES
+from p2c.errors import Fault, P2CError, PlanError
 from p2c.plan.nearest import Distinct
 from p2c.plan.rendered import Plans
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
@@ -27,12 +28,22 @@ if TYPE_CHECKING:
     from p2c.engines.policy import Policy
     from p2c.plan.check.validate import Verdict
     from p2c.plan.outcome import Plan
+    from p2c.plan.plan_json import PlanRecord
     from p2c.statement import Statement
 
 
-def told(problem: Statement, plan: Plan, *, cheapest: bool = True) -> Plan:
-    """Return a plan that can tell itself; what it rests on is what the model reads."""
-    return with_renderer(problem.worded, plan, cheapest=cheapest, resting_on=problem.theory)
+def told(
+    problem: Statement, plan: Plan, *, rank: int = 1, distinct: Distinct = Distinct.POINTS
+) -> Plan:
+    """Return a plan, or another of the nearest by its rank, that can tell itself, and what it rests on and was asked."""
+    nearest = {"nearest": rank, "distinct": distinct.value} if rank > 1 else {}
+    return with_renderer(
+        problem.worded,
+        plan,
+        cheapest=rank == 1,
+        resting_on=problem.theory,
+        asked=problem.asked | nearest,
+    )
 
 
 def plan_for(problem: Statement, row: Any, policy: Policy, *, state: State | None = None) -> Plan:
@@ -65,7 +76,9 @@ def nearest(
         return Plans(each.plan for each in answers if each.status != "infeasible")
     state = problem.read_row(row) if state is None else state
     plans = islice(policy.nearest(problem.compiled, state, k, kind, first=first), k)
-    return Plans(told(problem, each, cheapest=number == 0) for number, each in enumerate(plans))
+    return Plans(
+        told(problem, each, rank=rank, distinct=kind) for rank, each in enumerate(plans, start=1)
+    )
 
 
 def confirmed(
@@ -81,12 +94,17 @@ def confirmed(
     policy.refuse_model()
     state = problem.read_row(row) if state is None else state
     found = problem.planner.nearest(row, state, k, policy, distinct)
-    return [_told(problem, each, cheapest=number == 0) for number, each in enumerate(found)]
+    return [
+        _told(problem, each, rank=rank, distinct=distinct)
+        for rank, each in enumerate(found, start=1)
+    ]
 
 
-def _told(problem: Statement, answer: VerifiedPlan, *, cheapest: bool) -> VerifiedPlan:
+def _told(
+    problem: Statement, answer: VerifiedPlan, *, rank: int, distinct: Distinct
+) -> VerifiedPlan:
     """Return an answer of the model whose plans can tell themselves."""
-    plan = told(problem, answer.plan, cheapest=cheapest)
+    plan = told(problem, answer.plan, rank=rank, distinct=distinct)
     guide = plan if answer.guide is answer.plan else told(problem, answer.guide)
     return replace(answer, plan=plan, guide=guide)
 
@@ -140,11 +158,85 @@ def decide(problem: Statement, rows: Any) -> Any:
     return decide_frame(problem.compiled, rows, problem.read_row)
 
 
-def check(problem: Statement, document: Mapping[str, Any]) -> Verdict:
-    """Replay a plan's JSON by the contract, and ask the model, where one decides, about its end."""
+def check(
+    problem: Statement, document: Mapping[str, Any], *, prove: Policy | None = None
+) -> Verdict:
+    """Replay a plan's JSON as it was asked for, and ask the model, where one decides, about its end.
+
+    With a policy to plan again by, what the plan claims beyond its path is refuted or proved, too.
+    """
+    from p2c.plan.check.validate import check_plan, prove_claims
+    from p2c.plan.plan_json import read_record
+
+    plan = read_record(document, problem.theory.feature)
+    problem = _as_asked(problem, plan)
+    verdict = check_plan(problem.theory, document)
+    if problem.decider is not None:
+        verdict = problem.decider.testified(verdict, document, problem.theory)
+    faults = (*verdict.faults, *_opened_faults(problem, plan, document))
+    verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
+    if prove is None or not verdict.unchecked:
+        return verdict
+    return prove_claims(problem.theory, document, verdict, _answered_again(problem, plan, prove))
+
+
+def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:
+    """Return the plan that `to_dict` wrote, able to tell itself as it was asked for."""
+    from p2c.plan.plan_json import read_plan, read_record
+
+    plan = read_record(document, problem.theory.feature)
+    rank, distinct = _place_among(plan)
+    read = read_plan(document, problem.theory.feature)
+    return told(_as_asked(problem, plan), read, rank=rank, distinct=distinct)
+
+
+def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:
+    """Return which of the nearest a plan says it is, and what makes two of them different."""
+    if plan.asked is None or plan.asked.nearest is None:
+        return 1, Distinct.POINTS
+    return plan.asked.nearest, Distinct(plan.asked.distinct or Distinct.POINTS)
+
+
+def _as_asked(problem: Statement, plan: PlanRecord) -> Statement:
+    """Return a problem with what a plan says that it was asked besides."""
+    given = plan.asked.model_dump(exclude_none=True) if plan.asked else {}
+    if plan.norm is not None:
+        given["norm"] = plan.norm.value
+    keys: Any = {key: each for key, each in given.items() if key in OVERRIDES}
+    try:
+        return problem.restricted(given.get("restrict", {})).with_keys(**keys)
+    except P2CError as error:
+        raise PlanError(f"asked: {'; '.join(str(error).splitlines())}") from None
+
+
+def _opened_faults(
+    problem: Statement, plan: PlanRecord, document: Mapping[str, Any]
+) -> Iterator[Fault]:
+    """Yield what is wrong with the path that opens without the blockers."""
+    from p2c.plan.blockers import lifted, liftings
     from p2c.plan.check.validate import check_plan
 
-    verdict = check_plan(problem.theory, document)
-    if problem.decider is None:
-        return verdict
-    return problem.decider.testified(verdict, document, problem.theory)
+    if plan.opened is None:
+        return
+    blockers = [each.blocker for each in plan.blockers or ()]
+    known = {each.blocker: each for each in liftings(problem.compiled)}
+    for each in blockers:
+        if each not in known:
+            what = f"{each.feature} ({each.restriction})"
+            yield Fault("blockers", f"{what} is no restriction that bears on the goal")
+            return
+    chosen = [known[each] for each in blockers]
+    features = tuple(lifted(each, chosen) for each in problem.theory.features)
+    theory = replace(problem.theory, features=features)
+    for fault in check_plan(theory, document["opened"]).faults:
+        yield Fault(f"opened: {fault.place}", fault.message)
+
+
+def _answered_again(problem: Statement, plan: PlanRecord, policy: Policy) -> Plan:
+    """Return a second answer to the question of a plan: one to the same end, where it is another of the nearest."""
+    rank, distinct = _place_among(plan)
+    if rank == 1:
+        return plan_for(problem, plan.initial, policy)
+    found = nearest(problem, plan.initial, rank, policy, distinct=distinct.value)
+    ends = (each for each in found if each.counterfactual == plan.counterfactual)
+    return next(ends, None) or (found[-1] if found else plan_for(problem, plan.initial, policy))

@@ -383,15 +383,9 @@ class Problem(Statement):
         the path is valid: every step, the cost and the end
         proved by a second search: that no cheaper path exists
         """
-        from p2c.plan.check.validate import prove_claims
-
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
-        verdict = answers.check(self, document)
-        if not prove or not verdict.unchecked:
-            return verdict
-        norm = {"norm": document["norm"]} if document.get("norm") else {}
-        answer = self.plan(document["initial"], engine=engine, time_limit=time_limit, **norm)
-        return prove_claims(self.theory, document, verdict, answer)
+        policy = Policy(engine, time_limit) if prove else None
+        return answers.check(self, document, prove=policy)
 
     def read_plan(self, document: Mapping[str, Any]) -> Plan:
         """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right.
@@ -404,9 +398,7 @@ class Problem(Statement):
         >>> loan.read_plan(loan.plan(john).to_dict()).explain().splitlines()[0]
         'The answer is no for now.'
         """
-        from p2c.plan.plan_json import read_plan
-
-        return answers.told(self, read_plan(document, self.theory.feature))
+        return answers.read_plan(self, document)
 
     def lint(self) -> tuple[Finding, ...]:
         """Return what looks wrong with the problem although it can be read, and is not accepted by it.

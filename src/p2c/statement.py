@@ -45,6 +45,8 @@ class Statement:
     source: str = ""
     restrictions: tuple[tuple[str, Restriction], ...] = ()
     """What one person adds, by feature."""
+    replaced: frozenset[str] = frozenset()
+    """The keys that a question has replaced."""
     model: DecidingModel | None = field(default=None, compare=False, repr=False)
     """What decides `accepted(X)`, where a model does."""
     decider: Decider | None = field(default=None, compare=False, repr=False)
@@ -302,7 +304,9 @@ class Statement:
         known = self._variants.get(marks)
         if known is None:
             spec = read_spec({**self.to_dict(), **overrides})
-            known = self._variants[marks] = replace(self, spec=spec, source="")._checked()
+            replaced = self.replaced.union(overrides)
+            changed = replace(self, spec=spec, source="", replaced=replaced)
+            known = self._variants[marks] = changed._checked()
         return known
 
     def restricted(self, restrictions: Mapping[str, Restriction | Mapping[str, Any] | str]) -> Self:
@@ -323,6 +327,16 @@ class Statement:
             return self
         together = dict(self.restrictions) | read
         return replace(self, restrictions=tuple(together.items()))._checked()
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Return what a question adds to the problem besides the norm: keys that it replaces, what the person restricts."""
+        keys = self.spec.model_dump(mode="json", include=set(self.replaced - {"norm"}))
+        own = {
+            name: each.model_dump(mode="json", exclude_none=True)
+            for name, each in self.restrictions
+        }
+        return keys | ({"restrict": own} if own else {})
 
     def read_row(self, row: Mapping[str, Any]) -> State:
         """Return a person's state from a mapping or a pandas Series: every value typed and within its domain.

@@ -32,7 +32,7 @@ from p2c.plan.search.best_first import LimitReached, Limits
 from p2c.plan.search.devices import ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.compiled.axis import Axis
@@ -223,10 +223,7 @@ class Trial:
     def _lifted(self, name: str, chosen: frozenset[int]) -> Feature:
         """Return a feature without some restrictions."""
         feature = self.space.theory.feature[name]
-        for number in sorted(chosen):
-            if self.liftings[number].blocker.feature == name:
-                feature = _merged(feature, self.liftings[number])
-        return feature
+        return lifted(feature, [self.liftings[number] for number in sorted(chosen)])
 
 
 def _in_vain(plan: Found) -> bool:
@@ -240,6 +237,14 @@ def _in_vain(plan: Found) -> bool:
             elif isinstance(action, CausalAction) and action.feature in seen & excepted:
                 return True
     return False
+
+
+def lifted(feature: Feature, chosen: Iterable[Lifting]) -> Feature:
+    """Return a feature without those of some restrictions that are its own."""
+    for each in chosen:
+        if each.blocker.feature == feature.name:
+            feature = _merged(feature, each)
+    return feature
 
 
 def _merged(feature: Feature, lifting: Lifting) -> Feature:

@@ -121,11 +121,8 @@ class Question:
     """The features that the rules read and whose values are not known: the answer rests on that."""
     source: Record | None = field(default=None, compare=False)
     """What the rules were learned from, where they were."""
-
-    def told(self, renderer: Renderer, unknown: tuple[str, ...], source: Record | None) -> Question:
-        """Return the question with what tells its answer, and what that rests on."""
-        asked = self.problem, self.norm, self.initial, self.exceptions
-        return Question(*asked, renderer, self.testimony, unknown, source)
+    asked: Record = field(default_factory=dict, compare=False)
+    """What the question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question's share of the contract's JSON."""
@@ -136,6 +133,7 @@ class Question:
             "exceptions": [dict(each) for each in self.exceptions],
             **({"unknown": list(self.unknown)} if self.unknown else {}),
             **({"source": dict(self.source)} if self.source else {}),
+            **({"asked": dict(self.asked)} if self.asked else {}),
             **({"model": self.testimony.to_dict()} if self.testimony else {}),
         }
 

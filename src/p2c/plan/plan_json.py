@@ -185,6 +185,31 @@ class ModelRecord(Part):
     threshold: Number | None = None
 
 
+class AskedRecord(Part):
+    """What a question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
+
+    goal: StrictStr | None = None
+    causal: StrictStr | None = None
+    exceptions: StrictStr | None = None
+    effects: StrictStr | None = None
+    minimize: StrictStr | None = None
+    restrict: dict[StrictStr, dict[StrictStr, Any]] | None = None
+    nearest: Annotated[StrictInt, Field(ge=2)] | None = Field(
+        None, description="Which of the nearest ends it leads to, where it is not the first."
+    )
+    distinct: Literal["points", "cells"] | None = Field(
+        None, description="What makes two of the nearest different."
+    )
+
+    def __str__(self) -> str:
+        given = self.model_dump(exclude_none=True)
+        own = given.pop("restrict", {})
+        keys = [f"{key} = {each}" for key, each in given.items()]
+        return ", ".join(
+            keys + [f"{n}.{key} = {each}" for n in own for key, each in own[n].items()]
+        )
+
+
 WRITTEN = ["status", "problem", "norm", "initial", "exceptions", "cost", "counterfactual", "steps"]
 """The keys of every plan that we write."""
 OF_A_PATH = ("cost", "counterfactual", "exceptions", "steps")
@@ -234,6 +259,9 @@ class PlanRecord(Part):
     opened: PlanRecord | None = Field(None, description="The path that opens without blockers.")
     explained: StrictBool = Field(True, description="False where time ended before the blockers.")
     model: ModelRecord | None = Field(None, description="Given where a model decides.")
+    asked: AskedRecord | None = Field(
+        None, description="What was asked besides the problem and the norm, where something was."
+    )
 
     def states(self) -> Iterator[tuple[str, Record]]:
         """Yield every state with its place."""
@@ -281,6 +309,7 @@ def _answer(record: PlanRecord) -> Plan:
         exceptions,
         unknown=record.unknown or (),
         source=source,
+        asked=record.asked.model_dump(mode="json", exclude_none=True) if record.asked else {},
     )
     steps = tuple(
         Step(tuple(each.action() for each in step.actions), step.state) for step in record.steps

@@ -6,11 +6,13 @@ The formats are imported when they are asked for, so that planning does not wait
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c.plan.outcome import GaveUp, Infeasible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from p2c.plan.outcome import Plan
     from p2c.report.document import Document
     from p2c.rules.theory import Theory
@@ -57,15 +59,25 @@ class PlanRenderer:
 
 
 def with_renderer(
-    theory: Theory, plan: Plan, *, cheapest: bool = True, resting_on: Theory | None = None
+    theory: Theory,
+    plan: Plan,
+    *,
+    cheapest: bool = True,
+    resting_on: Theory | None = None,
+    asked: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Return an outcome that can be asked for words and pictures, and those inside it too.
 
-    It also says what it rests on: what the rules were learned from, and values that are not known to what decides, which
-    is not always what tells it.
+    It also says what was asked besides the problem, and what it rests on: what the rules were learned from, and values that
+    are not known to what decides, which is not always what tells it.
     """
-    unknown = (resting_on or theory).missing(plan.question.initial)
-    question = plan.question.told(PlanRenderer(theory, cheapest), unknown, theory.told_source)
+    question = replace(
+        plan.question,
+        renderer=PlanRenderer(theory, cheapest),
+        unknown=(resting_on or theory).missing(plan.question.initial),
+        source=theory.told_source,
+        asked=asked or {},
+    )
     told = replace(plan, question=question)
     match told:
         case Infeasible(opened=inner) if inner is not None:

@@ -66,7 +66,7 @@ def test_a_true_claim_is_proved(loan: Problem, engine: str) -> None:
 def test_blockers_are_proved_too(loan: Problem) -> None:
     plan = loan.plan(STUCK).to_dict()
     assert loan.check(plan, prove=True).proved == "that no path exists, and what blocks it"
-    wrong = plan | {"blockers": [{"feature": "age", "restriction": "fixed"}]}
+    wrong = plan | {"blockers": [{"feature": "age", "restriction": "fixed"}], "opened": None}
     assert loan.check(wrong).ok
     found = str(loan.check(wrong, prove=True))
     assert found == "blockers: expected credit_score (effect), found age (fixed)"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 def claim(theory: Theory, plan: PlanRecord) -> str:
     """Return what an answer claims beyond what a replay can tell; nothing where it claims no more."""
     match plan.status:
+        case Status.FOUND if plan.optimal and plan.asked and plan.asked.nearest:
+            return f"that no cheaper path leads there, and only {plan.asked.nearest - 1} to nearer ends"
         case Status.FOUND if plan.optimal:
             fewest = theory.minimize is Minimize.ACTIONS
             return f"that no {'shorter or ' if fewest else ''}cheaper path exists"
@@ -60,6 +62,7 @@ def refute(theory: Theory, plan: PlanRecord, answer: Plan) -> Iterator[Fault]:
             yield Fault("status", "the second search proves that there is no path")
         case Infeasible() if plan.status is Status.INFEASIBLE:
             yield from _wrong_blockers(plan, answer)
+            yield from _wrong_path(plan, answer)
 
 
 def _undercut(theory: Theory, plan: PlanRecord, path: Found) -> Iterator[Fault]:
@@ -72,6 +75,19 @@ def _undercut(theory: Theory, plan: PlanRecord, path: Found) -> Iterator[Fault]:
             yield Fault("status", f"a path exists: it costs {cost}")
         case Status.GAVE_UP if above(plan.bound, path.cost):
             yield Fault("bound", f"a path costs {cost}, which is less than {plan.bound:.10g}")
+
+
+def _wrong_path(plan: PlanRecord, answer: Infeasible) -> Iterator[Fault]:
+    """Yield what is wrong with the cost of the path that opens without the blockers."""
+    if plan.blockers is None or not answer.explained:
+        return
+    due, found = (each and each.cost for each in (answer.opened, plan.opened))
+    if due is None or found is None:
+        right, wrong = ("none" if each is None else f"one of {each:.10g}" for each in (due, found))
+        if right != wrong:
+            yield Fault("opened", f"expected a path that costs {right}, found {wrong}")
+    elif not same_number(exact(due), exact(found)):
+        yield Fault("opened", f"expected a path that costs {due:.10g}, found {found:.10g}")
 
 
 def _wrong_blockers(plan: PlanRecord, answer: Infeasible) -> Iterator[Fault]:

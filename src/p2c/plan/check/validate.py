@@ -39,7 +39,7 @@ class Verdict:
     """What is wrong with a plan, and what was looked at; it is true where nothing is wrong.
 
     `unchecked` is what the plan claims and a replay cannot tell, such as that nothing cheaper exists; `proved` is what
-    a second search said of it.
+    a second search said of it; `asked` is what was asked besides the problem, by which the plan was judged.
 
     >>> import p2c
     >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
@@ -52,6 +52,7 @@ class Verdict:
     checked: str = ""
     unchecked: str = ""
     proved: str = ""
+    asked: str = ""
 
     @property
     def ok(self) -> bool:
@@ -62,9 +63,10 @@ class Verdict:
         return self.ok
 
     def __str__(self) -> str:
+        asked = [f"judged as it was asked: {self.asked}"] if self.asked else []
         if self.faults:
-            return "\n".join(map(str, self.faults))
-        lines = [self.checked or "nothing is wrong with it"]
+            return "\n".join([*map(str, self.faults), *asked])
+        lines = [self.checked or "nothing is wrong with it", *asked]
         lines += [f"proved by a second search: {self.proved}"] if self.proved else []
         lines += [f"not checked: {self.unchecked}"] if self.unchecked else []
         return "\n".join(lines)
