@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 def told(problem: Statement, plan: Plan, *, cheapest: bool = True) -> Plan:
     """Return a plan that can tell itself; what it rests on is what the model reads."""
+    said, decider = plan.question.testimony, problem.decider
+    if said is not None and decider is not None:
+        exact, wanted = decider.exact or decider.is_read, problem.theory.wants_yes
+        said = replace(said, exact=exact, wanted=wanted)
+        plan = replace(plan, question=replace(plan.question, testimony=said))
     return with_renderer(problem.worded, plan, cheapest=cheapest, resting_on=problem.theory)
 
 
