@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from p2c.plan import rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.rendered import Renderer
@@ -105,6 +105,16 @@ class Testimony:
             **({"refused": True} if self.accepted is False else {}),
             **(dict(zip(("score", "threshold"), self.score, strict=True)) if self.score else {}),
         }
+
+
+def broken_law(feature: str, fired: Iterable[str], headed: Iterable[str]) -> dict[str, Any]:
+    """Return the exception of a feature: the rules that fired in vain, or where none did, those that would have had to."""
+    return {"feature": feature, "rules": list(fired) or list(headed)}
+
+
+def broken_constraint(rule: str) -> dict[str, Any]:
+    """Return the exception of a constraint."""
+    return {"constraint": rule}
 
 
 @dataclass(frozen=True, slots=True)
