@@ -186,9 +186,7 @@ def _scores(judge: Judge, plan: Plan) -> tuple[tuple[float, float], ...]:
     return tuple(each.told for each in rulings if each is not None and each.told is not None)
 
 
-def _testimony(
-    judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False
-) -> Testimony:
+def _testimony(judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False) -> Testimony:
     said, scores = judge.said(plan.counterfactual or {}), _scores(judge, plan)
     return Testimony(said, judge.asked, proved, scores[-1] if scores else None, replayed)
 

@@ -182,7 +182,9 @@ class ModelRecord(Part):
     verified: StrictBool
     proved: StrictBool
     asked: StrictInt
-    refused: StrictBool = Field(False, description="True where it was asked about the end and said no.")
+    refused: StrictBool = Field(
+        False, description="True where it was asked about the end and said no."
+    )
     score: Number | None = None
     threshold: Number | None = None
 
