@@ -36,6 +36,11 @@ def told(
     problem: Statement, plan: Plan, *, rank: int = 1, distinct: Distinct = Distinct.POINTS
 ) -> Plan:
     """Return a plan, or another of the nearest by its rank, that can tell itself, and what it rests on and was asked."""
+    said, decider = plan.question.testimony, problem.decider
+    if said is not None and decider is not None:
+        exact, wanted = decider.exact or decider.is_read, problem.theory.wants_yes
+        said = replace(said, exact=exact, wanted=wanted)
+        plan = replace(plan, question=replace(plan.question, testimony=said))
     nearest = {"nearest": rank, "distinct": distinct.value} if rank > 1 else {}
     return with_renderer(
         problem.worded,

@@ -179,6 +179,15 @@ def one_line(error: Exception) -> str:
     return " ".join(INNER_PLACE.sub("", str(error).partition("Stack trace:")[0]).split())
 
 
+def joined_lines(error: Exception) -> str:
+    r"""Return an error of ours with several faults in one line.
+
+    >>> joined_lines(P2CError("age: missing\ndebt: missing"))
+    'age: missing; debt: missing'
+    """
+    return "; ".join(str(error).splitlines())
+
+
 def misread(error: Exception, text: str) -> str:
     r"""Say why JSON or TOML cannot be read, in our own words where Python's are about itself.
 

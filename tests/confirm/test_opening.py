@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import tomllib
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,9 @@ from skops import io
 from p2c.confirm.decider import AskedJudge
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, ProblemError
-from p2c.export.json_schema import problem_schema
+from p2c.export.json_schema import plan_schema, problem_schema
+from p2c.plan import outcome
+from p2c.plan.rendered import Plan
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
@@ -92,6 +95,32 @@ def test_a_problem_file_plans_against_its_model(model: tuple[str, Any], tmp_path
     assert problem.nearest(PERSON, 3)[0].cost == plan.cost
     assert problem.plan(PERSON, norm="l0").cost == 1
     assert problem.plan({**PERSON, "income": 9, "debt": 0}).status == "already"
+
+
+@pytest.mark.parametrize("goal", ["accepted(X)", "not accepted(X)"])
+def test_what_the_model_said_survives_the_way_through_a_plans_json(
+    model: tuple[str, Any], goal: str, tmp_path: Path
+) -> None:
+    problem = Problem.load(written(tmp_path, model[1], goal=goal))
+    rich, held = {**PERSON, "income": 9, "debt": 0}, dict.fromkeys(("income", "debt"), "fixed")
+    plans = [problem.plan(row, restrict=each) for row in (PERSON, rich) for each in ({}, held)]
+    for plan in plans:
+        document = json.loads(plan.to_json())
+        jsonschema.validate(document, plan_schema(problem.theory.features))
+        back = problem.read_plan(document)
+        assert back == plan == Plan.from_dict(document)
+        assert back.to_dict() == plan.to_dict()
+        assert back.explain() == plan.explain()
+    assert {plan.status for plan in plans} >= {"found", "already"}
+
+
+def test_a_plan_of_the_rules_that_the_model_refuses_is_read_back_as_refused(tmp_path: Path) -> None:
+    problem = Problem.load(written(tmp_path, fitted("asked")))
+    plan = problem.plan(PERSON)
+    refused = replace(plan, question=replace(plan.question, testimony=outcome.Testimony(False, 7)))
+    back = problem.read_plan(refused.to_dict())
+    assert back == refused != plan
+    assert "It says no." in back.explain()
 
 
 def test_rows_go_by_features_or_by_the_columns_of_the_model(

@@ -40,6 +40,7 @@ def solved(problem: Problem, row: Document) -> float | None:
 
 
 def assert_agreement(seed: int, count: int) -> None:
+    compared = 0
     for document, row in seeded_problems(seed, count):
         problem = Problem.from_dict(document)
         try:
@@ -47,6 +48,8 @@ def assert_agreement(seed: int, count: int) -> None:
         except P2CError:
             continue
         assert same_cost(expected, solved(problem, row)), f"{document!r}\n{row!r}"
+        compared += 1
+    assert compared > count / 2
 
 
 def test_it_has_the_cost_of_the_plan_on_small_problems() -> None:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.batch.part import WORKSHOP, record_path
 from p2c.batch.summary import Record
-from p2c.batch.workshop import ENDING, locked, put_text
+from p2c.batch.workshop import ENDING, locked
 from p2c.domain.files import file_digest
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 from p2c.release import DISTRIBUTION, __version__
+from p2c.whole_file import put_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,11 +20,12 @@ from pyarrow import types
 from p2c.batch.confirmed import planner_for
 from p2c.batch.persons import TEXT, joined, to_array, to_texts
 from p2c.batch.summary import Counts, Record
-from p2c.batch.workshop import paced, put, put_text
+from p2c.batch.workshop import paced
 from p2c.domain.files import file_digest
 from p2c.domain.spec import unreadable
 from p2c.errors import P2CError
 from p2c.problem import Problem
+from p2c.whole_file import put, put_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

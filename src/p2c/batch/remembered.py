@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from p2c.batch.persons import joined, tell_apart, to_array
-from p2c.batch.workshop import put
+from p2c.whole_file import put
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,12 +1,8 @@
-"""Files in the making: written aside, pushed to the disk and renamed, so that each is there whole or not at all.
-
-How far the parts under way have come, each says in a file beside its own, whoever makes it and wherever.
-"""
+"""Parts in the making: how far each has come it says in a file beside its own, whoever makes it and wherever."""
 
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -22,38 +18,6 @@ if TYPE_CHECKING:
 SECONDS = 1.0
 """How many seconds lie between two times that the rows done are written down, or looked at."""
 ENDING = ".rows"
-
-
-def put(path: Path, write: Callable[[Path], None], *, aside: Path) -> None:
-    """Have a file written aside, in a folder of the same disk, and rename it to where it belongs."""
-    # Another worker, on another machine too, may make the same file at the same time.
-    made = aside / f"{path.name}.{socket.gethostname()}.{os.getpid()}.new"
-    try:
-        write(made)
-        _push(made)
-        made.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            made.unlink()
-        raise
-    _push(path.parent)
-
-
-def put_text(path: Path, text: str, *, aside: Path) -> None:
-    """Do so with text."""
-    put(path, lambda made: _write(made, text), aside=aside)
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _push(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

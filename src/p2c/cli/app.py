@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from p2c.domain.spec import unreadable
-from p2c.errors import P2CError, RuleError
+from p2c.errors import P2CError, RuleError, joined_lines
 from p2c.markup import visible
 from p2c.on_demand import OnDemand
 from p2c.release import __version__
@@ -133,7 +133,7 @@ def run() -> int:
             return _end_quietly()
         raise
     except P2CError as error:
-        complain("; ".join(str(error).splitlines()))
+        complain(joined_lines(error))
         if isinstance(error, RuleError) and sys.stderr.isatty():
             complain(error.snippet)
         return 2

@@ -17,7 +17,7 @@ from p2c.rules.evaluate import goal_holds
 from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
@@ -64,6 +64,7 @@ class ConfirmedPlanner:
     def asker(self, row: Mapping[str, Any] | pd.Series) -> Ask:
         """Return what tells of states whether they meet the goal, by one question to the model for all of them."""
         ask, theory = self.decider.asker(row), self.theory
+        wanted = theory.wants_yes
         if theory.goal == (Call(ACCEPTED),):
             return ask
 
@@ -71,7 +72,7 @@ class ConfirmedPlanner:
             return [
                 Ruling(
                     goal_holds(theory, state, {ACCEPTED: each.accepted}),
-                    each.score if self._wanted else None,
+                    each.score if wanted else None,
                     each.told,
                 )
                 for state, each in zip(states, ask(states), strict=True)
@@ -94,13 +95,18 @@ class ConfirmedPlanner:
         return [self._told(plan, judge) for plan in plans]
 
     def _told(self, plan: Plan, judge: Judge) -> VerifiedPlan:
-        scores = tuple(_scores(plan, judge))
-        said = judge.said(plan.counterfactual or {})
-        proved = not isinstance(plan, GaveUp)
-        testimony = Testimony(said, judge.asked, True, "", proved, scores, self._wanted)
-        known = _with_testimony(plan, testimony)
-        verified = isinstance(plan, Found | Already)
-        return VerifiedPlan(known, verified, judge.asked, judge.calls, known, said, proved=proved)
+        told = _testimony(judge, plan, proved=not isinstance(plan, GaveUp))
+        known = _with_testimony(plan, told)
+        return VerifiedPlan(
+            known,
+            isinstance(plan, Found | Already),
+            judge.asked,
+            judge.calls,
+            known,
+            told.accepted,
+            proved=told.proved,
+            scores=_scores(judge, plan),
+        )
 
     def _asked(self, judge: Judge, state: State, k: int, policy: Policy) -> list[VerifiedPlan]:
         """Return plans of a model that is only asked, the rules in its place leading the way."""
@@ -121,9 +127,9 @@ class ConfirmedPlanner:
         if self.decider.scored:
             judge.answers(Walk(state) for plan, _ in plans for state in _states(plan))
         first = guides[0] if guides else GaveUp(walker.question, 0.0)
-        guide = _with_testimony(first, self._testimony(judge, first))
+        guide = _with_testimony(first, _testimony(judge, first))
         told = [
-            self._testimony(judge, plan, replayed, proved=proved and not isinstance(plan, GaveUp))
+            _testimony(judge, plan, replayed, proved=proved and not isinstance(plan, GaveUp))
             for plan, replayed in plans
         ]
         return [
@@ -136,21 +142,10 @@ class ConfirmedPlanner:
                 judge.said(guide.counterfactual or {}),
                 find_borders(judge, plan),
                 proved=each.proved,
+                scores=_scores(judge, plan),
             )
             for (plan, _), each in zip(plans, told, strict=True)
         ]
-
-    def _testimony(
-        self, judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False
-    ) -> Testimony:
-        end = plan.counterfactual or {}
-        scores = tuple(_scores(plan, judge))
-        told = judge.said(end), judge.asked, self.decider.exact, replayed, proved, scores
-        return Testimony(*told, self._wanted)
-
-    @property
-    def _wanted(self) -> bool:
-        return Call(ACCEPTED) in self.theory.goal
 
     def _guides(self, state: State, k: int, policy: Policy) -> list[Plan]:
         """Return the plans of the rules: the one answer where there is no path or nothing to do."""
@@ -185,12 +180,15 @@ def _states(plan: Plan) -> list[Mapping[str, Value]]:
     return [plan.question.initial, *(step.state for step in plan.steps)]
 
 
-def _scores(plan: Plan, judge: Judge) -> Iterator[tuple[float, float]]:
-    """Yield what the model gives the person and where each step leads, each with what it must reach."""
-    for state in _states(plan):
-        ruling = judge.known.get(tuple(state.values()))
-        if ruling is not None and ruling.told is not None:
-            yield ruling.told
+def _scores(judge: Judge, plan: Plan) -> tuple[tuple[float, float], ...]:
+    """Return what the model gives the person and where each step leads, each with what it must reach."""
+    rulings = (judge.known.get(tuple(state.values())) for state in _states(plan))
+    return tuple(each.told for each in rulings if each is not None and each.told is not None)
+
+
+def _testimony(judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False) -> Testimony:
+    said, scores = judge.said(plan.counterfactual or {}), _scores(judge, plan)
+    return Testimony(said, judge.asked, proved, scores[-1] if scores else None, replayed)
 
 
 def _with_testimony(plan: Plan, testimony: Testimony) -> Plan:

@@ -13,7 +13,7 @@ from p2c.errors import Fault, P2CError
 from p2c.learn.model.read_model import ReadModel
 from p2c.learn.model.reading import NotRead, Read
 from p2c.rules.evaluate import goal_holds
-from p2c.rules.theory import ACCEPTED, Call
+from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -145,7 +145,7 @@ class Decider:
         end, told = document.get("counterfactual"), document.get("model") or {}
         if end is None or not told.get("verified", True):
             return verdict
-        wanted = Call(ACCEPTED) in theory.goal
+        wanted = theory.wants_yes
         if self.accepts(end) if wanted else verdict.faults or self._meets(theory, end):
             return verdict
         said = (

@@ -59,12 +59,8 @@ class VerifiedPlan:
     borders: tuple[Border, ...] = ()
     proved: bool = False
     """Whether the plan, or that there is none, was proved against the model itself."""
-
-    @property
-    def scores(self) -> tuple[tuple[float, float], ...]:
-        """Return the score of a model that was read, at the start and after each step, each with what it must reach."""
-        told = self.plan.question.testimony
-        return told.scores if told is not None else ()
+    scores: tuple[tuple[float, float], ...] = ()
+    """The model's score at the start and after each step, each with what it must reach."""
 
     @property
     def optimal(self) -> bool:

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step
+from p2c.plan.outcome import (
+    CausalAction,
+    DirectAction,
+    Found,
+    Question,
+    Step,
+    broken_constraint,
+    broken_law,
+)
 from p2c.rules.evaluate import in_head
 from p2c.rules.meaning import FeatureException
 from p2c.rules.play import Player
@@ -124,10 +132,8 @@ class Walker:
         sums: dict[str, float] = {}
         for action in walk.direct_actions:
             sums[action.feature] = sums.get(action.feature, 0.0) + action.cost
-        weights = {
-            name: float(self.theory.feature[name].weight) for name, far in sums.items() if far
-        }
-        return norm.root(norm.total(w * norm.share(sums[name] / w) for name, w in weights.items()))
+        weighed = [(float(self.theory.feature[name].weight), far) for name, far in sums.items()]
+        return norm.cost((weight, far / weight) for weight, far in weighed if far)
 
     def cost_after(self, walk: Walk, feature: str, value: Value) -> float:
         """Return what a walk would cost with one more direct action, or a little less."""
@@ -152,10 +158,10 @@ class Walker:
 
     def _record(self, broken: AbducedException) -> dict[str, Any]:
         if not isinstance(broken, FeatureException):
-            return {"constraint": render_rule(broken.constraint.rule)}
+            return broken_constraint(render_rule(broken.constraint.rule))
         clauses = self.theory.rules_of[broken.feature]
-        headed = tuple(each for each in clauses if in_head(self.theory, each, broken.value))
-        return {"feature": broken.feature, "rules": list(_texts(broken.fired or headed))}
+        headed = (each for each in clauses if in_head(self.theory, each, broken.value))
+        return broken_law(broken.feature, _texts(broken.fired), _texts(headed))
 
     def _ends(self, walks: Iterable[Walk]) -> list[Walk]:
         """Return the walks that come to no state a second time, the first of those that end alike."""

@@ -81,6 +81,10 @@ class Norm(Enum):
         """Return what the weighted shares of features come to together."""
         return max(shares, default=0) if self.largest else sum(shares)
 
+    def cost(self, lengths: Iterable[tuple[Share, Share]]) -> float:
+        """Return what a path costs, from the weight of each changed feature and how far it goes in all."""
+        return self.root(self.total(weight * self.share(length) for weight, length in lengths))
+
     def root(self, total: float | Fraction) -> float:
         """Return the cost that a sum of weighted shares stands for."""
         return math.sqrt(total) if self.power == 2 else float(total) ** (1 / self.power)

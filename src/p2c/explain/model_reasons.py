@@ -67,13 +67,15 @@ class Reasons(tuple[R, ...]):
 
     lines: tuple[str, ...]
     """What it tells: the lead, and a sentence for each reason."""
-    smallest: bool = True
+    smallest: bool
     """Whether it is proved that there are no fewer reasons that do."""
 
-    def __new__(cls, reasons: Iterable[R], lines: Iterable[str] = ()) -> Self:
+    def __new__(
+        cls, reasons: Iterable[R], lines: Iterable[str] = (), *, smallest: bool = True
+    ) -> Self:
         """Return reasons that tell themselves by the lines."""
         found = super().__new__(cls, reasons)
-        found.lines = tuple(lines)
+        found.lines, found.smallest = tuple(lines), smallest
         return found
 
     @staticmethod
@@ -81,9 +83,7 @@ class Reasons(tuple[R, ...]):
         """Return the features whose values force a model's no, by name."""
         names, smallest = held
         told = ModelReasons(theory, state, False, True, names, smallest).sentences()
-        found = Reasons(names, (each.text for each in told))
-        found.smallest = smallest
-        return found
+        return Reasons(names, (each.text for each in told), smallest=smallest)
 
     def _repr_html_(self) -> str:
         lead, *facts = self.lines

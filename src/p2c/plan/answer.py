@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.spec import Exceptions
 from p2c.errors import Fault, RowError
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step
+from p2c.plan.outcome import (
+    CausalAction,
+    DirectAction,
+    Found,
+    Question,
+    Step,
+    broken_constraint,
+    broken_law,
+)
 from p2c.plan.search.best_first import step_ends
 
 if TYPE_CHECKING:
@@ -35,16 +43,16 @@ def question_of(person: Person, exceptions: tuple[dict[str, Any], ...]) -> Quest
 def exceptions_of(transitions: Transitions) -> tuple[dict[str, Any], ...]:
     """Return what the person is excused from, as the contract lists it."""
     space, places = transitions.person.space, transitions.person.places
-    # The rules that fired in vain, or where none did, those that would have had to.
     laws = [
-        {
-            "feature": space.axes[index].feature.name,
-            "rules": list(rule_texts(space, fired or transitions.headed(index, places[index]))),
-        }
+        broken_law(
+            space.axes[index].feature.name,
+            rule_texts(space, fired),
+            rule_texts(space, transitions.headed(index, places[index])),
+        )
         for index, fired in transitions.excused.items()
     ]
     constraints = [
-        {"constraint": text}
+        broken_constraint(text)
         for bit, _ in transitions.excused_constraints
         for text in rule_texts(space, bit)
     ]

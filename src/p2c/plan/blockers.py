@@ -23,6 +23,7 @@ from p2c.domain.feature import (
     restrictions,
     unrestricted,
 )
+from p2c.plan.compiled.bitsets import grown, mask_of, numbers
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Blocker, CausalAction, DirectAction, Found, GaveUp
@@ -157,24 +158,18 @@ class Trial:
                 if self.may_open(chosen):
                     yield tuple(sorted(chosen))
                 else:
-                    self.reasons.append(self.every - self._grown(chosen))
+                    rest = mask_of(self.every - chosen)
+                    hopeless = grown(mask_of(chosen), rest, self._bars)
+                    self.reasons.append(self.every.difference(numbers(hopeless)))
                 continue
             among = min((each & left for each in missed), key=len, default=left)
             for number in sorted(among):
                 waiting.append((chosen | {number}, left - {number}))
                 left -= {number}
 
-    def _grown(self, chosen: frozenset[int]) -> frozenset[int]:
-        """Return a set that can open no path and to which nothing can be added, from a smaller one."""
-        waiting = [sorted(self.every - chosen)]
-        while waiting:
-            part = waiting.pop()
-            if not self.may_open(chosen.union(part)):
-                chosen = chosen.union(part)
-            elif len(part) > 1:
-                middle = len(part) // 2
-                waiting += [part[middle:], part[:middle]]
-        return chosen
+    def _bars(self, lifted: int) -> bool:
+        """Tell whether a look ahead sees no path even where restrictions, as bits, may be lifted."""
+        return not self.may_open(frozenset(numbers(lifted)))
 
     def may_open(self, chosen: frozenset[int]) -> bool:
         """Tell whether a look ahead sees a path when any of some restrictions may be lifted, or may stay."""

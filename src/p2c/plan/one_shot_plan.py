@@ -45,6 +45,7 @@ def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any
 
 def _cost(theory: Theory, changed: list[Feature], start: State, end: State) -> float:
     norm = theory.norm
-    lengths = ((each, norm.length(each, start[each.name], end[each.name])) for each in changed)
-    shares = (exact(each.weight) * norm.share(length) for each, length in lengths)
-    return norm.root(norm.total(shares))
+    return norm.cost(
+        (exact(each.weight), norm.length(each, start[each.name], end[each.name]))
+        for each in changed
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from p2c.plan import rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.rendered import Renderer
@@ -82,27 +82,39 @@ class Testimony:
     """What the model behind the rules had to do with an answer.
 
     `accepted` is what it said of the end, None where it was not asked; `asked` counts the states that it was asked
-    about; `exact` tells that the model was read or that the rules are its own, `proved` that the answer is proved against
-    it. `replayed` is what came of replaying the path with the model in the place of the goal. `scores` are the model's
-    at the start and after each step, each with what it must reach. Where it is not `wanted`, the goal is not simply that the
-    model accepts, and `accepted` says whether it is met with the model's answer.
+    about; `proved` tells that the answer is proved against it. `score` is the model's, with what it must reach.
+    `replayed` is what came of replaying the path with the model in the place of the goal.
     """
 
     accepted: bool | None
     asked: int
-    exact: bool = False
-    replayed: str = ""
     proved: bool = False
-    scores: tuple[tuple[float, float], ...] = ()
-    wanted: bool = True
+    score: tuple[float, float] | None = None
+    replayed: str = field(default="", compare=False)
+    exact: bool = field(default=False, compare=False)
+    """Whether the problem's model was read or its rules are the model's own."""
+    wanted: bool = field(default=True, compare=False)
+    """Whether the problem's goal is that the model accepts; if not, `accepted` says whether it is met with its answer."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as the contract's JSON (§5)."""
-        score = (
-            dict(zip(("score", "threshold"), self.scores[-1], strict=True)) if self.scores else {}
-        )
-        told = {"verified": self.accepted is True, "proved": self.proved, "asked": self.asked}
-        return told | score
+        """Return it as the contract's JSON (§5), and that the model refused the end, where it did."""
+        return {
+            "verified": self.accepted is True,
+            "proved": self.proved,
+            "asked": self.asked,
+            **({"refused": True} if self.accepted is False else {}),
+            **(dict(zip(("score", "threshold"), self.score, strict=True)) if self.score else {}),
+        }
+
+
+def broken_law(feature: str, fired: Iterable[str], headed: Iterable[str]) -> dict[str, Any]:
+    """Return the exception of a feature: the rules that fired in vain, or where none did, those that would have had to."""
+    return {"feature": feature, "rules": list(fired) or list(headed)}
+
+
+def broken_constraint(rule: str) -> dict[str, Any]:
+    """Return the exception of a constraint."""
+    return {"constraint": rule}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +127,13 @@ class Question:
     exceptions: tuple[Record, ...]
     renderer: Renderer | None = field(default=None, compare=False, repr=False)
     """What tells the answer in words and pictures (`plan/rendered.py`); no part of the question itself."""
-    testimony: Testimony | None = field(default=None, compare=False, repr=False)
-    """What a model said of the answer, where one decides; no part of the question either."""
-    unknown: tuple[str, ...] = field(default=(), compare=False)
+    testimony: Testimony | None = field(default=None, repr=False)
+    """What a model said of the answer, where one decides."""
+    unknown: tuple[str, ...] = ()
     """The features that the rules read and whose values are not known: the answer rests on that."""
-    source: Record | None = field(default=None, compare=False)
+    source: Record | None = None
     """What the rules were learned from, where they were."""
-    asked: Record = field(default_factory=dict, compare=False)
+    asked: Record = field(default_factory=dict)
     """What the question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
 
     def to_dict(self) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from p2c.plan.outcome import (
     Infeasible,
     Question,
     Step,
+    Testimony,
 )
 
 if TYPE_CHECKING:
@@ -181,8 +182,19 @@ class ModelRecord(Part):
     verified: StrictBool
     proved: StrictBool
     asked: StrictInt
+    refused: StrictBool = Field(
+        False, description="True where it was asked about the end and said no."
+    )
     score: Number | None = None
     threshold: Number | None = None
+
+    @property
+    def testimony(self) -> Testimony:
+        """Return it as plans have it."""
+        accepted = self.verified or (False if self.refused else None)
+        if self.score is None or self.threshold is None:
+            return Testimony(accepted, self.asked, self.proved)
+        return Testimony(accepted, self.asked, self.proved, (self.score, self.threshold))
 
 
 class AskedRecord(Part):
@@ -300,15 +312,14 @@ def read_plan(raw: object, features: Iterable[str]) -> Plan:
 
 def _answer(record: PlanRecord) -> Plan:
     exceptions = tuple(each.model_dump(mode="json") for each in record.exceptions or ())
-    source = record.source.to_dict() if record.source else None
-    norm = (record.norm or Norm.L1).value
     question = Question(
         record.problem or "",
-        norm,
+        (record.norm or Norm.L1).value,
         record.initial,
         exceptions,
+        testimony=record.model.testimony if record.model else None,
         unknown=record.unknown or (),
-        source=source,
+        source=record.source.to_dict() if record.source else None,
         asked=record.asked.model_dump(mode="json", exclude_none=True) if record.asked else {},
     )
     steps = tuple(

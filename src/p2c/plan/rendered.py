@@ -55,7 +55,7 @@ P = TypeVar("P", bound=Told)
 class Plan:
     """An answer for one person: `status` says which of the four kinds it is (found, already, infeasible, gave_up).
 
-    `Problem.plan` makes plans. A plan is a plain value: it compares, hashes, pickles and is written as JSON, and one that
+    `Problem.plan` makes plans. A plan is a plain value: it compares, pickles and is written as JSON, and one that
     a problem made also tells and draws itself.
 
     >>> import p2c

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.toml import problem_to_toml
@@ -14,6 +13,7 @@ from p2c.learn.tables.domains import domain_from_frame, tidy_frame
 from p2c.problem import Problem
 from p2c.project.draft import chosen, opened_model, outcome_table, read_draft
 from p2c.project.fitting import FitRequest, feature_remarks, fit_model, learn_problem
+from p2c.whole_file import put_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,11 +102,9 @@ def _learn(
     text = problem_to_toml(
         described, feature_remarks(rest, request.assumptions, described["features"])
     )
-    fresh = folder / ".problem.toml"
-    fresh.write_text(text, encoding="utf-8")
     people = tidy_frame(rest.frame)
     _keep_people(folder, people[~problem.decide(people).to_numpy()])
-    os.replace(fresh, folder / "problem.toml")
+    put_text(folder / "problem.toml", text)
     return {
         "rules": learned.text,
         "fidelity": learned.source["fidelity"],

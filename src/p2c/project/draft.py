@@ -18,6 +18,7 @@ from p2c.learn.model.stored import OWN_FILES
 from p2c.learn.tables.assumptions import assume
 from p2c.learn.tables.files import open_table
 from p2c.project.fitting import open_stored
+from p2c.whole_file import put_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,9 +71,7 @@ def read_draft(folder: Path) -> Draft:
 def write_draft(folder: Path, draft: Draft) -> None:
     """Keep a draft, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f".{DRAFT}"
-    fresh.write_text(draft.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    os.replace(fresh, folder / DRAFT)
+    put_text(folder / DRAFT, draft.model_dump_json(indent=2) + "\n")
 
 
 def take_table(folder: Path, given: Path) -> Draft:

@@ -214,6 +214,11 @@ class Theory:
         causes = (clause for _, clauses in self.causes for clause in clauses)
         return (self.goal, *(each.body for each in (*self.constraints, *causes)))
 
+    @property
+    def wants_yes(self) -> bool:
+        """Tell whether the goal asks the model, where one decides, for a yes."""
+        return Call(ACCEPTED) in self.goal
+
     @cached_property
     def consulted(self) -> tuple[str, ...]:
         """Return the features on whose values an answer may rest: what the goal, laws and constraints read or govern."""

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, joined_lines
 from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
 from p2c.web.messages import Message, WhyRequest
@@ -109,7 +109,7 @@ async def _watch(store: ProblemStore, pool: SolverPool) -> None:
             try:
                 await pool.greet(entry.greeting)
             except (P2CError, SolverFailed) as error:
-                store.take(entry, "; ".join(str(error).splitlines()))
+                store.take(entry, joined_lines(error))
             else:
                 store.take(entry)
 

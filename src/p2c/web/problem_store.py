@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c import datasets
 from p2c.domain.spec import refuse_special
-from p2c.errors import P2CError, RowError, suggestion
+from p2c.errors import P2CError, RowError, joined_lines, suggestion
 from p2c.problem import Problem
 from p2c.web.solver_pool import Question
 
@@ -185,7 +185,7 @@ def _refreshed(entry: Entry) -> Entry:
     try:
         fresh = _load(entry.id, entry.file, entry.rows_file)
     except P2CError as error:
-        message = "; ".join(str(error).splitlines())
+        message = joined_lines(error)
         log.warning(
             "a changed problem cannot be read", extra={"problem": entry.id, "error": message}
         )

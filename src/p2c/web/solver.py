@@ -11,7 +11,7 @@ from collections import OrderedDict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from p2c.errors import P2CError, ProblemError, RowError
+from p2c.errors import P2CError, ProblemError, RowError, joined_lines
 from p2c.problem import Problem
 from p2c.web import comparison_task, tasks
 from p2c.web.consultation import Consultation, overrides
@@ -202,7 +202,7 @@ def refusal(error: P2CError) -> dict[str, Any]:
         if isinstance(error, ProblemError | RowError)
         else []
     )
-    return {"message": "; ".join(str(error).splitlines()), "faults": faults}
+    return {"message": joined_lines(error), "faults": faults}
 
 
 def _where(error: Exception) -> dict[str, Any]:

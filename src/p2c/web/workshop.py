@@ -6,7 +6,6 @@ What is going on is kept in the folder, so that whoever looks sees it.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -16,7 +15,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from p2c.domain.spec import read_text
-from p2c.errors import P2CError
+from p2c.errors import P2CError, joined_lines
+from p2c.whole_file import put_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,9 +63,7 @@ def read_work(folder: Path) -> Work:
 
 def write_work(folder: Path, work: Work) -> None:
     """Keep what is going on, whole or not at all."""
-    fresh = folder / f".{WORK}"
-    fresh.write_text(work.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    os.replace(fresh, folder / WORK)
+    put_text(folder / WORK, work.model_dump_json(indent=2) + "\n")
 
 
 class Workshop:
@@ -146,7 +144,7 @@ def perform(task: Task, folder: Path) -> None:
     try:
         told = task(folder, step)
     except P2CError as error:
-        message = "; ".join(str(error).splitlines())
+        message = joined_lines(error)
         write_work(folder, work.model_copy(update={"state": "failed", "error": message}))
     else:
         write_work(folder, work.model_copy(update={"state": "done", "told": work.told | told}))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import refuse_special
 from p2c.errors import ReviewError
+from p2c.whole_file import put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,13 +65,10 @@ class Journal:
 def create_journal(path: Path, records: Sequence[dict[str, Any]]) -> Journal:
     """Write a new file at once: it is there with all of the records or not at all."""
     content, last = _written(records, "")
-    unfinished = path.with_name(f"{path.name}.part")
     try:
         if path.exists():
             raise ReviewError(f"{path}: exists already")
-        with unfinished.open("wb") as file:
-            _write(file.fileno(), content)
-        os.replace(unfinished, path)
+        put(path, lambda made: made.write_bytes(content))
     except OSError as error:
         raise ReviewError(f"{path}: cannot be written: {error.strerror}") from None
     return Journal(path, list(records), size=len(content), last=last)

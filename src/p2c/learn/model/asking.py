@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Shares = Callable[[Any], Any]
     Shaper = Callable[[Any], Any]
 
+C = TypeVar("C")
 Mask = NDArray[np.bool_]
 Scores = NDArray[np.float64]
 
@@ -374,6 +375,15 @@ def trained_names(model: Any, X: Any) -> list[Any] | None:
     return [name if name in columns else spelt.get(name, name) for name in names]
 
 
+def kept_categories(booster: Any, columns: Sequence[C]) -> dict[C, list[Any]]:
+    """Return what a booster of LightGBM keeps of the frame that it was trained on: the categories of the columns that had any.
+
+    It keeps them in the order of the columns, by no name: where these are not as many, nothing is known of them.
+    """
+    known = getattr(booster, "pandas_categorical", None) or []
+    return dict(zip(columns, known, strict=True)) if len(known) == len(columns) else {}
+
+
 def trained_kinds(model: Any, frame: pd.DataFrame) -> dict[Any, pd.CategoricalDtype]:
     """Return the categorical types that a model of LightGBM or XGBoost wants for columns which the table has as text."""
     texts = [
@@ -382,9 +392,9 @@ def trained_kinds(model: Any, frame: pd.DataFrame) -> dict[Any, pd.CategoricalDt
         if not pd.api.types.is_numeric_dtype(frame[name].dtype)
         and not isinstance(frame[name].dtype, pd.CategoricalDtype)
     ]
-    known = getattr(getattr(model, "booster_", None), "pandas_categorical", None) or []
-    if texts and len(texts) == len(known):
-        return {name: pd.CategoricalDtype(each) for name, each in zip(texts, known, strict=True)}
+    known = kept_categories(getattr(model, "booster_", None), texts)
+    if known:
+        return {name: pd.CategoricalDtype(each) for name, each in known.items()}
     if texts and hasattr(model, "get_booster"):
         booster = model.get_booster()
         kinds = dict(zip(booster.feature_names or (), booster.feature_types or (), strict=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from p2c.learn.model.asking import plain
+from p2c.learn.model.asking import kept_categories, plain
 from p2c.learn.model.onnx_model import TEXT, OnnxModel
 from p2c.learn.model.points import PointsTable
 
@@ -47,13 +47,10 @@ def _told(model: Any, name: str) -> list[Any] | None:
 
 
 def _of_lightgbm(booster: Any, name: str) -> list[Any] | None:
-    """Return the categories of the frame that a model of LightGBM was trained on, which it keeps in their order."""
+    """Return the categories of a column of the frame that a model of LightGBM was trained on."""
     infos = booster.dump_model(num_iteration=1)["feature_infos"]
     listed = [each for each in booster.feature_name() if infos.get(each, {}).get("values")]
-    known = booster.pandas_categorical or []
-    if name not in listed or len(known) != len(listed):
-        return None
-    return list(known[listed.index(name)])
+    return kept_categories(booster, listed).get(name)
 
 
 def _of_xgboost(booster: Any, name: str) -> list[Any] | None:

@@ -25,8 +25,6 @@ Mask = NDArray[np.bool_]
 Boxes = tuple[int, ...]
 """For each axis the open cells, as bits."""
 
-TINY = 1e-12
-"""What share of the sizes of all values a bound is let off, for the order in which they are added."""
 LOOKED_AT = 4
 """How many axes are looked at for where to split a box."""
 
@@ -64,7 +62,7 @@ class Votes:
 
     @cached_property
     def _border(self) -> Floats:
-        return self.below - self.leaves.bias - TINY * self.leaves.size
+        return self.leaves.border(self.below)
 
     @cached_property
     def _kinds(self) -> list[Floats]:

@@ -66,6 +66,24 @@ def mask_of(numbers: Iterable[int]) -> int:
     return sum([1 << number for number in numbers])
 
 
+def grown(mask: int, others: int, holds: Callable[[int], bool]) -> int:
+    """Return a mask with as many of some other bits as it holds with, tried by halves; it holds with fewer, too.
+
+    >>> grown(0b1, 0b1110, lambda mask: mask.bit_count() < 4)
+    7
+    """
+    waiting = [tuple(numbers(others))]
+    while waiting:
+        part = waiting.pop()
+        larger = mask | mask_of(part)
+        if holds(larger):
+            mask = larger
+        elif len(part) > 1:
+            middle = len(part) // 2
+            waiting += [part[middle:], part[:middle]]
+    return mask
+
+
 def subsets(mask: int) -> Iterator[int]:
     """Yield every set of some bits, all of them first and none of them last.
 

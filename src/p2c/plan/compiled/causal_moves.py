@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.domain.feature import Action, Law
+from p2c.domain.feature import Action
 from p2c.domain.spec import Effects
 from p2c.plan.compiled.bitsets import bits
 
@@ -148,7 +148,8 @@ def _moves_of(space: Space, governed: Governed) -> CausalMoves:
         for bit in bits(governed.rules)
     )
     bare = [not head for head in heads]
-    released = NOWHERE if governed.law is Law.IF else _landing(axis, bare, loose=loose)
+    unheaded = governed.law.asks_for_unheaded
+    released = _landing(axis, bare, loose=loose) if unheaded else NOWHERE
     grid = (1 << len(cells)) - 1
     onward = () if loose else _onward(axis)
     nearest = space.theory.effects is Effects.TRIGGERED and not (loose or onward)

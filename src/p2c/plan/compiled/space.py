@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from p2c.domain.feature import Law
 from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import Axis
 from p2c.plan.compiled.bitsets import Remembered, mask_of
@@ -23,7 +22,7 @@ from p2c.rules.theory import ACCEPTED, Call, Clause, Test
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from p2c.domain.feature import Feature, Value
+    from p2c.domain.feature import Feature, Law, Value
     from p2c.rules.theory import Condition, Decision, Theory
 
 
@@ -64,11 +63,20 @@ class Governed:
 
     def allows(self, fired: int, headed: int) -> bool:
         """Tell whether a value is allowed, from the rules that fire and those whose heads hold the value."""
-        if fired & headed:
-            return True
-        if not headed and (not fired or self.law is Law.ONLY_IF):
-            return True
-        return not fired and self.law is Law.IF
+        return bool(fired & headed) or self._allows_uncaused(fired, headed)
+
+    def may_allow(self, fired: int, sure: int, headed: int) -> bool:
+        """Tell whether a value may be allowed, from the rules that may and that must fire."""
+        return bool(fired & headed) or self._allows_uncaused(sure, headed)
+
+    def surely_allows(self, fired: int, sure: int, headed: int) -> bool:
+        """Tell whether a value is allowed whichever rules fire of those that may, besides those that must."""
+        return bool(sure & headed) or self._allows_uncaused(fired & ~headed, headed)
+
+    def _allows_uncaused(self, fired: int, headed: int) -> bool:
+        """Tell whether a value is allowed that is in the head of no rule that fires."""
+        silent = not fired or not self.law.asks_for_silence
+        return silent and (not headed or not self.law.asks_for_unheaded)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.plan.compiled.bitsets import mask_of, numbers
+from p2c.plan.compiled.bitsets import grown
 from p2c.plan.search.propagation import DeadEnd, some_state
 
 if TYPE_CHECKING:
@@ -40,16 +40,7 @@ def conflict(standing: Standing, limits: Limits) -> int | None:
     for _, axis, _ in reach.governed:
         if axis not in still:
             useful |= standing.landmarks.stirred(axis)
-    useless, waiting = 0, [tuple(numbers(end.left & ~useful))]
-    while waiting:
-        part = waiting.pop()
-        mask = mask_of(part)
-        if ends_nowhere(useless | mask):
-            useless |= mask
-        elif len(part) > 1:
-            middle = len(part) // 2
-            waiting += [part[middle:], part[:middle]]
-    return end.left & ~useless
+    return end.left & ~grown(0, end.left & ~useful, ends_nowhere)
 
 
 def _boxes(

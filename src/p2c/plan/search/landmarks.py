@@ -13,7 +13,6 @@ from functools import cached_property
 from operator import and_
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Law
 from p2c.plan.compiled.bitsets import bits, numbers
 from p2c.plan.search.relaxed_reach import Prospect
 
@@ -114,15 +113,14 @@ class Landmarks:
         return known if known != PENDING else self.stirred(moves.index)
 
     def _allow(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
-        law = moves.governed.law
-        heading = 0
+        governed, heading, mask = moves.governed, 0, 0
         for number in numbers(regions):
             heading |= moves.heads[number]
-        mask = 0
         for bit in bits(heading):
             mask |= self._first(self._fires(bit.bit_length() - 1, end))
-        if law is Law.IF or (law is Law.IFF and regions & moves.bare):
-            sure = end.must & moves.governed.rules
+        calm = any(governed.allows(0, moves.heads[number]) for number in numbers(regions))
+        if calm and governed.law.asks_for_silence:
+            sure = end.must & governed.rules
             mask |= self._first(self._stops(bit.bit_length() - 1, end) for bit in bits(sure))
         if moves.index in self.reach.transitions.excused:
             # The exception may come to hold again.
@@ -270,11 +268,11 @@ class Landmarks:
 
     def _freed(self, moves: CausalMoves) -> int | None:
         """Return what may carry a feature to where no rule heads it: a rule stops, after one fired; None if unknown."""
-        rules = moves.governed.rules
+        rules, silent = moves.governed.rules, moves.governed.law.asks_for_silence
         sure = self.way.must & rules
         position = self.reach.position[moves.index]
         start, possible = self.reach.start[position], self.way.regions[position]
-        if moves.governed.law is Law.ONLY_IF:
+        if not silent:
             if possible != start or not start & moves.grid:
                 return None
             sure &= moves.heads[start.bit_length() - 1]
@@ -282,7 +280,7 @@ class Landmarks:
             return self._first(self._stops(bit.bit_length() - 1, self.way) for bit in bits(sure))
         if self.way.may & rules or not possible & moves.bare or possible & ~moves.bare:
             return None
-        if moves.governed.law is Law.ONLY_IF:
+        if not silent:
             return 0
         mask = 0
         for bit, _ in moves.by_rule:

@@ -14,7 +14,6 @@ from functools import cached_property, reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Law
 from p2c.plan.compiled.bitsets import bits, nearly_all, numbers
 from p2c.plan.compiled.causal_moves import Rest
 from p2c.plan.search.dominated_options import better_options, dominated
@@ -92,8 +91,8 @@ class Propagation:
         some, every = reach.bodies(moves, kept)
         heading = reduce(or_, (reach.heading(moves, number) for number in numbers(kept)), 0)
         silent = 0
-        lenient = moves.governed.law is Law.ONLY_IF or reach.may_excuse(moves.index, fired, sure)
-        if not lenient and not heading & fired:
+        strict = moves.governed.law.asks_for_silence
+        if strict and not heading & fired and not reach.may_excuse(moves.index, fired, sure):
             # It can rest in the head of no rule that may fire, so that none must.
             silent = moves.governed.rules & ~reach.calling
         return Rest(kept, some, every, silent)

@@ -12,7 +12,6 @@ from functools import cached_property, reduce
 from operator import and_, getitem, or_
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Law
 from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import bits, mask_of, numbers, subsets
@@ -334,15 +333,10 @@ class RelaxedReach:
 
     def lawful(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions in which a feature may be at rest without an exception."""
-        moves, calm = self.causal_moves[position], not sure
-        law, kept = moves.governed.law, 0
+        moves, kept = self.causal_moves[position], 0
         for bit in bits(regions):
             headed = self.heading(moves, bit.bit_length() - 1)
-            if (
-                headed & fired
-                or (calm and law is Law.IF)
-                or (not headed and (calm or law is Law.ONLY_IF))
-            ):
+            if moves.governed.may_allow(fired, sure, headed):
                 kept |= bit
         return kept
 
@@ -400,7 +394,7 @@ class RelaxedReach:
         for rule, landing in moves.by_rule:
             if fired & rule:
                 found |= landing.reached_from(restless, moves.grid)
-        if not sure or moves.governed.law is Law.ONLY_IF:
+        if moves.governed.may_allow(fired, sure, headed=0):
             found |= moves.released.reached_from(restless, moves.grid)
         return found & moves.may_follow(restless)
 
@@ -441,16 +435,8 @@ class RelaxedReach:
         """Tell whether a feature surely stays in a region."""
         if self.transitions.person.space.theory.effects is Effects.SUPPORTED:
             return False
-        if region & moves.grid:
-            headed = moves.heads[region.bit_length() - 1]
-        else:
-            headed = self.transitions.headed(moves.index, OFF)
-        law = moves.governed.law
-        if (
-            headed & sure
-            or (not headed and (not fired or law is Law.ONLY_IF))
-            or (not fired & ~headed and law is Law.IF)
-        ):
+        headed = self.heading(moves, region.bit_length() - 1)
+        if moves.governed.surely_allows(fired, sure, headed):
             return True
         # Where it can be set, it may stand beside its own value and have no exception.
         return (

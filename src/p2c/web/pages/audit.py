@@ -10,7 +10,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from p2c.errors import P2CError, counted
+from p2c.errors import P2CError, counted, joined_lines
 from p2c.markup import Markup
 from p2c.web.audits import REPORT, columns_in, start, table_in, take_rows, take_table
 from p2c.web.pages.address import read_case
@@ -113,7 +113,7 @@ def _take(entry: Entry, shop: Workshop, form: FormData) -> None:
 
 
 def _line(error: P2CError) -> str:
-    return "; ".join(str(error).splitlines())
+    return joined_lines(error)
 
 
 @router.post("/p/{id}/audit/start")

@@ -17,7 +17,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from p2c.errors import P2CError, counted
+from p2c.errors import P2CError, counted, joined_lines
 from p2c.explain.phrases import phrases_of
 from p2c.web.pages.address import plain_number, typed_number
 from p2c.web.pages.frame import language_of, show
@@ -135,7 +135,7 @@ def _take(shop: Workshop, form: FormData) -> None:
 
 
 def _line(error: P2CError, shop: Workshop) -> str:
-    return "; ".join(str(error).splitlines()).replace(f"{shop.folder}/", "")
+    return joined_lines(error).replace(f"{shop.folder}/", "")
 
 
 @router.get("/new/columns")

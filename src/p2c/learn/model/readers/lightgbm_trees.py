@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from p2c.learn.model.asking import kept_categories
 from p2c.learn.model.categories import coded_test
 from p2c.learn.model.parts import DOUBLE, LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
 
@@ -51,7 +52,7 @@ def read_lightgbm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     rounds = len(stored["tree_info"]) // scores if stored["average_output"] else 1
     told = dict(each.split(":") for each in options if ":" in each)
     link = _link(name, float(told.get("sigmoid", 1)) / rounds, scores)
-    flat = _Flat(scores, _codes(stored, stage))
+    flat = _Flat(scores, _codes(model.booster_, stage))
     trees = [
         flat.tree(each["tree_structure"], each["tree_index"] % scores)
         for each in stored["tree_info"]
@@ -80,23 +81,21 @@ def _link(name: str, steep: float, scores: int) -> Link:
     return Link(share, second=lambda score: share(score) > 1 - share(score), fuzz=LOGISTIC_FUZZ)
 
 
-def _codes(stored: Mapping[str, Any], stage: Stage) -> Codes:
+def _codes(booster: Any, stage: Stage) -> Codes:
     """Return the code of each category of the columns that were categories in the frame that the model was trained on."""
     kinds = [
         place
         for place, column in enumerate(stage.columns)
         if column.source is not None and _is_text(stage.bench.view.columns[column.source])
     ]
-    known = stored.get("pandas_categorical") or []
-    if len(known) != len(kinds):
-        if known:
-            raise Unreadable(
-                "the table's categorical columns are not those that LightGBM was trained on"
-            )
-        return {}
+    known = kept_categories(booster, kinds)
+    if booster.pandas_categorical and not known:
+        raise Unreadable(
+            "the table's categorical columns are not those that LightGBM was trained on"
+        )
     return {
         place: {str(word): code for code, word in enumerate(words)}
-        for place, words in zip(kinds, known, strict=True)
+        for place, words in known.items()
     }
 
 

@@ -1,0 +1,43 @@
+"""Files that are there whole or not at all: written aside, pushed to the disk and renamed."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def put(path: Path, write: Callable[[Path], object], *, aside: Path | None = None) -> None:
+    """Have a file written aside, in its own folder or another of the same disk, and rename it to where it belongs."""
+    # Another worker, on another machine too, may make the same file at the same time.
+    name = f".{path.name}.{socket.gethostname()}.{os.getpid()}.new"
+    made = (aside or path.parent) / name
+    try:
+        write(made)
+        _push(made, os.O_RDWR)
+        os.replace(made, path)
+    except BaseException:
+        with suppress(OSError):
+            made.unlink()
+        raise
+    if sys.platform != "win32":  # which opens no folders
+        _push(path.parent, os.O_RDONLY)
+
+
+def put_text(path: Path, text: str, *, aside: Path | None = None) -> None:
+    r"""Do so with text, its lines ending in \n everywhere."""
+    put(path, lambda made: made.write_text(text, encoding="utf-8", newline="\n"), aside=aside)
+
+
+def _push(path: Path, mode: int) -> None:
+    handle = os.open(path, mode)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
