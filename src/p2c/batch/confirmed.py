@@ -145,7 +145,7 @@ class ModelPlanner:
         return [feature.name for feature in self.problem.theory.features]
 
     def _state(self, row: Mapping[str, Any]) -> State:
-        return read_row(self.problem.theory.features, row, bounded=self.problem.bounded)
+        return read_row(self.problem.theory.features, row)
 
     def _lines(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return a line for each person, in their order; one whose row does not fit is said to be invalid."""
