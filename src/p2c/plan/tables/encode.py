@@ -44,6 +44,12 @@ class Coded:
         number = self.numbers[row]
         return None if number < 0 else self.values[number]
 
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Coded:
+        """Return a column of values, few of which differ."""
+        known = {value: number for number, value in enumerate(dict.fromkeys(values))}
+        return cls(np.array([known[value] for value in values], dtype=np.int64), tuple(known))
+
     def tolist(self) -> list[Any]:
         """Return the values themselves."""
         table = np.array([*self.values, None], dtype=object)
