@@ -132,18 +132,29 @@ def plan_many(
     from p2c.learn.tables.view import as_frame
 
     found = confirmed_many(problem, as_frame(frame), policy, progress=progress)
-    return like(frame, found if details else found.drop(columns=["actions", "steps"]))
+    shown = found if details else found.drop(columns=["actions", "steps"])
+    return like(frame, shown, problem.theory.feature)
 
 
 def confirmed_many(
     problem: Statement, table: pd.DataFrame, policy: Policy, *, progress: bool | None = None
 ) -> pd.DataFrame:
+    """Return the confirmed plan of each row of a table."""
+    from p2c.confirm.table import as_table
+
+    lines = confirmed_lines(problem, table, policy, progress=progress)
+    return as_table(problem.theory, lines, table)
+
+
+def confirmed_lines(
+    problem: Statement, table: pd.DataFrame, policy: Policy, *, progress: bool | None = None
+) -> list[dict[str, Any]]:
     """Return the confirmed plan of each row of a table: proved where the model was read, else found by asking it."""
-    from p2c.confirm.table import Chunks, plan_table
+    from p2c.confirm.table import Chunks, plan_lines
 
     policy.refuse_model()
-    return plan_table(
-        problem.theory.features,
+    return plan_lines(
+        problem.theory,
         lambda row: confirmed(problem, row, 1, policy)[0],
         table,
         progress=progress,

@@ -13,7 +13,7 @@ from p2c.confirm.decider import Decider, StandingRules
 from p2c.confirm.forcing import forcing
 from p2c.confirm.opening import standing_rules
 from p2c.confirm.result import VerifiedPlan
-from p2c.confirm.table import plan_table
+from p2c.confirm.table import as_table, plan_lines
 from p2c.confirm.trial_values import choose_values, sample_values
 from p2c.domain.overrides import refuse_unknown
 from p2c.domain.spec import BY_MODEL, ProblemSpec
@@ -434,11 +434,10 @@ class Recourse:
         """
         rows = as_frame(frame)
         if self.judged is not None:
-            return answers.confirmed_many(
-                self.judged, rows, Policy("native", time_limit), progress=progress
-            )
-        plan = partial(self.plan, time_limit=time_limit)
-        return plan_table(self.problem.theory.features, plan, rows, progress=progress)
+            native = Policy("native", time_limit)
+            return answers.confirmed_many(self.judged, rows, native, progress=progress)
+        plan, theory = partial(self.plan, time_limit=time_limit), self.problem.theory
+        return as_table(theory, plan_lines(theory, plan, rows, progress=progress), rows)
 
     def audit(
         self,

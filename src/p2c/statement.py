@@ -52,7 +52,7 @@ class Statement:
     decider: Decider | None = field(default=None, compare=False, repr=False)
     """The model itself, opened, where plans are confirmed by it."""
     bounded: bool = True
-    """Whether numbers of rows lie within their ranges; in a problem made from data these are only what was seen."""
+    """Whether the features are (`Feature.bounded`); not in a problem made from data."""
     home: str = ""
     """The file or folder that the problem was read from, where a model has to be found there again."""
 
@@ -246,7 +246,7 @@ class Statement:
         """Return what another process makes the same problem of: its keys and, with a model, where that lies as what."""
         keys = self.to_dict()
         if not self.home:
-            return keys
+            return keys if self.bounded else keys | {"bounded": False}
         from p2c.folder.manifest import fingerprint
 
         return keys | {"home": self.home, "fingerprint": fingerprint(self.model_place)}
@@ -254,14 +254,16 @@ class Statement:
     @classmethod
     def from_message(cls, message: Mapping[str, Any]) -> Self:
         """Return the problem that another process sent; its model is opened where it lies, and no pickle is."""
-        keys = {key: each for key, each in message.items() if key not in ("home", "fingerprint")}
-        if "home" not in message:
-            return cls.from_dict(keys)
+        keys = dict(message)
+        home, bounded = keys.pop("home", ""), keys.pop("bounded", True)
+        known = keys.pop("fingerprint", "")
+        if not home:
+            return cls.from_dict(keys, bounded=bounded)
         from p2c.folder.manifest import fingerprint
 
-        problem = cls.load(message["home"])
-        if fingerprint(problem.model_place) != message["fingerprint"]:
-            raise P2CError(f"{message['home']}: the model was changed meanwhile: ask again")
+        problem = cls.load(home)
+        if fingerprint(problem.model_place) != known:
+            raise P2CError(f"{home}: the model was changed meanwhile: ask again")
         return replace(problem, spec=read_spec(keys), source="")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -346,7 +348,7 @@ class Statement:
         >>> loan.read_row({**john, "debt": 5000.0, "credit_score": None})
         {'age': 31, 'debt': 5000, 'loan_duration': 12, 'bank_balance': 40000, 'credit_score': None}
         """
-        return read_row(self.theory.features, self._by_feature(row), bounded=self.bounded)
+        return read_row(self.theory.features, self._by_feature(row))
 
     def read_rows(self, path: str | Path) -> list[State]:
         """Return the people that a JSON, JSON lines or CSV file holds.
@@ -358,9 +360,7 @@ class Statement:
         >>> loan.read_rows("john.json") == [john]
         True
         """
-        return read_rows(
-            self.theory.features, path, bounded=self.bounded, by_feature=self._by_feature
-        )
+        return read_rows(self.theory.features, path, by_feature=self._by_feature)
 
     @property
     def columns(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ import pytest
 from p2c.batch import Options, confirmed, part, plan_files
 from p2c.batch.confirmed import ModelPlanner
 from p2c.errors import P2CError
+from p2c.plan.outcome import Found
 from p2c.problem import Problem
 from p2c.recourse import Recourse
 from tests.folder.test_store import fitted, table
@@ -124,6 +125,26 @@ def test_the_summary_names_what_blocks_people_without_a_way(bound: Path, tmp_pat
     assert Counter(summary.blockers) == expected
     silent = plan_files(problem, source, tmp_path / "silent", blockers=False)
     assert silent.blockers == {"not asked": expected.total()}
+
+
+def test_alternatives_of_a_model_are_the_librarys_with_what_to_do(
+    bound: Path, tmp_path: Path
+) -> None:
+    problem, everybody = Problem.load(bound), combinations().sample(20, random_state=1)
+    everybody.to_parquet(tmp_path / "people.parquet", index=False)
+    options = Options(alternatives=2)
+    plan_files(problem, tmp_path / "people.parquet", tmp_path / "out", options, blockers=False)
+    lines = pq.read_table(tmp_path / "out").to_pylist()
+    rows = json.loads(everybody.to_json(orient="records"))
+    assert any(line["alternatives"] for line in lines)
+    for row, line in zip(rows, lines, strict=True):
+        if line["status"] == "found":
+            plans = [each for each in problem.nearest(row, 3)[1:] if isinstance(each, Found)]
+            told = [(each["cost"], row | each["end"]) for each in json.loads(line["alternatives"])]
+            assert told == [(each.cost, each.counterfactual) for each in plans]
+            acts = [each["actions"] for each in json.loads(line["alternatives"])]
+            expected = [[(act.feature, act.end) for act in each.direct_actions] for each in plans]
+            assert [[(act["feature"], act["to"]) for act in each] for each in acts] == expected
 
 
 class Spy:

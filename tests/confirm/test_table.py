@@ -62,3 +62,16 @@ def test_a_limit_for_each_person_holds_in_a_table(recourse: Recourse) -> None:
     found = recourse.plan_many(refused, time_limit=0)
     assert set(found["status"]) == {"gave_up"}
     assert not found["optimal"].any()
+    assert found["message"].str.startswith("the search stopped at its limit").all()
+
+
+def test_a_polars_frame_has_the_types_of_the_columns_whatever_is_missing(
+    recourse: Recourse,
+) -> None:
+    polars = pytest.importorskip("polars")
+    assert recourse.judged is not None
+    rows = people().query("score == 0 and saved == 0").head(3)
+    found = recourse.judged.plan_many(polars.DataFrame(rows.to_dict("list")), time_limit=0)
+    assert found["cost"].null_count() == 3
+    assert (found.schema["cost"], found.schema["end_debt"]) == (polars.Float64, polars.Int64)
+    assert (found.schema["optimal"], found.schema["actions"]) == (polars.Boolean, polars.String)

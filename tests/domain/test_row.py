@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,3 +189,12 @@ def test_a_cell_of_text_is_a_category_as_it_stands_or_without_its_blanks() -> No
     state = read_text_row(FEATURES, cells)
     assert (state["rate"], state["job"], state["rooms"]) == (0.5, " odd ", 2)
     assert read_text_row(FEATURES, cells | {"job": " clerk "})["job"] == "clerk"
+
+
+def test_a_range_that_was_only_seen_bounds_no_row_but_costs_and_columns_do() -> None:
+    seen = replace(AGE, maximum=9, bounded=False)
+    assert [read_value(seen, raw) for raw in (-8, 10**6, 2**62)] == [-8, 10**6, 2**62]
+    assert read_value(replace(RATE, bounded=False), -1e30) == -1e30
+    for feature, raw in ((seen, 10**400), (replace(RATE, bounded=False), 10**400)):
+        with pytest.raises(ValueError, match="outside its range"):
+            read_value(feature, raw)

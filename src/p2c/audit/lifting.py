@@ -155,7 +155,7 @@ class Hurried:
     """Plans for each until one moment for all."""
 
     limits: Limits
-    is_own: bool = True
+    by_class: bool = True
 
     def plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
         """Return the answer for a person."""
@@ -251,7 +251,7 @@ class Trials:
             for axis, column in zip(space.axes, self.people.columns, strict=True)
         }
         batch = plan_rows(space, columns, details=False, solver=Hurried(self.limits))
-        status = np.array(batch.status.coded().tolist(), dtype=object)
+        status = np.array(batch.words["status"].coded().tolist(), dtype=object)
         found: Numbers = np.where(status == "found", batch.cost, np.inf)
         return found
 

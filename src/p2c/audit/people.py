@@ -217,7 +217,7 @@ def _cells(axis: Axis, column: Sequence[Any], valid: Rows, *, apart: bool) -> Ce
         number = known.get(key)
         if number is None:
             number = known[key] = len(values)
-            values.append(read_value(axis.feature, raw, bounded=False))
+            values.append(read_value(axis.feature, raw))
         which[row] = number
     values = values or [None]
     past = max(axis.size, len(axis.regions))

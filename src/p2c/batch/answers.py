@@ -15,23 +15,24 @@ import pyarrow as pa
 from p2c.audit.reasons import principal_reasons
 from p2c.batch.persons import columns_of, tell_apart, to_array, to_texts
 from p2c.batch.summary import Counts, Stuck
-from p2c.domain.feature import Kind
 from p2c.domain.row import read_row
 from p2c.engines.policy import Policy
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.space import Space
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Found
+from p2c.plan.tables.cells import value_type
 from p2c.plan.tables.class_routes import class_routes
-from p2c.plan.tables.encode import WIDEST, Coded
+from p2c.plan.tables.encode import Coded
 from p2c.plan.tables.table import plan_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.audit.reasons import Catalogue
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
+    from p2c.plan.outcome import Plan
     from p2c.plan.tables.encode import Column, Whole
     from p2c.problem import Problem
 
@@ -138,8 +139,7 @@ class Planner:
             found = status[row] == "found"
             texts.append(self._further(self._state(people, row)) if found else None)
             tell(1)
-        known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        return Coded(np.array([known[text] for text in texts], dtype=np.int64), list(known))
+        return Coded.of(texts)
 
     def _reasons(
         self,
@@ -160,16 +160,14 @@ class Planner:
             end = read_row(self.problem.theory.features, ends) if way else None
             told = principal_reasons(self.space, state, end, catalogue)
             texts.append(json.dumps([each.to_dict() for each in told], ensure_ascii=False))
-        known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        return Coded(np.array([known[text] for text in texts], dtype=np.int64), list(known))
+        return Coded.of(texts)
 
     def _further(self, state: State) -> str | None:
         key = tuple(state.values())
         if key not in self._others:
             most = self.alternatives + 1
             plans = self.policy.nearest(self.space, state, most, Distinct.POINTS)
-            others = [_told(plan) for plan in islice(plans, 1, most) if isinstance(plan, Found)]
-            self._others[key] = json.dumps(others, ensure_ascii=False)
+            self._others[key] = further_text(islice(plans, 1, most))
         return self._others[key]
 
     def _state(self, people: Mapping[str, Column | Coded], row: int) -> State:
@@ -192,14 +190,9 @@ def answer_counts(
 
 
 def end_type(feature: Feature) -> pa.DataType:
-    """Return the type of the column of a feature's last value; what no machine number holds becomes text."""
-    if feature.kind is Kind.FLOAT:
-        return pa.float64()
-    if feature.kind is Kind.INT:
-        wide = max(abs(feature.minimum), abs(feature.maximum)) >= WIDEST
-        return pa.string() if wide else pa.int64()
-    whole = all(isinstance(value, int) for value in feature.places)
-    return pa.int64() if whole else WORDS
+    """Return the type of the column of a feature's last value."""
+    text = pa.string() if feature.kind.is_number else WORDS
+    return {int: pa.int64(), float: pa.float64(), str: text}[value_type(feature)]
 
 
 def as_array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
@@ -225,6 +218,12 @@ def first_action(actions: str) -> str:
     """Return the first of a list of actions; there is none where effects alone lead to the goal."""
     listed = json.loads(actions or "[]")
     return json.dumps(listed[0], ensure_ascii=False) if listed else ""
+
+
+def further_text(plans: Iterable[Plan]) -> str:
+    """Return further ways as JSON; what gave up is none."""
+    others = [_told(plan) for plan in plans if isinstance(plan, Found)]
+    return json.dumps(others, ensure_ascii=False)
 
 
 def _told(plan: Found) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from p2c.answers import confirmed_many
-from p2c.batch.answers import WORDS, Answers, Planner, answer_counts, as_array, first_action
+from p2c.answers import confirmed_lines, nearest
+from p2c.batch.answers import Answers, Planner, answer_counts, as_array, first_action, further_text
 from p2c.batch.persons import columns_of, tell_apart, to_array
 from p2c.batch.remembered import Memory
 from p2c.batch.summary import Counts, Stuck
@@ -23,8 +23,6 @@ from p2c.plan.tables.encode import Coded
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-
-    import pandas as pd
 
     from p2c.audit.reasons import Catalogue
     from p2c.domain.row import State
@@ -121,9 +119,7 @@ class ModelPlanner:
         columns = columns_of(people, self.problem.theory.features)
         lines = self._lines([_person(columns, place) for place in range(len(people))])
         arrays = [
-            as_array(_coded([line.get(name) for line in lines]), WORDS)
-            if kind == WORDS
-            else pa.array([_typed(line.get(name), kind) for line in lines], kind)
+            as_array(Coded.of([line.get(name) for line in lines]), kind)
             for name, kind in zip(self.schema.names, self.schema.types, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=self.schema)
@@ -145,7 +141,7 @@ class ModelPlanner:
         return [feature.name for feature in self.problem.theory.features]
 
     def _state(self, row: Mapping[str, Any]) -> State:
-        return read_row(self.problem.theory.features, row, bounded=self.problem.bounded)
+        return read_row(self.problem.theory.features, row)
 
     def _lines(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return a line for each person, in their order; one whose row does not fit is said to be invalid."""
@@ -166,35 +162,13 @@ class ModelPlanner:
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
         assert self.problem.decider is not None
         frame = self.problem.decider.source.view.ask({}, states)
-        table: pd.DataFrame = confirmed_many(self.problem, frame, self.policy, progress=False)
-        plain = table.astype(object).where(table.notna(), None).to_dict("records")
-        lines = [{str(name): each for name, each in row.items()} for row in plain]
-        for line in lines:
-            line["first"] = first_action(line["actions"])
-        return lines
+        lines = confirmed_lines(self.problem, frame, self.policy, progress=False)
+        return [{**line, "first": first_action(line.get("actions", ""))} for line in lines]
 
     def _further(self, state: State) -> str:
-        plans = self.problem.nearest(
-            state,
-            self.alternatives + 1,
-            engine=self.policy.engine,
-            time_limit=self.policy.time_limit,
-        )
-        others = [
-            {
-                "cost": each.cost,
-                "end": {n: v for n, v in (each.counterfactual or {}).items() if v != state[n]},
-            }
-            for each in plans[1:]
-        ]
-        return json.dumps(others, ensure_ascii=False)
-
-
-def _typed(value: Any, kind: pa.DataType) -> Any:
-    """Return a value as its column has it: a table with holes has whole numbers as floats."""
-    if value is None:
-        return None
-    return int(value) if kind == pa.int64() else str(value) if kind == pa.string() else value
+        most = self.alternatives + 1
+        plans = nearest(self.problem, state, most, self.policy, distinct="points")
+        return further_text(plans[1:])
 
 
 def _person(people: Mapping[str, Column | Coded], place: int) -> dict[str, Any]:
@@ -206,10 +180,3 @@ def _told(words: pa.ChunkedArray) -> Coded:
     texts = words.combine_chunks()
     values = [*texts.dictionary.to_pylist(), ""]
     return Coded(texts.indices.fill_null(len(values) - 1).to_numpy().astype(np.int64), values)
-
-
-def _coded(texts: Sequence[Any]) -> Coded:
-    known = {
-        text: number for number, text in enumerate(dict.fromkeys(text or "" for text in texts))
-    }
-    return Coded(np.array([known[text or ""] for text in texts], dtype=np.int64), list(known))

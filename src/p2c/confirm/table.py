@@ -6,15 +6,15 @@ accepted already is not searched for, and once about all ends. Where it is only 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from p2c.errors import ModelError, P2CError, RowError
 from p2c.plan.outcome import Already, Found, GaveUp, Question
+from p2c.plan.tables.cells import plan_cells
 from p2c.plan.tables.frames import bar
-from p2c.plan.tables.table import listed, plan_texts
 from p2c.rules.evaluate import goal_holds
 from p2c.rules.theory import ACCEPTED, Call
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from p2c.confirm.answers import ConfirmedPlanner
     from p2c.confirm.result import VerifiedPlan
-    from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.engines.policy import Policy
     from p2c.plan.outcome import Plan
@@ -38,14 +37,14 @@ CHUNK = 2_000
 """How many people are planned for before the model is asked about their ends."""
 
 
-def plan_table(
-    features: Sequence[Feature],
+def plan_lines(
+    theory: Theory,
     plan: Callable[[Any], VerifiedPlan],
     rows: pd.DataFrame,
     *,
     progress: bool | None,
     chunks: Chunks | None = None,
-) -> pd.DataFrame:
+) -> list[Line]:
     """Return one line a row: what `Problem.plan_many` has, and whether the plan is verified and optimal.
 
     Where the model was read, `chunks` says how people are planned for together; `plan` answers for one of them.
@@ -56,22 +55,27 @@ def plan_table(
         def tell() -> None:
             watch.advance(task)
 
-        parts = chunks.lines(plan, rows, tell) if chunks else _one_by_one(plan, rows, tell)
-        lines = [line for part in parts for line in part]
-    ends = [f"end_{feature.name}" for feature in features]
+        one_by_one = _one_by_one(theory, plan, rows, tell)
+        parts = chunks.lines(plan, rows, tell) if chunks else one_by_one
+        return [line for part in parts for line in part]
+
+
+def as_table(theory: Theory, lines: list[Line], rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of rows as a table."""
+    ends = [f"end_{name}" for name in theory.feature]
     rests = ("exceptions", "unknown", "verified", "optimal", "message")
     columns = ["status", "cost", *ends, "actions", "steps", *rests]
     return pd.DataFrame(lines, columns=columns, index=rows.index)
 
 
 def _one_by_one(
-    plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
+    theory: Theory, plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
 ) -> Iterator[list[Line]]:
     """Yield the line of each row, planned for by itself."""
     for _, row in rows.iterrows():
         try:
             found = plan(row)
-            yield [_line(found.plan, verified=found.verified, optimal=found.optimal)]
+            yield [_line(theory, found.plan, verified=found.verified, optimal=found.optimal)]
         except (RowError, ModelError) as error:
             yield [_invalid(error)]
         tell()
@@ -89,6 +93,7 @@ class Chunks:
         self, plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
     ) -> Iterator[list[Line]]:
         """Yield the lines of rows a chunk at a time; `plan` answers where the model contradicts its reading."""
+        theory = self.planner.theory
         for first in range(0, len(rows), CHUNK):
             chunk = rows.iloc[first : first + CHUNK]
             plans = list(self._plans(chunk, tell))
@@ -99,10 +104,9 @@ class Chunks:
                     lines.append(_invalid(found))
                 elif confirmed.get(place, True):
                     proved = not isinstance(found, GaveUp)
-                    told = _with_missing(self.planner.theory, found)
-                    lines.append(_line(told, verified=place in confirmed, optimal=proved))
+                    lines.append(_line(theory, found, verified=place in confirmed, optimal=proved))
                 else:
-                    lines += next(_one_by_one(plan, chunk.iloc[[place]], lambda: None))
+                    lines += next(_one_by_one(theory, plan, chunk.iloc[[place]], lambda: None))
             yield lines
 
     def _plans(self, rows: pd.DataFrame, tell: Tell) -> Iterator[Plan | P2CError]:
@@ -157,26 +161,11 @@ def _confirmed(
     }
 
 
-def _with_missing(theory: Theory, plan: Plan) -> Plan:
-    unknown = theory.missing(plan.question.initial)
-    return replace(plan, question=replace(plan.question, unknown=unknown))
-
-
 def _invalid(error: P2CError) -> Line:
     return {"status": "invalid", "verified": False, "optimal": False, "message": str(error)}
 
 
-def _line(plan: Plan, *, verified: bool, optimal: bool) -> Line:
-    actions, steps = plan_texts(plan) if plan.steps else ("", "")
-    return {
-        "status": plan.status,
-        "cost": plan.cost,
-        **{f"end_{name}": value for name, value in (plan.counterfactual or {}).items()},
-        "actions": actions,
-        "steps": steps,
-        "exceptions": listed(plan.question.exceptions),
-        "unknown": listed(plan.question.unknown),
-        "verified": verified,
-        "optimal": optimal,
-        "message": "",
-    }
+def _line(theory: Theory, plan: Plan, *, verified: bool, optimal: bool) -> Line:
+    end = plan.counterfactual or plan.question.initial
+    ends = {f"end_{name}": value for name, value in end.items()}
+    return {**plan_cells(theory, plan), **ends, "verified": verified, "optimal": optimal}

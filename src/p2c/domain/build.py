@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def build_feature(
-    name: str, spec: FeatureSpec, *, law: Law, governed: bool
+    name: str, spec: FeatureSpec, *, law: Law, governed: bool, bounded: bool = True
 ) -> tuple[Feature | None, list[Fault]]:
     """Return the feature that the keys describe, or None and what is wrong with them."""
     place = f"features.{name}"
@@ -45,6 +45,7 @@ def build_feature(
         names=tuple(spec.names.items()),
         languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
         governed=governed,
+        bounded=bounded,
         **_as_given(spec),
     )
     if is_too_dear(feature):

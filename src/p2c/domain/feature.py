@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -170,6 +170,9 @@ class Points:
 
 Domain = Grid | Points
 
+FARTHEST: dict[Kind, Number] = {Kind.INT: 2**62, Kind.FLOAT: 1e100}
+"""How far from zero numbers may lie that no range bounds, so that columns of tables hold them, and costs are numbers."""
+
 
 @dataclass(frozen=True)
 class Words:
@@ -204,9 +207,11 @@ class Feature:
     advice: str = ""
     names: tuple[tuple[str, str], ...] = ()
     languages: tuple[tuple[str, Words], ...] = ()
-    governed: bool = field(default=False)
+    governed: bool = False
     kept: bool = False
     """Whether it is a column that only a model reads: it keeps the row's value, and nobody speaks of changing it."""
+    bounded: bool = True
+    """Whether the numbers of rows lie within the range; in a problem made from data that is only what was seen."""
 
     @cached_property
     def is_listed(self) -> bool:
@@ -237,6 +242,12 @@ class Feature:
     def named(self) -> dict[str, str]:
         """Return the words for values that have some, by the text of the value."""
         return dict(self.names)
+
+    @cached_property
+    def span(self) -> tuple[Number, Number]:
+        """Return the least and the greatest number that a row may have."""
+        low, high, far = self.minimum, self.maximum, FARTHEST[self.kind]
+        return (low, high) if self.bounded else (min(low, -far), max(high, far))
 
     @property
     def has_order(self) -> bool:

@@ -172,19 +172,17 @@ def read_rows(
     features: Iterable[Feature],
     path: str | Path,
     *,
-    bounded: bool = True,
     by_feature: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda row: row,
 ) -> list[State]:
     """Return the states that a file holds, one a row; its ending says how to read it, and for `-` its beginning.
 
-    `by_feature` turns a row as the file has it into one that goes by features; numbers are `bounded` by their ranges
-    unless these come from data.
+    `by_feature` turns a row as the file has it into one that goes by features.
     """
     typed = tuple(features)
 
     def state(row: Mapping[str, Any], *, cells: bool = False) -> State:
         named = by_feature(row)
-        return read_row(typed, typed_cells(typed, named) if cells else named, bounded=bounded)
+        return read_row(typed, typed_cells(typed, named) if cells else named)
 
     path = Path(path)
     if path == STANDARD_INPUT:

@@ -29,11 +29,8 @@ KEPT_ABSENT = "the model reads this column, which is no feature, and the row lac
 SEVERAL_ABSENT = "these features are missing from the row; null stands for unknown"
 
 
-def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bool = True) -> State:
-    """Return the person's state; keys that are no feature are left aside.
-
-    In a problem made from data, whose range is only what was seen, numbers are not `bounded` by it.
-    """
+def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
+    """Return the person's state; keys that are no feature are left aside."""
     features = tuple(features)
     if not hasattr(row, "keys"):
         message = f"expected a row of values by feature, found {shown(row)}"
@@ -52,7 +49,7 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any], *, bounded: bo
                 faults.append(Fault(feature.name, told))
             continue
         try:
-            state[feature.name] = read_value(feature, row[feature.name], bounded=bounded)
+            state[feature.name] = read_value(feature, row[feature.name])
         except ValueError as error:
             faults.append(Fault(feature.name, str(error)))
     if faults:
@@ -74,7 +71,7 @@ def typed_cells(features: Iterable[Feature], row: Mapping[str, Any]) -> dict[str
     }
 
 
-def read_value(feature: Feature, raw: Any, *, bounded: bool = True) -> Value:
+def read_value(feature: Feature, raw: Any) -> Value:
     """Return one value as the feature's type; a ValueError says what would be right."""
     if type(raw) is str and feature.is_listed and raw in feature.places:
         return raw
@@ -84,7 +81,7 @@ def read_value(feature: Feature, raw: Any, *, bounded: bool = True) -> Value:
     if value is None:
         return None
     if feature.kind.is_number:
-        return _number(feature, value, bounded=bounded)
+        return _number(feature, value)
     if feature.kept and isinstance(value, str):
         return value
     usable = isinstance(value, str | int | float) and not isinstance(value, bool)
@@ -101,7 +98,7 @@ def _missing(name: str, spare: set[str]) -> str:
     return f"this feature is missing from the row; {hint}"
 
 
-def _number(feature: Feature, value: object, *, bounded: bool) -> int | float:
+def _number(feature: Feature, value: object) -> int | float:
     expected = "expected a whole number" if feature.kind is Kind.INT else "expected a number"
     if feature.kept and isinstance(value, bool):
         value = int(value)
@@ -113,9 +110,10 @@ def _number(feature: Feature, value: object, *, bounded: bool) -> int | float:
         raise ValueError(f"{expected}, found {float(value)}")
     if feature.kept:
         return value
-    if bounded and not exact(feature.minimum) <= exact(value) <= exact(feature.maximum):
+    low, high = feature.span
+    if not exact(low) <= exact(value) <= exact(high):
         own = shown(int(value) if feature.kind is Kind.INT else value)
-        raise ValueError(f"{own} is outside its range, {feature.minimum} to {feature.maximum}")
+        raise ValueError(f"{own} is outside its range, {low} to {high}")
     return int(value) if feature.kind is Kind.INT else float(value)
 
 

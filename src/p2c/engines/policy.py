@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
 
 OWN = ("auto", "native")
-"""The engines that count states, and that answer whole classes of people at once."""
+"""The engines that are our own planner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,11 @@ class Policy:
     def is_own(self) -> bool:
         """Tell whether our own planner answers."""
         return self.engine in OWN
+
+    @property
+    def by_class(self) -> bool:
+        """Tell whether classes of people may be answered at once: by our own planner, which counts no states then."""
+        return self.is_own and self.node_limit is None and self.time_limit != 0
 
     @property
     def limits(self) -> Limits:

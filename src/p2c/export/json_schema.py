@@ -84,9 +84,10 @@ def _object(keys: Schema, **more: str) -> Schema:
 
 def _value(feature: Feature) -> Schema:
     """Return what a row may hold for a feature: a value, or nothing."""
-    if not feature.kind.is_number:
+    if not feature.kind.is_number or feature.kept:
         return _type(feature)
-    return {**_type(feature), "minimum": feature.minimum, "maximum": feature.maximum}
+    low, high = feature.span
+    return {**_type(feature), "minimum": low, "maximum": high}
 
 
 def _type(feature: Feature) -> Schema:

@@ -37,7 +37,7 @@ def build_theory(
     faults: list[Fault] = []
     text, place = spec.placed("rules"), spec.rules_file or "rules"
     program = _parsed(text, place, faults)
-    features = _features(spec, program, faults)
+    features = _features(spec, program, faults, bounded=bounded)
     faulty = spec.features.keys() - features.keys()
     given = {ACCEPTED} if model is not None else set()
     binder = Binder(features, program or Program(()), text, names=spec.features, given=given)
@@ -73,7 +73,6 @@ def build_theory(
         minimize=spec.minimize,
         source=spec.source,
         model=model,
-        bounded=bounded,
     )
     _refuse_self_causes(theory, text, place, source)
     return theory
@@ -88,14 +87,16 @@ def _parsed(text: str, place: str, faults: list[Fault]) -> Program | None:
 
 
 def _features(
-    spec: ProblemSpec, program: Program | None, faults: list[Fault]
+    spec: ProblemSpec, program: Program | None, faults: list[Fault], *, bounded: bool
 ) -> dict[str, Feature]:
     """Return the sound features; where the rules cannot be read, any feature may be governed."""
     heads = {rule.head.predicate for rule in program.rules if rule.head} if program else set()
     features: dict[str, Feature] = {}
     for name, keys in spec.features.items():
         governed = program is None or name in heads
-        feature, wrong = build_feature(name, keys, law=spec.causal, governed=governed)
+        feature, wrong = build_feature(
+            name, keys, law=spec.causal, governed=governed, bounded=bounded
+        )
         faults += wrong
         if feature is not None:
             features[name] = feature

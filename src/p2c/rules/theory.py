@@ -161,8 +161,6 @@ class Theory:
     """What the rules were learned from, where they were."""
     model: DecidingModel | None = field(default=None, compare=False, repr=False)
     """The model behind `accepted(X)`, where there is one."""
-    bounded: bool = True
-    """Whether numbers of rows lie within their ranges; in a problem made from data these are only what was seen."""
 
     @cached_property
     def feature(self) -> dict[str, Feature]:

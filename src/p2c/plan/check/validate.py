@@ -79,7 +79,7 @@ def check_plan(theory: Theory, document: Mapping[str, Any], *, goal: Goal | None
     """
     plan = read_record(document, theory.feature)
     try:
-        initial = read_row(theory.features, plan.initial, bounded=theory.bounded)
+        initial = read_row(theory.features, plan.initial)
     except RowError as error:
         raise PlanError(f"initial: {error}") from None
     broken = abduce(theory, initial)

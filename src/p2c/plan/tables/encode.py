@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ASTRAY = -2
 """The code of a value off the grid: admissible, but to be looked at on its own."""
 INVALID = -3
-"""The code of a value that does not fit the feature."""
+"""The code of a value that may not fit the feature, such as one out of its range: its row is read again on its own."""
 WIDEST = 2**62
 """From how many places on a feature is too wide for arrays of whole numbers: its rows are looked at one by one."""
 TRUTHS = frozenset({bool, np.bool_})
@@ -43,6 +43,12 @@ class Coded:
     def __getitem__(self, row: Any) -> Any:
         number = self.numbers[row]
         return None if number < 0 else self.values[number]
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Coded:
+        """Return a column of values, few of which differ."""
+        known = {value: number for number, value in enumerate(dict.fromkeys(values))}
+        return cls(np.array([known[value] for value in values], dtype=np.int64), tuple(known))
 
     def tolist(self) -> list[Any]:
         """Return the values themselves."""

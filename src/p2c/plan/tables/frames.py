@@ -16,16 +16,17 @@ from narwhals.exceptions import NarwhalsError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from p2c.domain.feature import Kind
 from p2c.errors import Fault, P2CError, RowError, one_line, suggestion
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.tables.encode import ASTRAY, WIDEST, Coded, encode
+from p2c.plan.tables.cells import value_type
+from p2c.plan.tables.encode import ASTRAY, Coded, encode
 from p2c.plan.tables.table import combined, count_codes, grouped, neighbours, plan_rows, regions_of
 from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.plan.compiled.space import Space
     from p2c.plan.tables.encode import Column, Whole
@@ -38,7 +39,8 @@ CHUNK = 250_000
 """How many rows are planned at a time."""
 LONG = 20_000
 """From how many rows on progress is shown."""
-TYPES = {nw.String(): "string", nw.Int64(): "Int64", nw.Float64(): "float64"}
+TYPES = {str: nw.String(), int: nw.Int64(), float: nw.Float64(), bool: nw.Boolean()}
+PANDAS = {str: "string", int: "Int64", float: "float64"}
 """The pandas types that hold missing values too, so that every partition has the same."""
 
 
@@ -59,18 +61,34 @@ def plan_frame(
         pandas = nw.get_native_namespace(table)
         columns = {key: _categorical(pandas, column) for key, column in whole.items()}
         return pandas.DataFrame(columns, index=nw.maybe_get_index(table))
-    types = {key: answer_type(key, space) for key in whole}
-    plain = {key: _plain(column, text=types[key] == nw.String) for key, column in whole.items()}
-    return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
+    return _native(table, whole, space.theory.feature)
 
 
-def like(frame: Any, found: Any) -> Any:
-    """Return a pandas table as the kind of frame that was given."""
+def like(frame: Any, found: Any, features: Mapping[str, Feature]) -> Any:
+    """Return a pandas table of answers as the kind of frame that was given."""
     given = nw.from_native(frame, pass_through=True, eager_only=True)
     if not isinstance(given, nw.DataFrame) or given.implementation.is_pandas_like():
         return found
-    columns = {str(name): found[name].tolist() for name in found.columns}
-    return nw.to_native(nw.from_dict(columns, backend=given.implementation))
+    return _native(given, {str(name): found[name] for name in found.columns}, features)
+
+
+def _native(
+    table: nw.DataFrame[Any], columns: Mapping[str, Any], features: Mapping[str, Feature]
+) -> Any:
+    """Return columns of answers as the kind of frame that a table is."""
+    kinds = {key: answer_type(key, features) for key in columns}
+    plain = {
+        key: [_typed(each, kinds[key]) for each in column.tolist()]
+        for key, column in columns.items()
+    }
+    types = {key: TYPES[kind] for key, kind in kinds.items()}
+    return nw.to_native(nw.from_dict(plain, types, backend=table.implementation))
+
+
+def _typed(value: Any, kind: type[Any]) -> Any:
+    """Return a value as its column holds it; None for a missing one."""
+    missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return None if missing else kind(value)
 
 
 def decide_frame(space: Space, frame: Any, read_row: ReadRow) -> Any:
@@ -102,26 +120,11 @@ def _opened(space: Space, frame: Any) -> tuple[nw.DataFrame[Any], list[str]]:
     return table, names
 
 
-def answer_type(key: str, space: Space) -> nw.dtypes.DType:
-    """Return the type of a column of the answer; values of several types, or too large for theirs, become text."""
-    if not key.startswith("end_"):
-        return nw.Float64() if key == "cost" else nw.String()
-    feature = space.theory.feature[key.removeprefix("end_")]
-    if feature.kind is Kind.FLOAT:
-        return nw.Float64()
-    if feature.kind is Kind.INT:
-        wide = max(abs(feature.minimum), abs(feature.maximum)) >= WIDEST
-        return nw.String() if wide else nw.Int64()
-    whole = all(isinstance(value, int) for value in feature.places)
-    return nw.Int64() if whole else nw.String()
-
-
-def _plain(column: Column | Coded, *, text: bool) -> list[Any]:
-    """Return a column as a list with None for what is missing."""
-    values = [
-        None if isinstance(each, float) and math.isnan(each) else each for each in column.tolist()
-    ]
-    return [str(each) if text and each is not None else each for each in values]
+def answer_type(key: str, features: Mapping[str, Feature]) -> type[Any]:
+    """Return what a column of the answer holds."""
+    if key.startswith("end_"):
+        return value_type(features[key.removeprefix("end_")])
+    return {"cost": float, "verified": bool, "optimal": bool}.get(key, str)
 
 
 def _table(frame: Any) -> nw.DataFrame[Any]:
@@ -185,7 +188,7 @@ def _joined_codes(parts: list[Coded]) -> Coded:
 def plan_lazily(space: Space, frame: Any, plan: Callable[[Any], Any]) -> Any:
     """Return a lazy frame of the answers; what is wrong with the columns is raised at once."""
     empty = plan(frame._meta)
-    types = {key: TYPES[answer_type(key, space)] for key in empty.columns}
+    types = {key: PANDAS[answer_type(key, space.theory.feature)] for key in empty.columns}
     return frame.map_partitions(_planned, plan, types, meta=empty.astype(types))
 
 

@@ -9,7 +9,6 @@ the problem gets the status `invalid` and a message, and never stops the table.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,7 +22,8 @@ from p2c.errors import RowError
 from p2c.plan.answer import refuse_if_strict
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.person import grid_measures, place_person
-from p2c.plan.outcome import DirectAction, Found, GaveUp, Infeasible
+from p2c.plan.outcome import Infeasible
+from p2c.plan.tables.cells import listed, plan_cells, step_texts
 from p2c.plan.tables.class_routes import Route, best_route, class_routes
 from p2c.plan.tables.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
 
@@ -53,14 +53,9 @@ class Batch:
     places: dict[int, Whole]
     near: dict[int, Whole]
     """The places again, with that of a neighbour for a value off the grid whose neighbours have one future."""
-    details: bool
     cost: Column
-    status: Words
-    message: Words
-    actions: Words
-    steps: Words
-    exceptions: Words
-    unknown: Words
+    words: dict[str, Words]
+    """The columns of texts."""
     stuck: list[Whole] = field(default_factory=list)
     """The rows without a way, those of one class together."""
     tell: Tell = field(default=lambda _: None)
@@ -75,19 +70,16 @@ class Batch:
             )
             for index, axis in enumerate(self.space.axes)
         }
-        found = {"status": self.status.coded(), "cost": self.cost, **ends}
-        if self.details:
-            found |= {"actions": self.actions.coded(), "steps": self.steps.coded()}
-        rests = {"exceptions": self.exceptions.coded(), "unknown": self.unknown.coded()}
-        return {**found, **rests, "message": self.message.coded()}
+        words = {name: each.coded() for name, each in self.words.items()}
+        return {"status": words.pop("status"), "cost": self.cost, **ends, **words}
 
 
 class Solver(Protocol):
-    """Who answers for one person; where it is our own planner, classes of people may be answered at once."""
+    """Who answers for one person."""
 
     @property
-    def is_own(self) -> bool:
-        """Tell whether our own planner answers."""
+    def by_class(self) -> bool:
+        """Tell whether classes of people may be answered at once."""
 
     def plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
         """Return the answer for a person."""
@@ -106,22 +98,18 @@ def plan_rows(
     places = {
         index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
     }
-    by_class = space.is_small and solver.is_own
+    by_class = space.is_small and solver.by_class
     near = neighbours(space, columns, places) if by_class else places
+    rests = ("exceptions", "unknown", "message")
+    names = ("status", *(("actions", "steps") if details else ()), *rests)
     batch = Batch(
         space,
         solver,
         columns,
         places,
         near,
-        details,
         np.full(size, np.nan),
-        Words(size),
-        Words(size),
-        Words(size),
-        Words(size),
-        Words(size),
-        Words(size),
+        {name: Words(size) for name in names},
         tell=tell,
     )
     _note_unknown(batch, np.arange(size))
@@ -143,12 +131,7 @@ def _note_unknown(batch: Batch, rows: Whole) -> None:
         return
     code = combined([(where.astype(np.int64), 2) for where in some.values()], rows)
     for group in grouped(code, rows):
-        batch.unknown[group] = listed([name for name in some if some[name][group[0]]])
-
-
-def listed(items: Sequence[Any]) -> str:
-    """Return a list as compact JSON; nothing for an empty one."""
-    return json.dumps(items, ensure_ascii=False) if items else ""
+        batch.words["unknown"][group] = listed([name for name in some if some[name][group[0]]])
 
 
 def neighbours(
@@ -269,15 +252,15 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
     except RowError as error:
         _mark_invalid(batch, rows, str(error))
         return
-    batch.exceptions[rows] = listed(entry.exceptions)
+    batch.words["exceptions"][rows] = listed(entry.exceptions)
     if entry.already:
-        batch.status[rows] = "already"
+        batch.words["status"][rows] = "already"
         batch.cost[rows] = 0.0
     elif not entry.routes:
-        batch.status[rows] = "infeasible"
+        batch.words["status"][rows] = "infeasible"
         batch.stuck.append(rows)
     else:
-        batch.status[rows] = "found"
+        batch.words["status"][rows] = "found"
         off = np.logical_or.reduce([batch.places[index][rows] == ASTRAY for index in batch.places])
         if not off.all():
             _take_routes(batch, entry.routes, rows[~off])
@@ -369,12 +352,12 @@ def _take(batch: Batch, route: Route, rows: Whole) -> None:
     space = batch.space
     for move in route.moves:
         batch.places[move.axis][rows] = move.end
-    if not batch.details:
+    if "steps" not in batch.words:
         return
     known = batch._texts.get(id(route))
     if known is None:
         known = batch._texts[id(route)] = _route_texts(space, route)
-    batch.actions[rows], batch.steps[rows] = known
+    batch.words["actions"][rows], batch.words["steps"][rows] = known
 
 
 def _route_texts(space: Space, route: Route) -> tuple[str, str]:
@@ -387,35 +370,7 @@ def _route_texts(space: Space, route: Route) -> tuple[str, str]:
         for move in route.moves
     ]
     begins = (0, *route.breaks)
-    return _texts([acts[begin:end] for begin, end in zip(begins, route.breaks, strict=False)])
-
-
-def _texts(steps: Sequence[Sequence[tuple[bool, str, Any]]]) -> tuple[str, str]:
-    """Return the direct actions and the steps of a plan as compact JSON."""
-    direct = [
-        {"feature": name, "to": value}
-        for step in steps
-        for is_direct, name, value in step
-        if is_direct
-    ]
-    kinds = [
-        [
-            {"kind": "direct" if d else "causal", "feature": name, "to": value}
-            for d, name, value in step
-        ]
-        for step in steps
-    ]
-    return json.dumps(direct, ensure_ascii=False), json.dumps(kinds, ensure_ascii=False)
-
-
-def plan_texts(plan: Plan) -> tuple[str, str]:
-    """Return what a table tells of a plan: its direct actions and its steps, as compact JSON."""
-    return _texts(
-        [
-            [(isinstance(act, DirectAction), act.feature, act.end) for act in step.actions]
-            for step in plan.steps
-        ]
-    )
+    return step_texts([acts[begin:end] for begin, end in zip(begins, route.breaks, strict=False)])
 
 
 def _answer_alone(batch: Batch, row: int) -> None:
@@ -427,33 +382,25 @@ def _answer_alone(batch: Batch, row: int) -> None:
     except RowError as error:
         _mark_invalid(batch, np.array([row]), str(error))
         return
-    batch.status[row] = plan.status
-    batch.exceptions[row] = listed(plan.question.exceptions)
-    batch.unknown[row] = listed(space.theory.missing(state))
+    cells = plan_cells(space.theory, plan)
+    for name, words in batch.words.items():
+        words[row] = cells[name]
     if isinstance(plan, Infeasible):
         batch.stuck.append(np.array([row]))
-    if isinstance(plan, GaveUp):
-        batch.message[row] = f"the search stopped at its limit; no way costs less than {plan.bound}"
-    if plan.cost is not None:
-        batch.cost[row] = plan.cost
-    _note_end(batch, row, plan.best if isinstance(plan, GaveUp) else plan)
-
-
-def _note_end(batch: Batch, row: int, plan: Plan | None) -> None:
-    if not isinstance(plan, Found):
+    if plan.cost is None or plan.counterfactual is None:
         return
-    for index, axis in enumerate(batch.space.axes):
+    batch.cost[row] = plan.cost
+    for index, axis in enumerate(space.axes):
         name = axis.feature.name
-        if plan.counterfactual[name] != plan.question.initial[name]:
+        if plan.counterfactual[name] != state[name]:
             place = axis.feature.place(plan.counterfactual[name])
             assert place is not None, "targets lie on the grid"
             batch.places[index][row] = place
-    batch.actions[row], batch.steps[row] = plan_texts(plan)
 
 
 def _mark_invalid(batch: Batch, rows: Whole, message: str) -> None:
-    batch.status[rows] = "invalid"
-    batch.unknown[rows] = ""
-    batch.message[rows] = message
+    batch.words["status"][rows] = "invalid"
+    batch.words["unknown"][rows] = ""
+    batch.words["message"][rows] = message
     for index in batch.places:
         batch.places[index][rows] = INVALID

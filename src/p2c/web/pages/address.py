@@ -297,10 +297,8 @@ def _value(feature: Feature, text: str, phrases: Phrases) -> Value:
     if plain is None or (whole and "." in plain):
         raise ValueError(number_fault(phrases, whole=whole))
     number = read_cell(feature, plain)
-    for key, limit, beyond in (
-        ("least", feature.minimum, number < feature.minimum),
-        ("most", feature.maximum, number > feature.maximum),
-    ):
+    low, high = feature.span
+    for key, limit, beyond in (("least", low, number < low), ("most", high, number > high)):
         if beyond and not feature.kept:
             raise ValueError(filled(words[f"expected_{key}"], limit=number_words(limit, phrases)))
     return read_value(feature, number)
