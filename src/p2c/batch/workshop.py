@@ -40,7 +40,7 @@ def put(path: Path, write: Callable[[Path], None], *, aside: Path) -> None:
 
 
 def put_text(path: Path, text: str, *, aside: Path) -> None:
-    """Do so with text."""
+    """Write text aside, and rename its file to where it belongs."""
     put(path, lambda made: _write(made, text), aside=aside)
 
 
