@@ -97,7 +97,7 @@ class Recourse:
 
     @property
     def extraction(self) -> Extraction:
-        """Return these rules, and how far they agree with the model."""
+        """Return the rules that stand in for the model, and how far they agree with it."""
         return self._learned[1]
 
     @cached_property

@@ -16,6 +16,7 @@ from p2c.audit.tally import Difference
 from p2c.audit.telling import AuditTeller
 from p2c.datasets import load_frame
 from p2c.explain.phrases import LANGUAGES
+from p2c.plan.outcome import Blocker
 from p2c.problem import Problem
 from tests.embedded import embedded
 from tests.loan import JOHN, LOAN, category, whole
@@ -153,6 +154,20 @@ def test_every_norm_says_how_a_change_counts(norm: str, told: list[str], change:
     tell = AuditTeller(Problem.from_dict(keys).theory, "en")
     assert [words for _, words in tell.counted(["a"])] == told
     assert tell.as_change(0.8, ["a"]) == change
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "debt may only change in certain ways"),
+        ("de", "„debt“ lässt sich nur auf bestimmte Weise ändern"),
+    ],
+)
+def test_a_restriction_without_words_of_its_own_is_told_as_moves_are(
+    language: str, told: str
+) -> None:
+    tell = AuditTeller(Problem.from_dict(LOAN).theory, language)
+    assert tell.barred([Blocker("debt", "new")]) == told
 
 
 def test_the_goal_and_the_rules_are_told_in_words(german: Audit) -> None:

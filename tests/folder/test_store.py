@@ -306,7 +306,7 @@ def test_a_sample_comes_back_typed_as_it_was(tmp_path: Path) -> None:
             "whole": [1, -2, 3],
             "float": [0.1, np.nan, 1e300],
             "small": np.array([0.1, 2, 3], dtype=np.float32),
-            "text": ["a,b", 'say "x"', "new\nline"],
+            "text": ["a,\rb", 'say "x"', "new\nline"],
             "object": pd.Series([True, None, False], dtype=object),
             "truth": [True, False, True],
             "maybe": pd.array([1, None, 3], dtype="Int64"),

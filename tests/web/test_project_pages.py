@@ -160,6 +160,22 @@ def test_only_a_project_takes_large_bodies(folder: Path) -> None:
         assert client.post("/new/columns", content=b"x" * 2000).status_code == 413
 
 
+def test_a_large_upload_without_a_stated_length_is_taken_and_one_past_its_limit_is_not(
+    folder: Path,
+) -> None:
+    limits = Limits(solvers=1, body=1000, upload=5000)
+    head = b'--p\r\nContent-Disposition: form-data; name="table"; filename="rows.csv"\r\n\r\n'
+    form = {"Content-Type": "multipart/form-data; boundary=p"}
+    with TestClient(
+        build_app(Settings(project=str(folder), limits=limits)), base_url=HERE
+    ) as client:
+        for size, refused in ((2000, False), (9000, True)):
+            parts = iter([head, b"x" * size, b"\r\n--p--\r\n"])
+            answer = client.post("/new/files", content=parts, headers=form)
+            assert (answer.status_code == 413) == refused
+            assert ("at most 5,000 bytes" in answer.text) == refused
+
+
 def test_without_a_project_there_is_no_such_page() -> None:
     with TestClient(build_app(Settings(limits=LIMITS)), base_url=HERE) as client:
         assert client.get("/new").status_code == 404

@@ -27,6 +27,7 @@ LIMITS = Limits(solvers=1, reading=0.5)
 TOKEN = "a-token-of-some-length"
 BODY = json.dumps({"problem": "loan", "row": datasets.rows("loan")["john"]}).encode()
 JSON = b"Content-Type: application/json\r\nContent-Length: %d\r\n"
+CHUNKED = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def test_too_long_a_head_is_told_what_would_be_right(port: int, pieces: int) -> 
     "sent",
     [
         head("POST", "/plan", JSON % len(BODY)) + BODY[:20],
-        head("POST", "/plan", b"Transfer-Encoding: chunked\r\n") + b"5\r\n{",
+        head("POST", "/plan", CHUNKED) + b"5\r\n{",
         b"GET /health HTTP/1.1\r\nHost:",
     ],
 )
@@ -170,7 +171,7 @@ def test_what_is_no_http_is_refused_in_the_same_shape(port: int) -> None:
     assert "expected a request in HTTP/1.1" in error["message"]
 
 
-@pytest.mark.parametrize("length", [JSON % len(BODY), b"Transfer-Encoding: chunked\r\n"])
+@pytest.mark.parametrize("length", [JSON % len(BODY), CHUNKED])
 def test_one_who_hangs_up_in_mid_body_is_no_fault_of_ours(
     port: int, length: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -198,7 +198,7 @@ def test_a_body_past_the_limit_is_refused_with_and_without_a_stated_length(
     large = b" " * 1_000_001
     assert client.post("/plan", content=large).status_code == 413
     parts = (large[each : each + 100_000] for each in range(0, len(large), 100_000))
-    answer = client.post("/plan", content=parts)
+    answer = client.post("/plan", content=parts, headers={"Content-Type": "application/json"})
     assert answer.status_code == 413
     assert "at most 1,000,000 bytes" in error_answer(answer)
 

@@ -80,7 +80,7 @@ class Ground:
 
     @cached_property
     def calm(self) -> frozenset[int]:
-        """Return those of them that set off no effects and break no constraint."""
+        """Return the features that matter, and set off no effects and break no constraint."""
         return frozenset(self.axes) - self.space.stirring
 
     @cached_property

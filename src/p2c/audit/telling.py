@@ -10,7 +10,6 @@ from p2c.explain.facts import source_words
 from p2c.explain.letter import teller_in
 from p2c.explain.rules import condition_words, rule_words
 from p2c.explain.sentences import decision_words, filled, number_words, rounded, value_words
-from p2c.rules.render import render_rule
 from p2c.rules.theory import ACCEPTED, Call, Test
 
 if TYPE_CHECKING:
@@ -63,10 +62,7 @@ class AuditTeller:
 
     def barred(self, blockers: Sequence[Blocker]) -> str:
         """Return what restrictions that hold together say."""
-        told = [
-            self.say(f"restriction_{each.restriction}", label=self.teller.label(each.feature))
-            for each in blockers
-        ]
+        told = [self.teller.restriction(each, of_many=True) for each in blockers]
         return self.words["and"].join(told) or self.words["rules_alone"]
 
     def statement(self, statement: Statement) -> str:
@@ -99,10 +95,8 @@ class AuditTeller:
 
     def rule(self, text: str) -> str:
         """Return a rule in words."""
-        for clause in self.theory.clauses:
-            if render_rule(clause.rule) == text:
-                return rule_words(self.theory, clause, self.phrases)
-        return text
+        clause = self.theory.clause_of.get(text)
+        return text if clause is None else rule_words(self.theory, clause, self.phrases)
 
     def told(self, limitations: Sequence[Limitation]) -> str:
         """Return what is said of those who are within some limits."""

@@ -82,7 +82,7 @@ class Decider:
 
     @property
     def learned(self) -> Mapping[str, Any] | None:
-        """Return how far they agree with it."""
+        """Return how far the rules in the model's place agree with it."""
         return self._standing.learned
 
     @cached_property

@@ -1,6 +1,6 @@
 """Files of rows in: JSON, JSON lines and CSV, each row as a state, every fault with its file, row and feature.
 
-Every door reads CSV by these rules. A table is UTF-8 text, with or without a mark in front. Commas stand between cells. A line
+Every door reads a user's CSV by these rules. A table is UTF-8 text, with or without a mark in front. Commas stand between cells. A line
 ends with LF, CR or both. A cell whose very first letter is a quote goes on to the next single quote, past commas, line ends and
 doubled quotes, which stand for one; after it comes a comma or the line's end. Any other quote is a letter. Empty lines are no
 rows. The first row names the columns, each once; all others have as many cells. There is no NUL, and no cell of more than

@@ -78,7 +78,7 @@ class Policy:
         return ENGINES[self.engine].plan(space, state, time_limit=self.time_limit)
 
     def explained_plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
-        """Return the same, with what blocks a person who has no way, all within the time limit."""
+        """Return the path of least cost, or what was proved instead with what blocks a person who has no way, all within the time limit."""
         begin = time.monotonic()
         plan = self.plan(space, state)
         if not isinstance(plan, Infeasible):

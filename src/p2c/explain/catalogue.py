@@ -65,6 +65,8 @@ class Phrases:
     not_explained: str
     restrictions: Mapping[str, str]
     """What each restriction says, as words that follow `that`."""
+    restrictions_of_many: Mapping[str, str]
+    """What each restriction says of anybody, in an audit."""
     excused_value: str
     """What is said of a value that the person has although the rules would not have it so."""
     excused_constraint: str

@@ -89,6 +89,16 @@ ENGLISH = Phrases(
             "limits": "your {label} has to stay within its limits",
         }
     ),
+    restrictions_of_many=MappingProxyType(
+        {
+            "fixed": "{label} cannot be changed",
+            "up": "{label} may only rise",
+            "down": "{label} may only fall",
+            "effect": "{label} cannot be changed itself: it only follows from other things",
+            "moves": "{label} may only change in certain ways",
+            "limits": "{label} has to stay within its limits",
+        }
+    ),
     excused_value="your {label} of {value} is an exception to what usually follows from the rest, and is taken as it is",
     excused_constraint="you break a constraint of the problem as you are, and that is taken as it is",
     gave_up="the search stopped at its limit; no way costs less than {bound}",

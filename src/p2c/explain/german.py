@@ -81,6 +81,16 @@ GERMAN = Phrases(
             "limits": "„{label}“ muss in seinen Grenzen bleiben",
         }
     ),
+    restrictions_of_many=MappingProxyType(
+        {
+            "fixed": "„{label}“ lässt sich nicht ändern",
+            "up": "„{label}“ darf nur steigen",
+            "down": "„{label}“ darf nur sinken",
+            "effect": "„{label}“ lässt sich nicht selbst ändern: es folgt nur aus anderem",
+            "moves": "„{label}“ lässt sich nur auf bestimmte Weise ändern",
+            "limits": "„{label}“ muss in seinen Grenzen bleiben",
+        }
+    ),
     excused_value="„{label}“ ({value}) ist eine Ausnahme von dem, was sonst folgt, und wird genommen, wie es ist",
     excused_constraint="Sie verletzen schon jetzt eine Bedingung des Problems, und das wird genommen, wie es ist",
     gave_up="die Suche hat ihre Grenze erreicht; kein Weg kostet weniger als {bound}",

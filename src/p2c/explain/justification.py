@@ -19,7 +19,7 @@ from p2c.engines.scasp.terms import atom, call, rule, value
 from p2c.engines.scasp.worker import OutOfTime
 from p2c.errors import EngineError
 from p2c.explain.phrases import ENGLISH
-from p2c.explain.sentences import decision_words, label_words, value_words
+from p2c.explain.sentences import decision_words, filled, stated_words, value_words
 from p2c.rules.proof import Applied, Compared, Query, why
 from p2c.rules.theory import Test
 
@@ -155,11 +155,11 @@ def _template(name: str, given: Iterable[str], said: str) -> str:
 
 def _test_words(rules: Rules, test: Test, variable: str) -> str:
     feature = rules.theory.feature[test.feature]
-    frame = feature.phrase or ENGLISH.statement
-    frame = frame if "{value}" in frame else f"{frame.rstrip()} {{value}}"
-    statement = frame.replace("{label}", label_words(feature)).replace("{value}", f"@({variable})")
-    words = ENGLISH.relations[test.comparator].replace("{statement}", statement)
-    return words.replace("{constant}", value_words(feature, test.constant))
+    return filled(
+        ENGLISH.relations[test.comparator],
+        statement=stated_words(feature, f"@({variable})"),
+        constant=value_words(feature, test.constant),
+    )
 
 
 def _grounds(rules: Rules, tree: Any) -> Iterator[Ground]:

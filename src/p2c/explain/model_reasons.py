@@ -44,7 +44,7 @@ class ModelReasons:
     """Whether rules in the model's place give reasons."""
 
     def sentences(self, phrases: Phrases = ENGLISH) -> tuple[Sentence, ...]:
-        """Return it in words: what leads in, then the values."""
+        """Return what the model says in words: what leads in, then the values that force it."""
         if self.forcing:
             told = (self.theory.feature[name] for name in self.forcing)
             facts = [statement_words(each, self.state[each.name], phrases) for each in told]
@@ -56,7 +56,7 @@ class ModelReasons:
         return (Sentence(lead), *((Sentence(phrases.model_reasons),) if self.by_rules else ()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return what the model says and the values that force it, as JSON."""
         forcing = None if self.forcing is None else list(self.forcing)
         told = {"accepted": self.accepted, "read": self.read, "forcing": forcing}
         return told if forcing is None else {**told, "smallest": self.smallest}

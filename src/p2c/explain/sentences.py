@@ -146,10 +146,15 @@ def compared_words(
 
 def statement_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> str:
     """Return the clause that says that a feature has a value."""
+    return stated_words(feature, value_words(feature, value, phrases), phrases)
+
+
+def stated_words(feature: Feature, value: str, phrases: Phrases = ENGLISH) -> str:
+    """Return the clause that says that a feature has a value which is in words already."""
     frame = feature.phrase or phrases.statement
     if "{value}" not in frame:
         frame = f"{frame.rstrip()} {{value}}"
-    return filled(frame, label=label_words(feature), value=value_words(feature, value, phrases))
+    return filled(frame, label=label_words(feature), value=value)
 
 
 def label_words(feature: Feature) -> str:

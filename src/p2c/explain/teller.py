@@ -23,7 +23,6 @@ from p2c.markup import clean
 from p2c.plan.check.rehearse import rehearse_without
 from p2c.plan.outcome import CausalAction, DirectAction
 from p2c.rules.proof import Compared, Decided, Query, why, why_fires
-from p2c.rules.render import render_rule
 from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from p2c.explain.catalogue import Phrases
     from p2c.plan.outcome import Blocker, Found, GaveUp, Question
     from p2c.rules.proof import ProofNode
-    from p2c.rules.theory import Clause, Theory
+    from p2c.rules.theory import Theory
 
 MOST_REASONS = 20
 SAME = 1e-9
@@ -142,8 +141,10 @@ class Teller:
         named = _is_named(self.theory.feature[action.feature])
         frame = self.phrases.follows_named if named else self.phrases.follows
         frame = self.phrases.follows_unknown if action.start is None else frame
-        clauses = [self._clause(action.feature, text) for text in action.because]
-        proofs = [why_fires(self.theory, c, state) for c in clauses if c is not None]
+        known = self.theory.clause_of
+        proofs = [
+            why_fires(self.theory, known[text], state) for text in action.because if text in known
+        ]
         if proofs and not loses_its_rule(self.theory, action.feature, action.start, state):
             first, *rest = circumstances(self.theory, proofs, self.phrases)
             causes = (filled(self.phrases.because, reason=first), *rest)
@@ -151,10 +152,6 @@ class Teller:
             reason = only_where(self.theory, action.feature, action.start, self.phrases)
             causes = (filled(self.phrases.because, reason=reason),)
         return f"{self._change(frame, action)} {self.sentences(causes)}"
-
-    def _clause(self, feature: str, text: str) -> Clause | None:
-        clauses = self.theory.rules_of.get(feature, ())
-        return next((each for each in clauses if render_rule(each.rule) == text), None)
 
     def without_steps(self, plan: Found) -> tuple[Item, ...]:
         """Return what stays when one thing to do is left out; nothing where there is only one."""
@@ -294,9 +291,9 @@ class Teller:
         """Say what stands in the way."""
         return tuple(Item(self.sentence(self.restriction(each))) for each in blockers)
 
-    def restriction(self, blocker: Blocker) -> str:
-        """Return what a restriction says, as a clause."""
-        frames = self.phrases.restrictions
+    def restriction(self, blocker: Blocker, *, of_many: bool = False) -> str:
+        """Return what a restriction says of the person or of anybody, as a clause; one without words of its own like moves."""
+        frames = self.phrases.restrictions_of_many if of_many else self.phrases.restrictions
         frame = frames.get(blocker.restriction, frames[RestrictionKind.MOVES.value])
         return filled(frame, label=self.label(blocker.feature))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,8 @@ def _needed(column: pd.Series) -> list[int]:
 def write_sample(frame: pd.DataFrame, path: Path) -> tuple[SampleColumn, ...]:
     """Write rows as CSV and return how to read them again."""
     columns = tuple(_described(name, frame[name]) for name in frame.columns)
-    frame.to_csv(path, index=False, lineterminator="\n")
+    # Python before 3.13 leaves a lone CR in a cell without the quotes that it needs.
+    frame.to_csv(path, index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     return columns
 
 

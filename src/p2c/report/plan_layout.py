@@ -14,7 +14,6 @@ from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import as_sentence, filled, label_words, value_words
 from p2c.markup import clean
 from p2c.plan.outcome import DirectAction
-from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
@@ -126,11 +125,8 @@ class _Builder:
             self.arrows[Arrow((self.names.index(name), self.latest[name]), target)] = None
 
     def _causes(self, action: CausalAction) -> Iterable[str]:
-        rules = [
-            clause
-            for clause in self.theory.rules_of.get(action.feature, ())
-            if render_rule(clause.rule) in action.because
-        ]
+        known = self.theory.clause_of
+        rules = [known[text] for text in action.because if text in known]
         read: Set[str] = {name for clause in rules for name in self.theory.reads(clause.body)}
         return sorted(read or self.theory.parents.get(action.feature, frozenset()))
 

@@ -66,6 +66,7 @@ def build_theory(
         causes=causes,
         constraints=constraints,
         goal=goal,
+        query=query,
         goal_text=spec.goal,
         exceptions=spec.exceptions,
         effects=spec.effects,

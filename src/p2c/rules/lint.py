@@ -16,7 +16,6 @@ from p2c.rules.binder import render_decision
 from p2c.rules.cells import every_test
 from p2c.rules.evaluate import in_head
 from p2c.rules.meaning import landmarks
-from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_rule, render_term
 from p2c.rules.satisfy import Effort, Formulas, Holds, satisfiable
 from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Variable, bare
@@ -123,7 +122,7 @@ def _unused_variables(theory: Theory) -> Iterator[Finding]:
     for rule in theory.program.rules:
         for atom in _uncompared(rule.body):
             yield _unused(atom, f"line {atom.at.line}", atom.at.line)
-    for atom in _uncompared(parse_query(theory.goal_text)):
+    for atom in _uncompared(theory.query):
         yield _unused(atom, "goal", None)
 
 

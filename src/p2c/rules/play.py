@@ -21,7 +21,7 @@ from p2c.rules.meaning import (
     triggered_outcomes,
     violated,
 )
-from p2c.rules.render import render_literal
+from p2c.rules.render import render_body
 from p2c.rules.syntax import PERSON, Atom, Comparator, Constant
 from p2c.rules.theory import Test
 
@@ -101,9 +101,9 @@ class Player:
 def towards(theory: Theory, end: State) -> Theory:
     """Return the theory with one state as its goal; a value that is not known cannot be asked for and is left out."""
     known = [(name, value) for name, value in end.items() if value is not None]
-    atoms = [Atom(name, (PERSON, Constant(value))) for name, value in known]
+    atoms = tuple(Atom(name, (PERSON, Constant(value))) for name, value in known)
     goal = tuple(
         Test(name, Comparator.EQ, value, literal=atom)
         for (name, value), atom in zip(known, atoms, strict=True)
     )
-    return replace(theory, goal=goal, goal_text=", ".join(map(render_literal, atoms)))
+    return replace(theory, goal=goal, query=atoms, goal_text=render_body(atoms))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.markup import outline
 from p2c.rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
-from p2c.rules.parse import parse_query
 from p2c.rules.render import render_atom, render_body, render_literal, render_rule
 from p2c.rules.syntax import Atom, Comparison, Literal, Not, Variable, bare
 from p2c.rules.theory import ACCEPTED, Call, Clause, Test
@@ -196,13 +195,12 @@ class Proof:
 def why(theory: Theory, state: Mapping[str, Value]) -> Proof:
     """Return the proof that the goal holds in a state, or that it fails."""
     prover = _Prover(theory, state)
-    literals = parse_query(theory.goal_text)
     prover.settle(theory.goal)
-    conditions = prover.conditions(theory.goal, person=_person(literals))
+    conditions = prover.conditions(theory.goal, person=_person(theory.query))
     if len(conditions) == 1:
         return Proof(conditions[0])
     holds = goal_holds(theory, state)
-    claim = Query(render_body(literals))
+    claim = Query(render_body(theory.query))
     return Proof(ProofNode(claim, holds, _telling(conditions, holds=holds)))
 
 

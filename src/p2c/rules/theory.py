@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from p2c.domain.cost import Norm
 from p2c.domain.spec import Effects, Exceptions, Minimize
+from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -152,6 +153,8 @@ class Theory:
     causes: tuple[tuple[str, tuple[Clause, ...]], ...]
     constraints: tuple[Clause, ...]
     goal: tuple[Condition, ...]
+    query: tuple[Literal, ...]
+    """The goal as it was parsed, and as it is written: `goal_text`."""
     goal_text: str
     exceptions: Exceptions = Exceptions.ABDUCE
     effects: Effects = Effects.TRIGGERED
@@ -182,6 +185,11 @@ class Theory:
         """Return all rules: those of decisions, each after those it calls, then causal rules, then constraints."""
         ruled = (clause for _, clauses in (*self.decisions, *self.causes) for clause in clauses)
         return (*ruled, *self.constraints)
+
+    @cached_property
+    def clause_of(self) -> dict[str, Clause]:
+        """Return all rules by their text, as plans name them."""
+        return {render_rule(clause.rule): clause for clause in self.clauses}
 
     @cached_property
     def parents(self) -> dict[str, frozenset[str]]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect, cookie_parser
+from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 
 from p2c.web.error_answers import BUSY, HUNG_UP, error_answer, head_too_long
 from p2c.web.settings import is_loopback
@@ -117,28 +118,18 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, send)
             return
-        size = headers.get("content-length")
-        if size is not None or scope["method"] in SAFE:
-            await self.app(scope, receive, send)
-            return
-        # Without a stated length the body is counted before anyone reads it.
-        try:
-            body = await _read_body(receive, self.settings.limits.body)
-        except ClientDisconnect:
-            return
-        if body is None:
-            await self._too_large(self.settings.limits.body)(scope, receive, send)
-            return
-        sent = False
+        read, most = 0, self._most(scope["path"])
 
-        async def replayed() -> Message:
-            nonlocal sent
-            if sent:
-                return await receive()
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
+        async def counted() -> Message:
+            """Pass on a piece of the body: without a stated length it is counted as it is read."""
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > most:
+                raise HTTPException(413, too_large(most))
+            return message
 
-        await self.app(scope, replayed, send)
+        await self.app(scope, counted, send)
 
     def _refused(self, scope: Scope, headers: Headers) -> Response | None:
         method, path = scope["method"], scope["path"]
@@ -158,7 +149,7 @@ class Guard:
         if not size.isdecimal():
             return error_answer(400, "content-length: expected a whole number")
         if len(size) > DIGITS or int(size) > self._most(path):
-            return self._too_large(self._most(path))
+            return error_answer(413, too_large(self._most(path)))
         return None
 
     def _knows(self, host: str) -> bool:
@@ -186,9 +177,6 @@ class Guard:
         audit = settings.audits and path.endswith("/audit/people")
         return limits.upload if project or audit else limits.body
 
-    def _too_large(self, most: int) -> Response:
-        return error_answer(413, f"the body: expected at most {most:,} bytes")
-
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")
         name = getattr(route, "path", "") or "other"
@@ -202,6 +190,11 @@ class Guard:
                 "milliseconds": round(1000 * seconds, 3),
             },
         )
+
+
+def too_large(most: int) -> str:
+    """Say how large a body may be."""
+    return f"the body: expected at most {most:,} bytes"
 
 
 def foreign(method: str, headers: Headers, host: str) -> bool:
@@ -242,19 +235,3 @@ def _mark(headers: MutableHeaders, path: str) -> None:
     headers.setdefault("Content-Security-Policy", POLICY)
     fixed = path.startswith("/static/")
     headers.setdefault("Cache-Control", "no-cache" if fixed else "no-store")
-
-
-async def _read_body(receive: Receive, most: int) -> bytes | None:
-    """Return the whole body, or None where it is too large; who hangs up before its end has asked nothing."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise ClientDisconnect
-        size += len(message.get("body", b""))
-        if size > most:
-            return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(parts)

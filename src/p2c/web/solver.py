@@ -62,7 +62,7 @@ class LruMemory(Generic[Kept]):
         return self._kept.values()
 
     def items(self) -> list[tuple[str, Kept]]:
-        """Return the same with the names."""
+        """Return what is kept with its names, the oldest first."""
         return list(self._kept.items())
 
     def put(self, name: str, value: Kept) -> None:

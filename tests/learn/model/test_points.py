@@ -60,6 +60,21 @@ def test_a_table_that_contradicts_itself_is_refused(
         load_points(_write(tmp_path, f"{CARD}{line}\n"))
 
 
+def test_the_line_of_a_fault_is_that_of_the_file(tmp_path: Path) -> None:
+    blank = CARD.replace("age,,30,10", '\n"ho\nme",,,5\n\nage,,30,ten')
+    with pytest.raises(P2CError, match=r"card.csv, line 7: 'age': expected a number, found 'ten'"):
+        load_points(_write(tmp_path, blank))
+
+
+def test_a_scorecard_is_read_by_the_rules_of_every_table(tmp_path: Path) -> None:
+    with pytest.raises(
+        P2CError, match=r"card.csv: row 2, line 3: expected 4 cells as in the header"
+    ):
+        load_points(_write(tmp_path, "feature,from,to,points\n,100,,20\nage,,30\n"))
+    with pytest.raises(P2CError, match=r"card.csv: cannot be read"):
+        load_points(tmp_path / "none" / "card.csv")
+
+
 def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         P2CError, match="expected the columns feature, from, to, points, found a, b"

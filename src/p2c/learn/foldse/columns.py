@@ -117,7 +117,7 @@ def _rank_by_hashing(values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray
 
 
 def _rank_by_sorting(values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Do the same in less time and memory where nearly every number is new."""
+    """Return what `_rank_by_hashing` does, in less time and memory where nearly every number is new."""
     order = np.argsort(values)
     present = len(values) - int(np.count_nonzero(np.isnan(values)))
     ordered = values[order[:present]] + 0.0

@@ -113,7 +113,7 @@ class Leaves:
         return self.bias + total
 
     def most_with(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> Floats:
-        """Return the same for several boxes that each differ from one in a single axis, given with its cells."""
+        """Return the greatest that each margin can be in several boxes that each differ from one in a single axis, given with its cells."""
         rest = _others([self.open(place, cells) for place, cells in enumerate(boxes)])
         kept = np.stack([rest[place] & self.open(place, cells) for place, cells in narrowed])
         values = np.where(kept[:, :, None], self.values[None], -np.inf)

@@ -19,14 +19,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from p2c.errors import P2CError, one_line
+from p2c.domain.files import read_sheet
+from p2c.errors import P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    import pandas as pd
 
 HEADER = ("feature", "from", "to", "points")
 
@@ -112,18 +114,11 @@ class PointsTable:
 
 def load_points(path: Path) -> PointsTable:
     """Read a scorecard from a CSV file."""
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
-    except (OSError, ValueError, pd.errors.ParserError) as error:
-        raise P2CError(f"{path}: cannot be read: {one_line(error)}") from None
-    table.columns = table.columns.str.strip()
-    if tuple(table.columns) != HEADER:
-        found = ", ".join(map(str, table.columns))
+    sheet = read_sheet(path)
+    if tuple(sheet.names) != HEADER:
+        found = ", ".join(sheet.names)
         raise P2CError(f"{path}: expected the columns {', '.join(HEADER)}, found {found}")
-    lines = [
-        PointsLine(place + 2, *(str(cell).strip() for cell in row))
-        for place, row in enumerate(table.itertuples(index=False))
-    ]
+    lines = [PointsLine(row.line, *map(str.strip, row.cells)) for row in sheet.rows]
     own = [line for line in lines if not line.feature]
     if len(own) != 1 or not own[0].start:
         raise P2CError(

@@ -142,7 +142,7 @@ class ReadModel:
     def accepts_cells(
         self, cells: tuple[int, ...], state: Callable[[], Mapping[str, Value]]
     ) -> bool:
-        """Tell the same from the cells of a state, which itself is needed where it is weighed or the model is asked."""
+        """Tell whether the model gives the desired class to a state, from its cells; the state itself is needed where it is weighed or the model is asked."""
         if -1 in cells:
             return self.ask(state())
         if self.score.lines:
@@ -175,7 +175,7 @@ class ReadModel:
         return self.ask(state)
 
     def _adds_up(self, state: Mapping[str, Value]) -> bool | None:
-        """Tell the same from what each value adds by itself; None where that is too near the border for sums in any order."""
+        """Tell whether the model gives the desired class, from what each value adds by itself; None where that is too near the border for sums in any order."""
         total = size = 0.0
         for name in self.reads:
             gain = self.gain(name, state[name])

@@ -127,7 +127,7 @@ class View:
     def cells(
         self, row: Mapping[str, Any] | pd.Series, states: Sequence[Mapping[str, Any]]
     ) -> list[list[Any]]:
-        """Return the same as the cells of each column, before they are of its type."""
+        """Return states as the cells of each column of the table, not yet of its type; what did not change keeps the person's value."""
         if isinstance(row, pd.Series):
             row = dict(zip(row.index, row.array, strict=True))
         start = self.row(row)

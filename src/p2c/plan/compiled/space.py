@@ -343,7 +343,7 @@ class Space:
 
     @cached_property
     def judged_places(self) -> dict[int, int]:
-        """Return the place of each of them in the model's order."""
+        """Return the place of each feature that the model reads in the model's order."""
         return {index: place for place, index in enumerate(self.judged_axes)}
 
     @cached_property

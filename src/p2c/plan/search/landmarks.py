@@ -178,7 +178,7 @@ class Landmarks:
         return self._tested(rule, axis, prospect, failing=False)
 
     def _failing(self, rule: int, axis: int, prospect: Prospect) -> int:
-        """Return what may make them fail."""
+        """Return what may make a rule's tests on a feature fail."""
         return self._tested(rule, axis, prospect, failing=True)
 
     def _tested(self, rule: int, axis: int, prospect: Prospect, *, failing: bool) -> int:

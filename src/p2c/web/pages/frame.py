@@ -95,7 +95,7 @@ class Opened:
         return cls(request, context_of(request).store.find(id_), case)
 
     def with_somebody(self) -> Opened:
-        """Return the same about the first person of the table, where nobody is described."""
+        """Return the page about the first person of the table, where the address describes nobody."""
         if not self.case.is_blank or not self.entry.rows:
             return self
         first = case_of_row(next(iter(self.entry.rows.values())))
