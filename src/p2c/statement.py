@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from p2c.domain.files import file_digest, read_rows
 from p2c.domain.overrides import OVERRIDES, refuse_unknown
 from p2c.domain.row import read_row
-from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec
+from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec, refuse_bare_folder
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, need_learning
 from p2c.plan.compiled.space import Space
@@ -78,6 +78,7 @@ class Statement:
             raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
         file = Path(path)
         if file.is_dir():
+            refuse_bare_folder(file)
             need_learning()
             from p2c.folder import open_folder
 
@@ -102,6 +103,7 @@ class Statement:
         file = Path(path)
         whole = file.is_dir()
         if whole:
+            refuse_bare_folder(file)
             need_learning()
             from p2c.folder import outline_folder
 

@@ -172,10 +172,10 @@ def test_a_restriction_without_words_of_its_own_is_told_as_moves_are(
 
 def test_the_goal_and_the_rules_are_told_in_words(german: Audit) -> None:
     lines = page(german)
-    assert "| what counts as a yes | “label: good” applies |" in lines
+    assert "| what counts as a yes | the decision is “label: good” |" in lines
     assert "- If bank account is none at all, then “label: good” applies." in lines
     refused = Problem.from_dict(LOAN).audit(pd.DataFrame([JOHN]))
-    assert "| what counts as a yes | “reject loan” does not apply |" in page(refused)
+    assert "| what counts as a yes | the decision is not “reject loan” |" in page(refused)
 
 
 def test_only_what_is_in_the_tables_is_explained(german: Audit) -> None:
@@ -194,6 +194,47 @@ def test_a_sure_difference_of_two_traits_together_is_told_in_short(german: Audit
     lines = page(audit)
     assert any(line.startswith("- Share of the refused without a way: a, b 50%") for line in lines)
     assert "- No difference between groups is larger than chance explains." not in lines
+
+
+@pytest.fixture(scope="module")
+def by_status() -> list[str]:
+    return page(embedded("german").audit(load_frame("german"), "personal_status_and_sex"))
+
+
+def test_of_groups_with_few_refused_people_only_counts_are_told(by_status: list[str]) -> None:
+    start = by_status.index("## What a yes takes")
+    assert any("male:single" in line for line in by_status[start:])
+    few = [line for line in by_status if "male:married/widowed" in line]
+    assert few[0].endswith("\\* | 92 | 20 (21.7%) | 18 | 2 | 4 |")
+    assert ["| share refused |" in line for line in few] == [False, True]
+
+
+def test_of_sure_differences_in_short_it_is_said_that_they_are_and_where_the_others_stand(
+    german: Audit,
+) -> None:
+    pair = replace(german.everybody, group="a, b", traits=(("a", "1"), ("b", "1")))
+    single = replace(german.everybody, group="a", traits=(("a", "1"),))
+    gaps = [
+        Difference("a", "refused", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
+        Difference("a", "cost", True, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
+        Difference("a, b", "no_way", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
+    ]
+    tallies = (german.everybody, single, pair)
+    lines = page(replace(german, tallies=tallies, differences=tuple(gaps)))
+    start = lines.index("These differences between groups are larger than chance explains:")
+    assert lines[start + 2 : start + 6] == [
+        "- Median effort, reason by reason: a 0.5, everybody else 0.1 (among people who are refused for the same reasons: the median for each reason, averaged).",
+        "- Share refused: a 50%, everybody else 10%.",
+        "",
+        "Also marked “yes” under “Do groups differ?”, of one trait or of two together: 1 more.",
+    ]
+
+
+def test_what_curves_show_is_a_table_where_there_are_no_pictures(german: Audit) -> None:
+    lines = page(german)
+    assert "| age: &gt;50 | 84.4% |" in lines
+    assert not any("curve" in line for line in lines)
+    assert b"A curve that ends lower" in german.report(format="html")
 
 
 def test_where_everybody_has_a_way_nothing_is_explained() -> None:

@@ -112,7 +112,7 @@ DEEP = "[" * 100_000
         ("bad.toml", "goal = [", "bad.toml: not TOML: "),
         ("bad.json", '{"goal": ', "bad.json: not JSON: "),
         ("empty.toml", "", "empty.toml: goal: this key is missing; "),
-        ("empty.json", "", "empty.json: not JSON: "),
+        ("empty.json", "", "empty.json: it is empty"),
         ("binary.toml", bytes(range(256)), "binary.toml: cannot be read: it is not UTF-8 text"),
         ("nul.toml", b"\x00\x00", "nul.toml: not TOML: "),
         ("deep.json", DEEP, "deep.json: not JSON: "),
@@ -151,7 +151,7 @@ def test_a_problem_that_cannot_be_read_is_one_line(
     ("name", "content", "message"),
     [
         ("bad.json", "{", "bad.json: not JSON: "),
-        ("empty.json", "", "empty.json: not JSON: "),
+        ("empty.json", "", "empty.json: it is empty"),
         ("empty.csv", "", "empty.csv: expected a line with the names of the columns"),
         ("empty.jsonl", "", "empty.jsonl: expected at least one row, found none"),
         ("binary.json", bytes(range(256)), "binary.json: cannot be read: it is not UTF-8 text"),
@@ -199,6 +199,10 @@ def test_a_file_that_is_not_there_or_is_a_folder_is_one_line(desk: Desk) -> None
     none, folder = desk.folder / "none.toml", desk.folder / "folder.toml"
     assert "none.toml: cannot be read: No such file or directory" in desk.refuses("lint", none)
     assert "folder.toml: no manifest.json in it" in desk.refuses("lint", folder)
+    (folder / "loan.toml").write_text("")
+    assert desk.refuses("lint", folder).endswith(
+        f"so it is no folder of a model; name the problem's file, such as {folder / 'loan.toml'}"
+    )
     for name, reason in (("none", "No such file or directory"), ("folder", "Is a directory")):
         row = desk.folder / f"{name}.json"
         assert f"{name}.json: cannot be read: {reason}" in desk.refuses("plan", desk.loan, row)

@@ -42,6 +42,13 @@ def test_a_rule_that_has_no_say_because_of_a_slip_in_its_head_is_named(desk: Des
     (line,) = shown.err.splitlines()
     assert "nothing uses debts(X,0)" in line
     assert line.endswith("did you mean 'debt'?")
+    desk.write("slip.lp", rules)
+    keys = {key: value for key, value in LOAN.items() if key != "rules"}
+    apart = desk.write("slip.toml", problem_to_toml(keys | {"rules_file": "slip.lp"}))
+    assert (
+        f"slip.lp: line {len(rules.splitlines())}: nothing uses debts(X,0)"
+        in desk.run("plan", apart, desk.john).err
+    )
 
 
 def test_who_is_there_already_is_told_so(desk: Desk) -> None:
@@ -85,7 +92,7 @@ def test_the_nearest_are_a_table_cheapest_first(desk: Desk) -> None:
     assert "no more than this one that differ" in " ".join(by_kind.out.split())
     assert desk.run("nearest", desk.loan, desk.row(STUCK)) == (
         1,
-        "There is no way from here; this is proved.\n",
+        "There is no way from here; this is proved.\nWhat stands in the way is shown by p2c plan.\n",
         "",
     )
     already = desk.run("nearest", desk.loan, desk.row(RICH))

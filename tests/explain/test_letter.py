@@ -100,6 +100,17 @@ def test_steps_of_the_same_effort_are_said_to_be_equally_hard() -> None:
     assert "- Step 2: a change of your b." in text
 
 
+def test_where_several_steps_are_the_hardest_all_of_them_are_named() -> None:
+    data = {
+        "goal": "a(X,N), N>=1, b(X,'y'), c(X,'y'), d(X,'y')",
+        "rules": "",
+        "features": {"a": whole(0, 10), **{name: category("x", "y") for name in "bcd"}},
+    }
+    plan = Problem.from_dict(data).plan({"a": 0, "b": "x", "c": "x", "d": "x"})
+    assert "It takes 4 steps of your own. The hardest are steps 2, 3 and 4." in plan.explain()
+    assert "Am schwersten wiegen die Schritte 2, 3 und 4." in plan.explain(language="de")
+
+
 def test_a_plan_is_told_in_german_with_the_problems_german_words() -> None:
     text = embedded("loan").plan(datasets.rows("loan")["john"]).explain(language="de")
     assert "1. Senken Sie „Schulden“: jetzt 5.000 Dollar, dann 0 Dollar." in text.splitlines()

@@ -31,6 +31,9 @@ LEAST = 0.0001
 MANY = 12
 """How many bars or sure differences are shown."""
 
+METHODS = ("method_intervals", "method_tests", "method_draws")
+"""What is said of how sure figures are."""
+
 
 def audit_document(audit: Audit, *, language: str = "en") -> Document:
     """Return the report of an audit."""
@@ -101,7 +104,10 @@ class _Pages:
             )
         if whole.given_up:
             points.append(self.tell.say("given_up_now", count=self.tell.count(whole.given_up)))
-        yield Listing(tuple(map(Item, (*points, *self._sure()))))
+        if self.audit.differences and not self._sure():
+            points.append(self.words["no_sure_gap"])
+        yield Listing(tuple(map(Item, points)))
+        yield from self._short_gaps()
 
     def _short_why(self) -> Iterator[str]:
         """Yield what stands in the way of most, and who is like most of those without a way."""
@@ -114,28 +120,46 @@ class _Pages:
             if len(box.rows):
                 yield self.tell.say("short_who", who=self.tell.told(some))
 
-    def _sure(self) -> Iterator[str]:
-        """Yield the differences that are more than chance, those of single traits first, the widest first."""
-        if not self.audit.differences:
-            return
+    def _sure(self) -> list[Difference]:
+        """Return the differences that are more than chance, those of single traits first, the widest first."""
         alone = self._telling()
         found = [each for each in self.audit.differences if each.is_sure]
-        sure = [each for each in found if each.group in alone] or found
         order = ("no_way", "cost", "refused")
-        sure.sort(key=lambda each: (order.index(each.measure), not each.equal_need, -abs(each.gap)))
-        for each in sure[: MANY // 2]:
-            yield self.tell.say(
-                "sure_gap",
-                measure=self.tell.teller.sentence(self.words[f"measure_{each.measure}"]).rstrip(
-                    "."
-                ),
-                group=each.group,
-                here=self._level(each, each.here),
-                others=self._level(each, each.others),
-                how=self.words["how_need" if each.equal_need else "how_raw"],
-            )
-        if not sure:
-            yield self.words["no_sure_gap"]
+        return sorted(
+            [each for each in found if each.group in alone] or found,
+            key=lambda each: (order.index(each.measure), not each.equal_need, -abs(each.gap)),
+        )
+
+    def _short_gaps(self) -> Iterator[Block]:
+        """Yield the first of the sure differences, and where the others are."""
+        shown = self._sure()[: MANY // 2]
+        if shown:
+            yield Paragraph(self.words["sure_lead"])
+            yield Listing(tuple(Item(self._gap(each)) for each in shown))
+        more = sum(each.is_sure for each in self.audit.differences) - len(shown)
+        if more:
+            yield Paragraph(self.tell.say("sure_more", count=self.tell.count(more)))
+
+    def _gap(self, each: Difference) -> str:
+        return self.tell.say(
+            "sure_gap",
+            measure=self.tell.teller.sentence(self._measure(each)).rstrip("."),
+            group=each.group,
+            here=self._level(each, each.here),
+            others=self._level(each, each.others),
+            how=self._how(each),
+        )
+
+    def _how(self, each: Difference) -> str:
+        """Say beside whom a group is put; nothing where it goes without saying."""
+        if each.measure == "refused":
+            return ""
+        alike = "how_need_cost" if each.measure == "cost" else "how_need"
+        return self.words[alike if each.equal_need else "how_raw"]
+
+    def _measure(self, each: Difference) -> str:
+        by_reason = each.measure == "cost" and each.equal_need
+        return self.words["measure_cost_need" if by_reason else f"measure_{each.measure}"]
 
     def _telling(self) -> set[str]:
         """Return the groups of single traits; of two that are each other's rest, the first."""
@@ -187,7 +211,7 @@ class _Pages:
 
     def _group(self, tally: Tally, shown: Sequence[str]) -> tuple[str, ...]:
         cells = {
-            "refused": f"{self.tell.count(tally.refused.count)} ({self.tell.percent(tally.refused.value)})",
+            "refused": self._refused(tally),
             "with_way": self.tell.count(tally.found),
             "no_way": self._share(tally.stuck, small=tally.is_small),
             "given_up": self.tell.count(tally.given_up),
@@ -197,6 +221,11 @@ class _Pages:
         }
         return (self.name(tally), self.tell.count(tally.people), *(cells[key] for key in shown))
 
+    def _refused(self, tally: Tally) -> str:
+        count = self.tell.count(tally.refused.count)
+        few = tally.refused.of < FEW and tally.traits
+        return count if few else f"{count} ({self.tell.percent(tally.refused.value)})"
+
     def _share(self, share: Share, *, small: bool) -> str:
         if share.interval is None or small:
             return self.tell.count(share.count)
@@ -204,7 +233,11 @@ class _Pages:
         return f"{self.tell.count(share.count)}: {self.tell.percent(share.value)} ({low} – {high})"
 
     def _costs(self) -> Iterator[Block]:
-        known = [each for each in self.audit.tallies if each.costs and len(each.traits) <= 1]
+        known = [
+            each
+            for each in self.audit.tallies
+            if each.costs and len(each.traits) <= 1 and not _is_starred(each)
+        ]
         if not known:
             return
         yield Heading(self.words["costs"])
@@ -255,7 +288,7 @@ class _Pages:
         return Figure(svg, title, told, table)
 
     def _curves(self, tallies: Sequence[Tally]) -> Iterator[Block]:
-        whole, groups = tallies[0], [each for each in tallies[1:] if not each.is_small]
+        whole, groups = tallies[0], tallies[1:]
         by_column = groupby(groups, lambda each: each.traits[0][0])
         parts = [(column, list(some)) for column, some in by_column] or [("", [])]
         for column, some in parts:
@@ -264,7 +297,9 @@ class _Pages:
             axes = self.words["curve_x"], self.words["curve_y"]
             curves = [Curve(self.name(each), _curve(each)) for each in (whole, *some)]
             svg = curves_svg(curves, axes=axes, title=title, told=told, language=self.language)
-            yield Figure(svg, title, told)
+            ends = [(curve.name, self.tell.percent(curve.points[-1][1])) for curve in curves]
+            table = Grid((self.words["group"], self.words["curve_end"]), tuple(ends))
+            yield Figure(svg, title, told, table)
 
     def _change(self) -> Iterator[Block]:
         change = self.audit.change
@@ -303,7 +338,8 @@ class _Pages:
     def _shift(self, shift: Shift) -> tuple[str, ...]:
         small = shift.gain.of < FEW
         efforts = [
-            self.tell.number(each["50%"]) if each else "–" for each in (shift.before, shift.after)
+            self.tell.number(each["50%"]) if each and not (small and shift.traits) else "–"
+            for each in (shift.before, shift.after)
         ]
         shares = [self._share(each, small=small) for each in (shift.gain, shift.lose)]
         return shift.group or self.words["everybody"], *shares, *efforts
@@ -389,7 +425,7 @@ class _Pages:
         gap, low, high = (self._level(each, value) for value in (each.gap, *each.interval))
         return (
             each.group,
-            self.words[f"measure_{each.measure}"],
+            self._measure(each),
             self._level(each, each.here),
             self._level(each, each.others),
             f"{gap} ({low} … {high})",
@@ -432,7 +468,7 @@ class _Pages:
             theory.model and self.audit.asked.proved
         )
         words = {"draws": self.tell.count(DRAWS), "seed": str(self.audit.asked.seed)}
-        told = [self.tell.say(key, **words) for key in (*keys, "method_tests", "method_fair")]
+        told = [self.tell.say(key, **words) for key in (*keys, *METHODS, "method_fair")]
         yield Heading(self.words["method"])
         yield Listing(tuple(map(Item, told)))
 

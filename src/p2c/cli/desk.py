@@ -158,8 +158,9 @@ def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
     from p2c.rules.lint import misspelt_heads
 
     loaded = Problem.load(path, trust=Trust.of(trust or ()))
+    rules = path.parent / loaded.spec.rules_file if loaded.spec.rules_file else path
     for finding in misspelt_heads(loaded.theory):
-        complain(f"{path}: {finding}")
+        complain(f"{rules}: {finding}")
     return loaded
 
 

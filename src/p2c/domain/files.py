@@ -257,6 +257,8 @@ def _reader_of(text: str) -> Callable[[ReadState, str], Iterator[State]]:
 
 
 def _decoded(text: str) -> Any:
+    if not text.strip():
+        raise RowError([Fault("", "it is empty; expected a JSON object with each feature's value")])
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:

@@ -322,6 +322,18 @@ def read_spec(
     return spec.model_copy(update={"rules": text})
 
 
+MANIFEST = "manifest.json"
+"""The file by which a folder is one with a model."""
+
+
+def refuse_bare_folder(folder: Path) -> None:
+    """Refuse a folder that has no model, and say what may have been meant."""
+    if not (folder / MANIFEST).is_file():
+        files = sorted(folder.glob("*.toml"))
+        meant = f"name the problem's file, such as {files[0]}" if files else "p2c fit makes one"
+        raise P2CError(f"{folder}: no {MANIFEST} in it, so it is no folder of a model; {meant}")
+
+
 def load_spec(path: Path) -> ProblemSpec:
     """Read a problem from a TOML or JSON file."""
     text = read_text(path)

@@ -129,6 +129,7 @@ class Phrases:
     """How many things a plan asks for, and which of them is the hardest."""
     own_steps: str
     hardest: str
+    hardest_several: str
     equally_hard: str
     takes_more: str
     """What one step takes: more or less of a number, another value where values go by names, or any where none is known."""

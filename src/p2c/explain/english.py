@@ -170,6 +170,7 @@ ENGLISH = Phrases(
     one_own_step="It takes one step of your own.",
     own_steps="It takes {count} steps of your own.",
     hardest="The hardest is step {number}.",
+    hardest_several="The hardest are steps {numbers}.",
     equally_hard="Each is as hard as the others.",
     takes_more="Step {number}: {amount} more ({label}).",
     takes_less="Step {number}: {amount} less ({label}).",

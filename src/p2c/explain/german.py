@@ -162,6 +162,7 @@ GERMAN = Phrases(
     one_own_step="Dafür braucht es einen eigenen Schritt.",
     own_steps="Dafür braucht es {count} eigene Schritte.",
     hardest="Am schwersten wiegt Schritt {number}.",
+    hardest_several="Am schwersten wiegen die Schritte {numbers}.",
     equally_hard="Sie wiegen alle gleich schwer.",
     takes_more="Schritt {number}: {amount} mehr ({label}).",
     takes_less="Schritt {number}: {amount} weniger ({label}).",

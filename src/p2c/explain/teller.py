@@ -215,15 +215,21 @@ class Teller:
             return self.sentence(self.phrases.wait), ()
         if len(actions) == 1:
             return self.phrases.one_own_step, ()
-        costs = [each.cost for each in actions]
         told = filled(self.phrases.own_steps, count=self.number(len(actions)))
-        if math.isclose(min(costs), max(costs), rel_tol=SAME):
-            hardest = self.phrases.equally_hard
-        else:
-            first = costs.index(max(costs)) + self._first_number(plan)
-            hardest = filled(self.phrases.hardest, number=str(first))
-        numbered = enumerate(actions, start=self._first_number(plan))
-        return f"{told} {hardest}", tuple(Item(self._takes(n, each)) for n, each in numbered)
+        numbered = list(enumerate(actions, start=self._first_number(plan)))
+        most = max(each.cost for each in actions)
+        top = [str(n) for n, each in numbered if math.isclose(each.cost, most, rel_tol=SAME)]
+        items = tuple(Item(self._takes(n, each)) for n, each in numbered)
+        return f"{told} {self._hardest(top, len(actions))}", items
+
+    def _hardest(self, top: list[str], count: int) -> str:
+        """Say which steps are the hardest, by their numbers; none where all of so many are."""
+        if len(top) == count:
+            return self.phrases.equally_hard
+        if len(top) == 1:
+            return filled(self.phrases.hardest, number=top[0])
+        numbers = self.phrases.rules["and"].join((", ".join(top[:-1]), top[-1]))
+        return filled(self.phrases.hardest_several, numbers=numbers)
 
     def _takes(self, number: int, action: DirectAction) -> str:
         feature = self.theory.feature[action.feature]

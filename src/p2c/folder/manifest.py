@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from p2c.domain.files import file_digest
-from p2c.domain.spec import read_text
+from p2c.domain.spec import MANIFEST, read_text, refuse_bare_folder
 from p2c.errors import P2CError
 from p2c.folder.sample import SampleColumn  # noqa: TC001 - pydantic needs it at run time
 from p2c.release import DISTRIBUTION, versions_of
@@ -17,7 +17,6 @@ from p2c.release import DISTRIBUTION, versions_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-MANIFEST = "manifest.json"
 PROBLEM = "problem.toml"
 SAMPLE = "sample.csv"
 STAND_IN = "stand_in.lp"
@@ -97,11 +96,8 @@ class Manifest(_Record):
 
 def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of a folder; one that is torn, forged or not ours is refused."""
+    refuse_bare_folder(folder)
     path = folder / MANIFEST
-    if not path.is_file():
-        raise P2CError(
-            f"{folder}: no {MANIFEST} in it, so it is no folder of a model; p2c fit makes one"
-        )
     try:
         found = Manifest.model_validate_json(read_text(path))
     except ValidationError as error:

@@ -14,11 +14,10 @@ import numpy as np
 from p2c.confirm.decider import StandingRules
 from p2c.confirm.opening import keep_seen, open_decider
 from p2c.domain.files import file_digest
-from p2c.domain.spec import load_spec, read_text
+from p2c.domain.spec import MANIFEST, load_spec, read_text
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, counted
 from p2c.folder.manifest import (
-    MANIFEST,
     PROBLEM,
     SAMPLE,
     STAND_IN,

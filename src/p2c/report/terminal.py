@@ -84,6 +84,7 @@ def show_plans(
         console.print(
             f"There is no way from here; this is proved{proved_by(theory)}.", markup=False
         )
+        console.print("What stands in the way is shown by p2c plan.")
         show_caveats(console, theory, state, rules=False)
         return
     if plans[0].status == "already":
