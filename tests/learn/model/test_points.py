@@ -36,6 +36,12 @@ def test_points_are_added_and_accepted_from_the_cutoff_on(tmp_path: Path) -> Non
     assert card.predict(rows).tolist() == [False, False, True, False]
 
 
+def test_a_column_may_have_the_same_points_whatever_its_value_is(tmp_path: Path) -> None:
+    card = load_points(_write(tmp_path, CARD + "town,,,7\n"))
+    rows = pd.DataFrame({"age": [40, 40], "home": ["owner", "rented"], "town": ["Ulm", np.nan]})
+    assert card.score(rows).tolist() == [112, 87]
+
+
 def test_a_value_without_a_line_is_named(tmp_path: Path) -> None:
     card = load_points(_write(tmp_path, CARD.replace("home,,,5\n", "")))
     with pytest.raises(P2CError, match="home: the scorecard has no line for 'rented'"):

@@ -65,6 +65,8 @@ class FeaturePoints:
     def bins(self, values: Any) -> NDArray[np.int64]:
         """Return the line of each value, past the last where none has it."""
         rest = len(self.points)
+        if not rest:
+            return np.zeros(len(values), dtype=np.int64)
         if self.names:
             places = {name: place for place, name in enumerate(self.names)}
             return np.array([places.get(str(value), rest) for value in values], dtype=np.int64)
