@@ -11,15 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from p2c.plan.outcome import (
-    CausalAction,
-    DirectAction,
-    Found,
-    Question,
-    Step,
-    broken_constraint,
-    broken_law,
-)
+from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step, broken_law
 from p2c.rules.evaluate import in_head
 from p2c.rules.meaning import FeatureException
 from p2c.rules.play import Player
@@ -158,7 +150,7 @@ class Walker:
 
     def _record(self, broken: AbducedException) -> dict[str, Any]:
         if not isinstance(broken, FeatureException):
-            return broken_constraint(render_rule(broken.constraint.rule))
+            return {"constraint": render_rule(broken.constraint.rule)}
         clauses = self.theory.rules_of[broken.feature]
         headed = (each for each in clauses if in_head(self.theory, each, broken.value))
         return broken_law(broken.feature, _texts(broken.fired), _texts(headed))

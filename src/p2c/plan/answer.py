@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.spec import Exceptions
 from p2c.errors import Fault, RowError
 from p2c.plan.compiled.axis import OFF
-from p2c.plan.outcome import (
-    CausalAction,
-    DirectAction,
-    Found,
-    Question,
-    Step,
-    broken_constraint,
-    broken_law,
-)
+from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step, broken_law
 from p2c.plan.search.best_first import step_ends
 
 if TYPE_CHECKING:
@@ -52,7 +44,7 @@ def exceptions_of(transitions: Transitions) -> tuple[dict[str, Any], ...]:
         for index, fired in transitions.excused.items()
     ]
     constraints = [
-        broken_constraint(text)
+        {"constraint": text}
         for bit, _ in transitions.excused_constraints
         for text in rule_texts(space, bit)
     ]

@@ -112,11 +112,6 @@ def broken_law(feature: str, fired: Iterable[str], headed: Iterable[str]) -> dic
     return {"feature": feature, "rules": list(fired) or list(headed)}
 
 
-def broken_constraint(rule: str) -> dict[str, Any]:
-    """Return the exception of a constraint."""
-    return {"constraint": rule}
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """What was asked: the problem, the norm, the person, and the exceptions that were abduced."""
