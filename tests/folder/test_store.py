@@ -335,7 +335,7 @@ def test_a_model_whose_file_answers_otherwise_is_not_saved(
 def test_what_a_safe_file_cannot_hold_at_all_is_said_in_one_line(tmp_path: Path) -> None:
     people = table()[["income", "age"]]
     model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(people, labels(table()))
-    model.history_ = map(str, [])
+    model.history_ = memoryview(b"")
     recourse = Recourse.fit(model, people, desired="good")
     with pytest.raises(P2CError, match=r"cannot be kept in a safe file .* pickle=True") as found:
         recourse.save(tmp_path / "desk")
