@@ -411,10 +411,58 @@ def test_misuse_is_one_clear_line(model: Any, table: Any, keys: Any, message: st
     assert "\n" not in str(caught.value)
 
 
+def test_probabilities_that_are_none_are_one_clear_line() -> None:
+    class Raw:
+        classes_ = np.array([0, 1])
+
+        def predict(self, rows: pd.DataFrame) -> Any:
+            return (rows["income"] > 50).astype(int)
+
+        def predict_proba(self, rows: pd.DataFrame) -> Any:
+            return rows["income"] - 50.0
+
+    with pytest.raises(P2CError, match="expected a probability for each class") as found:
+        Recourse.fit(Raw(), loans(), desired=1)
+    assert "\n" not in str(found.value)
+
+
 def test_a_row_that_is_none_is_one_clear_line() -> None:
     recourse = Recourse.fit(lambda rows: rows["income"] >= 50, loans())
     with pytest.raises(P2CError, match="expected a row of 4 values, found 5"):
         recourse.plan(5)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 1e308, -1e308])
+@pytest.mark.parametrize("name", ["income", "share"])
+@pytest.mark.parametrize("read", [True, False])
+def test_a_number_that_nothing_can_be_reckoned_with_is_one_clear_line(
+    number: float, name: str, read: bool
+) -> None:
+    table = loans()[["income"]].assign(share=np.linspace(0, 1, 300))
+    wanted = table["income"] > 50
+    tree = DecisionTreeClassifier(max_depth=1).fit(table, wanted)
+    model = tree if read else lambda rows: rows["income"] > 50
+    recourse = Recourse.fit(model, table, desired=True)
+    with pytest.raises(P2CError, match=f"^{name}: ") as found:
+        recourse.plan({"income": 20, "share": 0.5, name: number})
+    assert "\n" not in str(found.value)
+    assert recourse.plan({"income": -(10**30), "share": 1e30}).verified
+
+
+def test_a_number_beyond_the_type_of_its_column_goes_to_the_model_as_it_is() -> None:
+    wide = loans()[["income", "age"]]
+    table = wide.astype("int8")
+    model = LogisticRegression().fit(table, wide["income"] + wide["age"] > 100)
+    recourse = Recourse.fit(model, table, desired=True, actions={"age": "fixed"})
+    assert recourse.plan({"income": 10, "age": 200}).status == "already"
+    assert recourse.plan({"income": -1_000, "age": 60}).verified
+
+
+def test_a_target_between_whole_numbers_goes_to_the_model_as_it_is() -> None:
+    table = loans()[["income"]]
+    asked = Asked(lambda rows: rows["income"] >= 50.5)
+    recourse = Recourse.fit(asked, table, features={"income": {"type": "float", "step": 0.5}})
+    assert end_of(recourse.plan({"income": 20})) == {"income": 50.5}
 
 
 def test_a_narrow_range_near_the_person_is_not_missed() -> None:

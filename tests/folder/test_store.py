@@ -280,6 +280,68 @@ def test_what_has_no_safe_format_is_kept_as_a_pickle_on_request_only(tmp_path: P
     assert again.plan(row).to_dict() == recourse.plan(row).to_dict()
 
 
+@pytest.mark.parametrize("gap", [0, -999])
+def test_the_number_that_xgboost_takes_for_a_missing_value_is_kept(
+    gap: int, tmp_path: Path
+) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    chance = np.random.default_rng(0)
+    people = pd.DataFrame({name: chance.integers(1, 7, 300) * 1.0 for name in ("a", "b")})
+    model = xgboost.XGBClassifier(n_estimators=10, max_depth=2, missing=gap, n_jobs=1)
+    model.fit(people, (people["a"] <= 2).astype(int))
+    keys = {"a": {"min": min(gap, 0), "step": 1}}
+    recourse = Recourse.fit(model, people, desired=1, features=keys, actions={"b": "fixed"})
+    recourse.save(tmp_path / "desk")
+    again = Recourse.load(tmp_path / "desk")
+    row = {"a": float(gap), "b": 3.0}
+    assert recourse.plan(row).status == "found"
+    assert again.plan(row).to_dict() == recourse.plan(row).to_dict()
+
+
+def test_what_a_librarys_own_file_leaves_out_is_noticed_and_kept_otherwise(tmp_path: Path) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    people = table()[["income", "Debt now", "age"]]
+    model = lightgbm.LGBMClassifier(
+        n_estimators=30,
+        verbose=-1,
+        n_jobs=1,
+        pred_early_stop=True,
+        pred_early_stop_freq=2,
+        pred_early_stop_margin=0.1,
+    ).fit(people, labels(table()))
+    recourse = Recourse.fit(model, people, desired="good", budget=200)
+    recourse.save(tmp_path / "desk")
+    assert not (tmp_path / "desk" / "model.txt").exists()
+    again = Recourse.load(tmp_path / "desk")
+    assert (again.decide(people) == recourse.decide(people)).all()
+
+
+def test_a_model_whose_file_answers_otherwise_is_not_saved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    people = table()[["income", "age"]]
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    other = RandomForestClassifier(5, max_depth=3, random_state=1)
+    recourse = Recourse.fit(forest.fit(people, labels(table())), people, desired="good")
+    other.fit(people, labels(table()))
+    dump = io.dump
+    monkeypatch.setattr(io, "dump", lambda model, path: dump(other, path))
+    with pytest.raises(P2CError, match="does not give the model's own answers") as found:
+        recourse.save(tmp_path / "desk")
+    assert "\n" not in str(found.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_safe_file_cannot_hold_at_all_is_said_in_one_line(tmp_path: Path) -> None:
+    people = table()[["income", "age"]]
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(people, labels(table()))
+    model.history_ = memoryview(b"")
+    recourse = Recourse.fit(model, people, desired="good")
+    with pytest.raises(P2CError, match=r"cannot be kept in a safe file .* pickle=True") as found:
+        recourse.save(tmp_path / "desk")
+    assert "\n" not in str(found.value)
+
+
 def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
     boosted: Path, tmp_path: Path
 ) -> None:

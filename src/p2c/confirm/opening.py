@@ -210,13 +210,18 @@ def standing_rules(program: str, goal: str) -> str:
 
 
 def _drawn_rows(spec: ProblemSpec) -> pd.DataFrame:
-    """Return rows over the domains of the features: one of all first values, one of all last, and others by chance."""
+    """Return rows over the domains of the features, by the model's columns."""
     assert spec.model is not None
+    return draw_states(spec).rename(columns=spec.model.columns)
+
+
+def draw_states(spec: ProblemSpec) -> pd.DataFrame:
+    """Return states over the domains of the features: one of all first values, one of all last, and others by chance."""
     features = build_theory(spec, model=UnopenedModel()).features
-    draw, columns = Random(spec.name), spec.model.columns
+    draw = Random(spec.name)
     return pd.DataFrame(
         {
-            columns.get(each.name, each.name): _far_and_near(each, draw)
+            each.name: _far_and_near(each, draw)
             if _is_bare(spec.features[each.name])
             else _drawn(each, draw)
             for each in features

@@ -25,6 +25,9 @@ MOST_ROWS = 5_000
 FLOOR = 0.02
 """Shares of the votes are kept this far from 0 and 1, so that their logarithms are finite."""
 
+FARTHEST = 1e30
+"""Numbers are taken for no larger, so that the single floats of a forest hold them, and a sum of them."""
+
 
 @dataclass(frozen=True)
 class Proxy:
@@ -65,4 +68,4 @@ def _numbers(table: pd.DataFrame, codes: Mapping[str, Mapping[str, int]]) -> NDA
         known = codes.get(str(name))
         values = column if known is None else column.astype(object).map(known)
         columns.append(pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan))
-    return np.column_stack(columns)
+    return np.asarray(np.clip(np.column_stack(columns), -FARTHEST, FARTHEST))

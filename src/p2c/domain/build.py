@@ -8,7 +8,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.cost import Norm
+from p2c.domain.cost import DEAREST, is_too_dear
 from p2c.domain.feature import Action, Feature, Grid, Kind, Points, Words, exact
 from p2c.errors import Fault, shorten, suggestion
 
@@ -48,7 +48,7 @@ def build_feature(
         bounded=bounded,
         **_as_given(spec),
     )
-    if is_too_dear(feature):
+    if range_is_too_dear(feature):
         key = "weight" if feature.scale is None else "scale"
         return None, [Fault(f"{place}.{key}", TOO_DEAR)]
     return feature, []
@@ -64,17 +64,14 @@ def _as_given(spec: FeatureSpec) -> dict[str, Any]:
     return {key: getattr(spec, key) for key in keys - READ}
 
 
-DEAREST = Fraction(10**300)
-"""What changes of one feature may cost at most under any norm, so that the costs of many are still numbers."""
 TOO_DEAR = f"a change over the whole range would cost more than {float(DEAREST):g}; expected a scale nearer to its range, or a smaller weight"
 
 
-def is_too_dear(feature: Feature) -> bool:
-    """Tell whether changes of a feature may cost more than the costs of many can add up to, under some norm."""
+def range_is_too_dear(feature: Feature) -> bool:
+    """Tell whether changes of a feature within its range may cost more than is told."""
     times = feature.domain.size if feature.moves else 1
     far = (exact(feature.maximum) - exact(feature.minimum)) / feature.divisor
-    most = (times * max(far, Fraction(1))) ** max(norm.power for norm in Norm)
-    return exact(feature.weight) * most > DEAREST
+    return is_too_dear(feature, times * max(far, Fraction(1)))
 
 
 def _words(spec: WordsSpec) -> Words:

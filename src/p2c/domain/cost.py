@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Feature, Value
 
+DEAREST = Fraction(10**300)
+"""What changes of one feature may cost at most under any norm, so that the costs of many are still numbers."""
+
 Length = TypeVar("Length", int, float, Fraction, "NDArray[np.float64]")
 Share = TypeVar("Share", float, Fraction)
 
@@ -88,3 +91,9 @@ class Norm(Enum):
     def root(self, total: float | Fraction) -> float:
         """Return the cost that a sum of weighted shares stands for."""
         return math.sqrt(total) if self.power == 2 else float(total) ** (1 / self.power)
+
+
+def is_too_dear(feature: Feature, far: Fraction) -> bool:
+    """Tell whether changes of a feature that go so far may cost more than the costs of many can add up to, under some norm."""
+    most = max(far, Fraction(1)) ** max(norm.power for norm in Norm)
+    return exact(feature.weight) * most > DEAREST

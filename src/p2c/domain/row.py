@@ -6,7 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import Feature, Kind, Value, exact
+from p2c.domain.cost import is_too_dear
+from p2c.domain.feature import Feature, Kind, Value, exact, is_finite
 from p2c.errors import Fault, RowError, shown, suggestion
 
 if TYPE_CHECKING:
@@ -108,13 +109,26 @@ def _number(feature: Feature, value: object) -> int | float:
         raise ValueError(f"{expected}, found {value}")
     if feature.kind is Kind.INT and value != int(value):
         raise ValueError(f"{expected}, found {float(value)}")
+    if (feature.kept or not feature.bounded) and not is_finite(value):
+        raise ValueError(f"{expected} that a float can hold, found {shown(value)}")
     if feature.kept:
         return value
     low, high = feature.span
     if not exact(low) <= exact(value) <= exact(high):
         own = shown(int(value) if feature.kind is Kind.INT else value)
         raise ValueError(f"{own} is outside its range, {low} to {high}")
+    if not feature.minimum <= value <= feature.maximum and _is_too_far(feature, value):
+        raise ValueError(
+            f"{shown(value)} is too far from its range, {feature.minimum} to {feature.maximum}, to tell what a change costs"
+        )
     return int(value) if feature.kind is Kind.INT else float(value)
+
+
+def _is_too_far(feature: Feature, value: int | float) -> bool:
+    """Tell whether it may cost more than is told to come from a number to the values of a feature."""
+    ends = exact(feature.minimum), exact(feature.maximum)
+    far = max(abs(exact(value) - end) for end in ends) / feature.divisor
+    return is_too_dear(feature, far)
 
 
 def _plain(raw: Any) -> Any:

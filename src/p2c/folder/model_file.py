@@ -6,14 +6,18 @@ import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from p2c.errors import MissingExtra, P2CError
+from p2c.errors import MissingExtra, P2CError, one_line
 from p2c.learn.model.asking import same
 from p2c.learn.model.onnx_model import copy_graph
 from p2c.learn.model.stored import PICKLES, untrusted_types
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    Writer = Callable[[Any, Path, Any], "StoredModel"]
 
 STEM = "model"
 
@@ -25,46 +29,60 @@ class StoredModel(NamedTuple):
     desired: Any
 
 
-def store_model(
-    model: Any, folder: Path, *, desired: Any, origin: Path | None = None, pickle: bool = False
-) -> StoredModel:
-    """Write a model into a folder; `origin` is the file that it was opened from, which is then copied as it is."""
-    if origin is not None:
-        if origin.suffix.lower() in PICKLES and not pickle:
-            raise P2CError(
-                f"{origin}: a pickle, which can run any code as it is opened, is kept only on request"
-            )
-        name = f"{STEM}{origin.suffix.lower()}"
-        copy = copy_graph if origin.suffix.lower() == ".onnx" else shutil.copyfile
-        copy(origin, folder / name)
-        return StoredModel(name, desired)
+def copy_model(origin: Path, folder: Path, *, desired: Any, pickle: bool = False) -> StoredModel:
+    """Copy the file that a model was opened from into a folder, as it is."""
+    kind = origin.suffix.lower()
+    if kind in PICKLES and not pickle:
+        raise P2CError(
+            f"{origin}: a pickle, which can run any code as it is opened, is kept only on request"
+        )
+    copy = copy_graph if kind == ".onnx" else shutil.copyfile
+    copy(origin, folder / f"{STEM}{kind}")
+    return StoredModel(f"{STEM}{kind}", desired)
+
+
+def writers(model: Any, *, pickle: bool = False) -> tuple[Writer, ...]:
+    """Return the ways to write a model into a folder, the best first: its library's own format, then skops or a pickle.
+
+    What a library's own format keeps is for the library to say: whoever writes it tries what was written.
+    """
     kinds = {each.__name__ for each in type(model).__mro__}
-    if "XGBClassifier" in kinds:
-        model.save_model(folder / f"{STEM}.ubj")
-        return StoredModel(f"{STEM}.ubj", desired)
-    if "CatBoostClassifier" in kinds:
-        model.save_model(str(folder / f"{STEM}.cbm"))
-        return StoredModel(f"{STEM}.cbm", desired)
-    if kinds & {"LGBMClassifier", "LightGBMFile"}:
-        model.booster_.save_model(str(folder / f"{STEM}.txt"))
-        # Its own file counts the classes.
-        places = [same(each, desired) for each in np.asarray(model.classes_)]
-        return StoredModel(f"{STEM}.txt", places.index(True))
-    return _store_object(model, folder, desired, pickle=pickle)
+    own = tuple(write for name, write in OWN_FORMATS.items() if name in kinds)
+    if "XGBClassifier" in kinds and not pd.isna(model.missing):
+        # Its own file leaves out which number stands for a missing value; no row that is tried need have it.
+        own = ()
+    return (*own, _write_pickle if pickle else _write_skops)
 
 
-def _store_object(model: Any, folder: Path, desired: Any, *, pickle: bool) -> StoredModel:
-    if pickle:
-        import joblib
+def _write_xgboost(model: Any, folder: Path, desired: Any) -> StoredModel:
+    model.save_model(folder / f"{STEM}.ubj")
+    return StoredModel(f"{STEM}.ubj", desired)
 
-        try:
-            joblib.dump(model, folder / f"{STEM}.joblib")
-        except Exception as error:
-            # What is inside decides what can go wrong: a function of a session, an open file.
-            raise P2CError(
-                f"the model cannot be pickled: {type(error).__name__}: {error}"
-            ) from None
-        return StoredModel(f"{STEM}.joblib", desired)
+
+def _write_catboost(model: Any, folder: Path, desired: Any) -> StoredModel:
+    model.save_model(str(folder / f"{STEM}.cbm"))
+    return StoredModel(f"{STEM}.cbm", desired)
+
+
+def _write_lightgbm(model: Any, folder: Path, desired: Any) -> StoredModel:
+    """Write LightGBM's text, in which the classes are counted."""
+    model.booster_.save_model(str(folder / f"{STEM}.txt"))
+    places = [same(each, desired) for each in np.asarray(model.classes_)]
+    return StoredModel(f"{STEM}.txt", places.index(True))
+
+
+def _write_pickle(model: Any, folder: Path, desired: Any) -> StoredModel:
+    import joblib
+
+    try:
+        joblib.dump(model, folder / f"{STEM}.joblib")
+    except Exception as error:
+        # What is inside decides what can go wrong: a function of a session, an open file.
+        raise P2CError(f"the model cannot be pickled: {_reason(error)}") from None
+    return StoredModel(f"{STEM}.joblib", desired)
+
+
+def _write_skops(model: Any, folder: Path, desired: Any) -> StoredModel:
     if not hasattr(model, "get_params"):
         raise P2CError(
             f"a {type(model).__name__} has no safe format of its own: give a model of scikit-learn, XGBoost, LightGBM"
@@ -75,7 +93,13 @@ def _store_object(model: Any, folder: Path, desired: Any, *, pickle: bool) -> St
     except ImportError as error:
         raise MissingExtra("skops", extra="skops") from error
     path = folder / f"{STEM}.skops"
-    io.dump(model, path)
+    try:
+        io.dump(model, path)
+    except Exception as error:
+        # What is inside decides what can go wrong: a type of compiled code, a function.
+        raise P2CError(
+            f"a {type(model).__name__} cannot be kept in a safe file ({_reason(error)}): keep it as a pickle with pickle=True"
+        ) from None
     unknown = untrusted_types(path)
     if unknown:
         path.unlink()
@@ -83,3 +107,16 @@ def _store_object(model: Any, folder: Path, desired: Any, *, pickle: bool) -> St
             f"the model holds {', '.join(unknown)}, which a safe file cannot: keep it as a pickle with pickle=True"
         )
     return StoredModel(path.name, desired)
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {one_line(error)}"
+
+
+OWN_FORMATS: dict[str, Writer] = {
+    "XGBClassifier": _write_xgboost,
+    "CatBoostClassifier": _write_catboost,
+    "LGBMClassifier": _write_lightgbm,
+    "LightGBMFile": _write_lightgbm,
+}
+"""What writes a model in its library's own format, by the class that it is of."""

@@ -30,20 +30,23 @@ from p2c.folder.manifest import (
     read_manifest,
     refuse_changed,
 )
-from p2c.folder.model_file import StoredModel, store_model
+from p2c.folder.model_file import StoredModel, copy_model, writers
 from p2c.folder.sample import read_sample, write_sample
+from p2c.folder.stored_answers import stored_difference
 from p2c.learn.tables.view import as_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from p2c.confirm.decider import Decider
     from p2c.domain.spec import ProblemSpec, Trust
+    from p2c.folder.sample import SampleColumn
 
 TRIED = 5_000
-"""How many of the kept rows are put to what is read of the model when a folder is opened, besides made-up ones."""
+"""How many of the kept rows are put to a model as it is saved, and to what is read of it as it is opened, besides made-up ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,17 +92,23 @@ def save_folder(
     except OSError as error:
         raise P2CError(f"{folder}: cannot be written: {error.strerror}") from None
     try:
-        stored = store_model(
-            fitted.model,
-            made,
-            desired=decider.source.desired,
-            origin=fitted.origin,
-            pickle=pickle,
+        columns = write_sample(as_frame(fitted.rows), made / SAMPLE)
+
+        def state(stored: StoredModel) -> None:
+            table = _model_table(stored, fitted, decider)
+            text = problem_to_toml(_with_model(keys, table), remarks)
+            (made / PROBLEM).write_text(text, encoding="utf-8")
+
+        if fitted.origin is None:
+            sample = _tried_rows(read_sample(made / SAMPLE, columns), decider)
+            stored = _store_tried(made, fitted, decider, sample=sample, state=state, pickle=pickle)
+        else:
+            desired = decider.source.desired
+            stored = copy_model(fitted.origin, made, desired=desired, pickle=pickle)
+            state(stored)
+        manifest = _described(
+            made, fitted, decider, file=stored.file, columns=columns, extraction=extraction
         )
-        table = _model_table(stored, fitted, decider)
-        text = problem_to_toml(_with_model(keys, table), remarks)
-        (made / PROBLEM).write_text(text, encoding="utf-8")
-        manifest = _described(made, fitted, decider, stored.file, extraction)
         (made / MANIFEST).write_text(manifest.sealed().text(), encoding="utf-8")
         made.chmod(0o755)
         if folder.exists():
@@ -109,6 +118,37 @@ def save_folder(
         raise P2CError(f"{folder}: cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _store_tried(
+    folder: Path,
+    fitted: Fitted,
+    decider: Decider,
+    *,
+    sample: Any,
+    state: Callable[[StoredModel], None],
+    pickle: bool,
+) -> StoredModel:
+    """Write a model in the first format that gives its answers again; `state` writes the problem around it."""
+    rows = fitted.rows[:TRIED]
+    for write in writers(fitted.model, pickle=pickle):
+        stored = write(fitted.model, folder, decider.source.desired)
+        state(stored)
+        spec = load_spec(folder / PROBLEM)
+        difference = stored_difference(spec, folder, decider, rows=rows, sample=sample)
+        if not difference:
+            return stored
+        (folder / stored.file).unlink()
+    told = "" if pickle else "; a pickle may: pickle=True"
+    raise P2CError(
+        f"{stored.file} does not give the model's own answers when it is opened again: {difference}{told}"
+    )
+
+
+def _tried_rows(rows: pd.DataFrame, decider: Decider) -> Any:
+    """Return the rows on which a stored model is tried, a frame or an array as the model has it."""
+    tried = rows.head(TRIED)
+    return tried if decider.source.view.framed else tried.to_numpy()
 
 
 def _model_table(stored: StoredModel, fitted: Fitted, decider: Decider) -> dict[str, Any]:
@@ -135,12 +175,13 @@ def _described(
     folder: Path,
     fitted: Fitted,
     decider: Decider,
+    *,
     file: str,
+    columns: tuple[SampleColumn, ...],
     extraction: Mapping[str, Any] | None,
 ) -> Manifest:
-    """Write the rows and the rules that stand in, and return what the manifest says of all."""
+    """Write the rules that stand in, and return what the manifest says of all."""
     source, rows = decider.source, as_frame(fitted.rows)
-    columns = write_sample(rows, folder / SAMPLE)
     if decider.stand_in:
         (folder / STAND_IN).write_text(decider.stand_in, encoding="utf-8")
     assert source.model is not None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import ValidationError
 
-from p2c.domain.build import TOO_DEAR, is_too_dear
+from p2c.domain.build import TOO_DEAR, range_is_too_dear
 from p2c.domain.feature import Action, Grid, Points, exact
 from p2c.domain.keys import SpecNumber, SpecValue, Weight  # noqa: TC001 - pydantic needs them
 from p2c.domain.spec import Table, fault_of, shown_kind
@@ -107,7 +107,7 @@ def _restricted(theory: Theory, feature: Feature, restriction: Restriction) -> F
     elif "moves" in lifted:
         found["moves"] = None
     changed = replace(feature, **found)
-    if is_too_dear(changed):
+    if range_is_too_dear(changed):
         raise ValueError(TOO_DEAR)
     return changed
 

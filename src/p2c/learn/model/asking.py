@@ -128,9 +128,8 @@ def decision(model: Any, wanted: Any, threshold: float | None, rows: Any) -> Mas
     if threshold is None:
         return equals(_labels(model.predict, _as_it_is, rows), wanted)
     place = [same(each, wanted) for each in known_classes(model)].index(True)
-    return np.asarray(
-        _told(model.predict_proba, _as_it_is, rows, dtype=float)[:, place] >= threshold
-    )
+    shares = _told(partial(_shares, model), _as_it_is, rows, dtype=float)
+    return np.asarray(shares[:, place] >= threshold)
 
 
 def _as_it_is(rows: Any) -> Any:
@@ -169,7 +168,19 @@ def _chances(model: Any, place: int, threshold: float | None) -> Weighing:
             return _beside(shares[:, place], 0.5 if threshold is None else threshold)
         return _beside(shares[:, place], np.delete(shares, place, axis=1).max(axis=1))
 
-    return Weighing(model.predict_proba, partial(_margin, place=place, threshold=threshold), told)
+    return Weighing(
+        partial(_shares, model), partial(_margin, place=place, threshold=threshold), told
+    )
+
+
+def _shares(model: Any, rows: Any) -> Any:
+    """Return the probabilities that a model tells; with an objective of one's own, libraries tell something else."""
+    told = model.predict_proba(rows)
+    if np.ndim(told) != 2:
+        raise P2CError(
+            "predict_proba() gave one number for each row: expected a probability for each class"
+        )
+    return told
 
 
 def _far(place: int, distances: Scores) -> Scores:

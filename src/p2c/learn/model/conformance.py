@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from p2c.errors import P2CError
 from p2c.learn.model.additive import ACCEPTED, UNSURE
 
 if TYPE_CHECKING:
@@ -69,10 +70,8 @@ def compare(
     seed: int = 0,
 ) -> Conformance:
     """Put the same rows to what was read and to the model."""
-    generator = np.random.default_rng(seed)
     rows = bench.frame
-    random = _random_rows(bench, missing, generator)
-    near = _near_rows(score, bench, generator)
+    random, near = made_up_rows(bench, score, missing=missing, seed=seed)
     unsure = wrong = off = 0
     example = ""
     for frame in (rows, random, near):
@@ -88,8 +87,30 @@ def compare(
             off + int(apart.sum()),
         )
         if not example and (differs | apart).any():
-            example = _shown(frame.iloc[int(np.flatnonzero(differs | apart)[0])])
+            example = show_row(frame.iloc[int(np.flatnonzero(differs | apart)[0])])
     return Conformance(len(rows), len(random), len(near), unsure, wrong, off, example)
+
+
+def made_up_rows(
+    bench: Bench, score: AdditiveScore | None, *, missing: Sequence[bool], seed: int = 0
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return rows over the ranges and categories of a table and, where cuts are known, rows on both sides of each."""
+    generator = np.random.default_rng(seed)
+    random = _random_rows(bench, missing, generator)
+    if score is None:
+        return random, bench.frame.head(0)
+    return random, _near_rows(score, bench, generator)
+
+
+def takes_missing(asked: AskedModel, bench: Bench, place: int) -> bool:
+    """Tell whether the model answers about a row that lacks a feature."""
+    values: list[Any] = [None] * len(bench.view.columns)
+    values[place] = [bench.gap(place)]
+    try:
+        asked.answer(bench.vary(values))
+    except P2CError:
+        return False
+    return True
 
 
 def _apart(
@@ -108,7 +129,8 @@ def _apart(
     return apart
 
 
-def _shown(row: pd.Series) -> str:
+def show_row(row: pd.Series) -> str:
+    """Return a row as text, to be named as an example."""
     return ", ".join(f"{name}={value!r}" for name, value in row.to_dict().items())
 
 

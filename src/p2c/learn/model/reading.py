@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.errors import P2CError, one_line
+from p2c.errors import one_line
 from p2c.learn.model.asking import open_model, same, shaper, trained_names
-from p2c.learn.model.conformance import Conformance, compare
+from p2c.learn.model.conformance import Conformance, compare, takes_missing
 from p2c.learn.model.cutoff import Cutoff, find_cutoff
 from p2c.learn.model.encoded import EncodedModel, encoded_model
 from p2c.learn.model.lowering import lower
 from p2c.learn.model.parts import Sum, Unreadable
 from p2c.learn.model.readers import read_parts
-from p2c.learn.model.stages import Bench, Stage, first_stage
+from p2c.learn.model.stages import Stage, first_stage
 from p2c.learn.tables.view import as_frame, view_of
 
 if TYPE_CHECKING:
@@ -139,19 +139,8 @@ def _open(
     places = [place for place, each in enumerate(parts.classes) if same(each, asked.desired)]
     if not places:
         raise Unreadable(f"the model has no class {asked.desired!r}")
-    missing = [_takes_missing(asked, stage.bench, place) for place in range(len(view.columns))]
+    missing = [takes_missing(asked, stage.bench, place) for place in range(len(view.columns))]
     return _Opened(parts, stage, find_cutoff(parts, places[0], threshold), tuple(missing))
-
-
-def _takes_missing(asked: AskedModel, bench: Bench, place: int) -> bool:
-    """Tell whether the model answers about a row that lacks a feature."""
-    values: list[Any] = [None] * len(bench.view.columns)
-    values[place] = [bench.gap(place)]
-    try:
-        asked.answer(bench.vary(values))
-    except P2CError:
-        return False
-    return True
 
 
 def _own_scores(

@@ -268,14 +268,19 @@ def _table(columns: dict[Any, pd.Series | np.ndarray]) -> pd.DataFrame:
 
 
 def _column(cells: list[Any], dtype: Any) -> pd.Series | np.ndarray:
-    """Return cells as the type that the table has, where they fit it."""
+    """Return cells as the type that the table has, where they fit it; numbers stay wider where whole ones cannot hold them."""
     fitting = FITTING.get(dtype.kind) if isinstance(dtype, np.dtype) else None
-    if fitting and all(
+    plain = fitting and all(
         issubclass(each, fitting) and each is not bool for each in set(map(type, cells))
-    ):
-        return np.array(cells, dtype=dtype)
+    )
     try:
-        typed = pd.Series(cells).astype(dtype)
+        if plain:
+            return np.array(cells, dtype=dtype)
+        wide = pd.Series(cells)
+        typed = wide.astype(dtype)
+    except OverflowError:
+        return pd.Series(cells, dtype=np.float64)
     except (TypeError, ValueError):
         return pd.Series(cells)
-    return typed
+    cut = pd.api.types.is_integer_dtype(dtype) and pd.api.types.is_float_dtype(wide.dtype)
+    return wide if cut and (typed != wide).any() else typed
