@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -96,6 +98,18 @@ def test_a_row_that_does_not_fit_is_invalid_and_stops_nobody(desk: Path, tmp_pat
     found = pq.read_table(tmp_path / "out").to_pylist()
     assert [line["status"] == "invalid" for line in found] == [False, True, False, False]
     assert "astronaut" in found[1]["message"]
+
+
+def test_threads_of_a_models_library_keep_no_worker_waiting(tmp_path: Path) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    rows = pd.DataFrame({"a": range(60), "b": [each % 7 for each in range(60)]})
+    model = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=3, n_jobs=2, verbose=-1)
+    Recourse.fit(model.fit(rows, rows.a > 30), rows, desired=True).save(tmp_path / "desk")
+    rows.to_csv(tmp_path / "people.csv", index=False)
+    command = [sys.executable, "-m", "p2c", "batch", "desk", "people.csv", "out", "--workers", "2"]
+    done = subprocess.run(command, cwd=tmp_path, timeout=300, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert pq.read_table(tmp_path / "out").num_rows == 60
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,16 @@ def test_a_hard_question_does_not_block_an_easy_one() -> None:
     with_pool(2, 0, story)
 
 
+def test_every_solver_reads_a_new_problem_where_all_are_free() -> None:
+    async def story(pool: SolverPool) -> None:
+        while len(pool._warm) < 4:  # three, and the spare one
+            await asyncio.sleep(0.05)
+        await asyncio.wait_for(pool.greet(Question("greet", "new", KEYS, {"row": JOHN})), 60)
+        assert all("new" in each.known for each in pool._warm)
+
+    with_pool(3, 0, story)
+
+
 def test_questions_past_the_bound_are_refused_and_room_comes_back() -> None:
     async def story(pool: SolverPool) -> None:
         hard = question("nearest", **ENDLESS)

@@ -59,8 +59,10 @@ def here(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
 @contextmanager
 def processes(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
     """Make parts in some processes of this machine, which start while the input is read through."""
-    prepare(work)
-    context = multiprocessing.get_context(_start_method())
+    method = _start_method(work)
+    if method == "fork":
+        prepare(work)
+    context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_settle_down) as pool:
         for _ in range(workers):
             pool.submit(prepare, work)
@@ -92,12 +94,14 @@ def _share_out(
         wait([future for future in running if not future.cancel()])
 
 
-def _start_method() -> Literal["fork", "spawn"]:
+def _start_method(work: Work) -> Literal["fork", "spawn"]:
     """Return how processes start: as copies of this one where that is safe, for they need not read anything again.
 
-    It is on Linux, as long as no other thread of Python may hold a lock; those of pyarrow and numpy care for themselves.
+    It is on Linux, as long as no other thread may hold a lock: none of Python's, and none that a model's library has begun
+    (a copy waits for OpenMP's threads forever). Those of pyarrow and numpy care for themselves.
     """
-    return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
+    safe = sys.platform == "linux" and threading.active_count() == 1 and not work.has_model
+    return "fork" if safe else "spawn"
 
 
 def _settle_down() -> None:

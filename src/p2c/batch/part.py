@@ -54,6 +54,11 @@ class Work:
     target: Path
     reasons: Catalogue | None = None
 
+    @property
+    def has_model(self) -> bool:
+        """Tell whether a model decides."""
+        return "model" in json.loads(self.problem)
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

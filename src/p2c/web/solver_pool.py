@@ -212,10 +212,11 @@ class SolverPool:
     async def greet(self, question: Question) -> None:
         """Have every solver read a problem, one after the other, so that the others go on answering meanwhile."""
         while cold := [each for each in self._warm if question.digest not in each.known]:
-            if all(each.spare for each in cold):
+            due = next((each for each in cold if not each.spare), None)
+            if due is None:
                 solver = self._waiting_line.take_spare()
             else:
-                solver = await self._waiting_line.take(slow=True)
+                solver = await self._waiting_line.take(slow=True, known=due)
             if solver is not None and question.digest not in solver.known:
                 _read(await self._asked(solver, question, OPENING, budget=None))
                 continue
