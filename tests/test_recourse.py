@@ -275,6 +275,28 @@ def test_names_that_rules_cannot_have_are_still_the_users_names() -> None:
         Recourse.fit(lambda rows: rows["debt"] > 5, table, actions={"dept": "fixed"})
 
 
+def test_a_column_called_as_the_models_decision_is_still_the_users(tmp_path: Path) -> None:
+    table = loans()[["income", "age"]].rename(columns={"income": "accepted"})
+    model = DecisionTreeClassifier(max_depth=1).fit(table, table["accepted"] > 50)
+    recourse = Recourse.fit(model, table, desired=True)
+    row = {"accepted": 20, "age": 40}
+    assert end_of(recourse.plan(row)) == {"accepted_2": 51, "age": 40}
+    recourse.save(tmp_path / "desk")
+    assert Recourse.load(tmp_path / "desk").plan(row).to_dict() == recourse.plan(row).to_dict()
+    assert 'accepted_2 = "accepted"' in (tmp_path / "desk" / "problem.toml").read_text()
+
+
+def test_values_that_are_named_stand_in_for_the_range_of_the_data() -> None:
+    def model(rows: pd.DataFrame) -> Any:
+        return rows["income"] >= 50
+
+    table = loans()[["income", "job"]]
+    named = Recourse.fit(model, table, features={"income": {"values": [20, 55, 90]}})
+    assert end_of(named.plan({"income": 20, "job": "cook"})) == {"income": 55, "job": "cook"}
+    with pytest.raises(P2CError, match="give either 'values' or"):
+        Recourse.fit(model, table, features={"income": {"values": [1], "max": 9}})
+
+
 def test_a_row_comes_in_any_shape() -> None:
     values = np.random.default_rng(0).integers(0, 50, (200, 2))
     model = LogisticRegression().fit(values, values[:, 0] > 30)
