@@ -222,6 +222,17 @@ def test_the_nearest_plans_end_apart_and_are_all_confirmed() -> None:
     assert all(each.verified and accepted(model, end_of(each)) for each in found)
 
 
+def test_how_many_is_asked_for_alike_by_a_recourse_and_a_problem() -> None:
+    recourse = Recourse.fit(lambda rows: rows["income"] >= 50, loans()[["income"]])
+    assert recourse.judged is not None
+    doors: tuple[Any, ...] = (recourse, recourse.judged)
+    for door in doors:
+        assert len(door.nearest({"income": 20}, np.int64(2))) == 2
+        for wrong in (True, 0, 2.0, "2"):
+            with pytest.raises(P2CError, match="k: expected a whole number from 1 on"):
+                door.nearest({"income": 20}, wrong)
+
+
 def test_a_threshold_on_the_probability_is_reached() -> None:
     table = loans()[["income", "debt"]]
     model = LogisticRegression(max_iter=2_000).fit(table, table["income"] - table["debt"] > 30)
@@ -414,6 +425,10 @@ NAMED = loans().assign(odd=ODD)
             "classes are 'no', 'yes'",
         ),
         (lambda rows: rows["age"] > 30, loans(), {"budget": 0}, "budget: expected"),
+        (lambda rows: rows["age"] > 30, loans(), {"budget": True}, "budget: expected a whole"),
+        (lambda rows: rows["age"] > 30, loans(), {"seed": "a"}, "seed: expected a whole number"),
+        (lambda rows: rows["age"] > 30, loans(), {"seed": -1}, "seed: expected a whole number"),
+        (lambda rows: rows["age"] > 30, loans(), {"trust": 5}, "trust: expected 'pickle'"),
         (lambda rows: rows["age"] > 30, loans(), {"causal": 5}, "causal: expected rules"),
         (lambda rows: rows["age"] > 30, loans(), {"threshold": 2}, "threshold: expected"),
         (lambda rows: rows["age"] > 30, loans(), {"features": {"age": 5}}, "keys for 'age'"),

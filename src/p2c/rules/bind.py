@@ -40,7 +40,8 @@ def build_theory(
     text, place = spec.placed("rules"), spec.rules_file or "rules"
     program = _parsed(text, place, faults)
     features = _features(spec, program, faults)
-    if model is not None and features.pop(ACCEPTED.predicate, None):
+    if model is not None and ACCEPTED.predicate in features:
+        del features[ACCEPTED.predicate]
         faults.append(Fault(f"features.{ACCEPTED.predicate}", NAME_TAKEN))
     faulty = spec.features.keys() - features.keys()
     given = {ACCEPTED} if model is not None else set()
