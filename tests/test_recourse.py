@@ -222,6 +222,17 @@ def test_the_nearest_plans_end_apart_and_are_all_confirmed() -> None:
     assert all(each.verified and accepted(model, end_of(each)) for each in found)
 
 
+def test_how_many_is_asked_for_alike_by_a_recourse_and_a_problem() -> None:
+    recourse = Recourse.fit(lambda rows: rows["income"] >= 50, loans()[["income"]])
+    assert recourse.judged is not None
+    doors: tuple[Any, ...] = (recourse, recourse.judged)
+    for door in doors:
+        assert len(door.nearest({"income": 20}, np.int64(2))) == 2
+        for wrong in (True, 0, 2.0, "2"):
+            with pytest.raises(P2CError, match="k: expected a whole number from 1 on"):
+                door.nearest({"income": 20}, wrong)
+
+
 def test_a_threshold_on_the_probability_is_reached() -> None:
     table = loans()[["income", "debt"]]
     model = LogisticRegression(max_iter=2_000).fit(table, table["income"] - table["debt"] > 30)
@@ -273,6 +284,28 @@ def test_names_that_rules_cannot_have_are_still_the_users_names() -> None:
     assert end_of(confirmed)["annual_income"] == 50
     with pytest.raises(P2CError, match="did you mean 'debt'"):
         Recourse.fit(lambda rows: rows["debt"] > 5, table, actions={"dept": "fixed"})
+
+
+def test_a_column_called_as_the_models_decision_is_still_the_users(tmp_path: Path) -> None:
+    table = loans()[["income", "age"]].rename(columns={"income": "accepted"})
+    model = DecisionTreeClassifier(max_depth=1).fit(table, table["accepted"] > 50)
+    recourse = Recourse.fit(model, table, desired=True)
+    row = {"accepted": 20, "age": 40}
+    assert end_of(recourse.plan(row)) == {"accepted_2": 51, "age": 40}
+    recourse.save(tmp_path / "desk")
+    assert Recourse.load(tmp_path / "desk").plan(row).to_dict() == recourse.plan(row).to_dict()
+    assert 'accepted_2 = "accepted"' in (tmp_path / "desk" / "problem.toml").read_text()
+
+
+def test_values_that_are_named_stand_in_for_the_range_of_the_data() -> None:
+    def model(rows: pd.DataFrame) -> Any:
+        return rows["income"] >= 50
+
+    table = loans()[["income", "job"]]
+    named = Recourse.fit(model, table, features={"income": {"values": [20, 55, 90]}})
+    assert end_of(named.plan({"income": 20, "job": "cook"})) == {"income": 55, "job": "cook"}
+    with pytest.raises(P2CError, match="give either 'values' or"):
+        Recourse.fit(model, table, features={"income": {"values": [1], "max": 9}})
 
 
 def test_a_row_comes_in_any_shape() -> None:
@@ -392,6 +425,10 @@ NAMED = loans().assign(odd=ODD)
             "classes are 'no', 'yes'",
         ),
         (lambda rows: rows["age"] > 30, loans(), {"budget": 0}, "budget: expected"),
+        (lambda rows: rows["age"] > 30, loans(), {"budget": True}, "budget: expected a whole"),
+        (lambda rows: rows["age"] > 30, loans(), {"seed": "a"}, "seed: expected a whole number"),
+        (lambda rows: rows["age"] > 30, loans(), {"seed": -1}, "seed: expected a whole number"),
+        (lambda rows: rows["age"] > 30, loans(), {"trust": 5}, "trust: expected 'pickle'"),
         (lambda rows: rows["age"] > 30, loans(), {"causal": 5}, "causal: expected rules"),
         (lambda rows: rows["age"] > 30, loans(), {"threshold": 2}, "threshold: expected"),
         (lambda rows: rows["age"] > 30, loans(), {"features": {"age": 5}}, "keys for 'age'"),

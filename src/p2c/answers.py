@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
-from operator import index
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.overrides import OVERRIDES
+from p2c.domain.overrides import OVERRIDES, whole_number
 from p2c.errors import Fault, P2CError, PlanError
 from p2c.plan.nearest import Distinct
 from p2c.plan.rendered import Plans
@@ -73,9 +72,7 @@ def nearest(
     kinds = [each.value for each in Distinct]
     if distinct not in kinds:
         raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-    if not hasattr(k, "__index__") or isinstance(k, bool) or k < 1:
-        raise P2CError(f"k: expected a whole number above 0, found {k!r}")
-    k, kind = index(k), Distinct(distinct)
+    k, kind = whole_number("k", k, least=1), Distinct(distinct)
     if problem.decider is not None:
         answers = confirmed(problem, row, k, policy, distinct=kind, state=state)
         return Plans(each.plan for each in answers if each.status != "infeasible")

@@ -15,8 +15,8 @@ from p2c.confirm.opening import standing_rules
 from p2c.confirm.result import VerifiedPlan
 from p2c.confirm.table import as_table, plan_lines
 from p2c.confirm.trial_values import choose_values, sample_values
-from p2c.domain.overrides import refuse_unknown
-from p2c.domain.spec import BY_MODEL, ProblemSpec
+from p2c.domain.overrides import refuse_unknown, whole_number
+from p2c.domain.spec import BY_MODEL, ProblemSpec, Trust
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, counted
 from p2c.explain.model_reasons import Reasons
@@ -42,13 +42,12 @@ from p2c.rules.render import render_rule
 from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
 
     from p2c.audit.audit import Audit
     from p2c.confirm.trial_values import TrialValues
-    from p2c.domain.spec import Trust
     from p2c.learn.extract.source import Source
     from p2c.plan.check.validate import Verdict
     from p2c.plan.outcome import Plan
@@ -129,7 +128,7 @@ class Recourse:
         features: Mapping[Any, Mapping[str, Any]] | None = None,
         budget: int = 2_000,
         seed: int = 0,
-        trust: Trust | None = None,
+        trust: Trust | str | Iterable[str] | None = None,
         **keys: Any,
     ) -> Recourse:
         """Read or learn the rules of a model and describe the features from its data.
@@ -147,7 +146,8 @@ class Recourse:
             features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
             budget: About how many rows the model may be asked for one person.
             seed: What chance is drawn from.
-            trust: What of a stored model may be opened that could run code; nothing, by default.
+            trust: What of a stored model may be opened that could run code: "pickle", or names of types in a skops file;
+                nothing, by default.
             **keys: Keys of the problem: `name`, `norm`, `exceptions`, `effects`, `minimize`, `goal`, `source`, `lint`, and
                 `law`, which is the problem's `causal`. The goal is `accepted(X)`, what the model accepts, unless it says more.
 
@@ -158,15 +158,16 @@ class Recourse:
         <Recourse 'recourse': 2 features, model read, plans are proved>
         """
         refuse_unknown(keys, [*KEYS, *(Recourse.fit.__kwdefaults__ or {})])
-        if not isinstance(budget, int) or budget < 1:
-            raise P2CError(f"budget: expected a whole number above 0, found {budget!r}")
+        budget = whole_number("budget", budget, least=1)
+        seed = whole_number("seed", seed, least=0)
+        trusted = Trust.of(trust)
         given: object = causal
         if not isinstance(given, str | Review | None):
             kind = type(given).__name__
             raise P2CError(f"causal: expected rules as text or a review, found a {kind}")
         X = as_frame(X) if by_name(X) else X
         origin = model_file(Path(model)) if is_mlflow_folder(model) else None
-        model = model if origin is None else load_model(origin, as_frame(X), trust)
+        model = model if origin is None else load_model(origin, as_frame(X), trusted)
         source = read_source(model, X, desired=desired, threshold=threshold)
         if "law" in keys:
             keys["causal"] = keys.pop("law")
@@ -254,21 +255,24 @@ class Recourse:
         )
 
     @classmethod
-    def load(cls, folder: str | Path, *, trust: Trust | None = None) -> Recourse:
+    def load(
+        cls, folder: str | Path, *, trust: Trust | str | Iterable[str] | None = None
+    ) -> Recourse:
         """Return what was saved in a folder, to the same answers.
 
         A changed file, a forged manifest, and a model that decides otherwise than it did are refused.
 
         Args:
             folder: What `save` or `p2c fit` wrote.
-            trust: What of the model may be opened that could run code; nothing, by default.
+            trust: What of the model may be opened that could run code: "pickle", or names of types in a skops file; nothing, by
+                default.
 
         >>> recourse.save("loans")
         >>> Recourse.load("loans")
         <Recourse 'recourse': 2 features, model read, plans are proved>
         """
         path = Path(folder)
-        opened = open_folder(path, trust)
+        opened = open_folder(path, Trust.of(trust))
         judged = Problem.of_folder(opened, path)
         problem, entry = judged.stand_in, opened.manifest.extraction
         if problem is None or entry is None:
@@ -376,8 +380,7 @@ class Recourse:
             asked = self.restricted(restrict)
             return asked.nearest(row, k, time_limit=time_limit, node_limit=node_limit)
         policy = Policy("native", time_limit, node_limit)
-        if not isinstance(k, int) or k < 1:
-            raise P2CError(f"k: expected a whole number above 0, found {k!r}")
+        k = whole_number("k", k, least=1)
         if self.judged is not None:
             return Plans(answers.confirmed(self.judged, self.source.view.named(row), k, policy))
         state = self.problem.read_row(self.source.view.row(self.source.view.named(row)))
@@ -394,14 +397,17 @@ class Recourse:
         return with_renderer(self.problem.theory, known, cheapest=cheapest)
 
     def why(self, row: Any, *, time_limit: float | None = 5.0) -> Reasons[str] | None:
-        """Return the features whose values together force the model's refusal, whatever the others are; the fewest.
+        """Return the features whose values together force the refusal, whatever the others are; the fewest.
+
+        What is refused is the problem's goal: that the model accepts and, where a `goal` of one's own says more or something
+        else, that.
 
         Args:
             row: The person, as `plan` takes one.
             time_limit: Seconds after which the search for the fewest ends; None where it may take as long as it takes.
 
         Returns:
-            A tuple of names, which tells itself in a notebook; None where the model accepts, where it is only asked, or
+            A tuple of names, which tells itself in a notebook; None where the goal is met, where the model is only asked, or
             where the time ends. Where time is left for a set without a value that can be spared, and not to show that
             no other is smaller, it is that set, and its `smallest` is False.
 

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, Self
 from p2c.domain.files import file_digest, read_rows
 from p2c.domain.overrides import OVERRIDES, refuse_unknown
 from p2c.domain.row import read_row
-from p2c.domain.spec import ProblemSpec, SourceSpec, load_spec, read_spec, refuse_bare_folder
+from p2c.domain.spec import (
+    ProblemSpec,
+    SourceSpec,
+    Trust,
+    load_spec,
+    read_spec,
+    refuse_bare_folder,
+)
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, need_learning
 from p2c.plan.compiled.space import Space
@@ -24,14 +31,13 @@ from p2c.plan.restriction import read_restrictions, restrict
 from p2c.rules.bind import build_theory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Unpack
 
     from p2c.confirm.answers import ConfirmedPlanner
     from p2c.confirm.decider import Decider
     from p2c.domain.overrides import Overrides
     from p2c.domain.row import State
-    from p2c.domain.spec import Trust
     from p2c.folder.store import OpenedFolder
     from p2c.plan.restriction import Restriction
     from p2c.rules.theory import DecidingModel, Theory
@@ -57,12 +63,13 @@ class Statement:
     """The file or folder that the problem was read from, where a model has to be found there again."""
 
     @classmethod
-    def load(cls, path: str | Path, *, trust: Trust | None = None) -> Self:
+    def load(cls, path: str | Path, *, trust: Trust | str | Iterable[str] | None = None) -> Self:
         """Read a problem from a file, or from a folder with a model.
 
         Args:
             path: A TOML file, a JSON file of the same shape, or a folder as `Recourse.save` and `p2c fit` write it.
-            trust: What of a model may be opened that could run code; nothing, by default.
+            trust: What of a model may be opened that could run code: "pickle", or names of types in a skops file; nothing, by
+                default.
 
         Returns:
             The problem. Every fault of the file is reported now, by line and column, not at the first use.
@@ -72,6 +79,7 @@ class Statement:
         >>> p2c.Problem.load(loan.save("loan.toml"))
         <Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>
         """
+        trusted = Trust.of(trust)
         given: object = path
         if not isinstance(given, str | PathLike):
             found = type(given).__name__
@@ -82,13 +90,13 @@ class Statement:
             need_learning()
             from p2c.folder import open_folder
 
-            return cls.of_folder(open_folder(file, trust), file)
+            return cls.of_folder(open_folder(file, trusted), file)
         problem = cls(load_spec(file), str(path))
         if problem.spec.model is not None:
             need_learning()
             from p2c.confirm.opening import open_decider
 
-            spec, decider = open_decider(problem.spec, file.parent, trust=trust)
+            spec, decider = open_decider(problem.spec, file.parent, trust=trusted)
             home = str(file.resolve())
             problem = replace(problem, spec=spec, model=decider.judge, decider=decider, home=home)
         return problem._checked()

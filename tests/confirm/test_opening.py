@@ -209,6 +209,10 @@ def test_nothing_is_found_wrong_with_a_rule_that_asks_the_model(tmp_path: Path) 
             {"model": {"file": "model.skops", "columns": {"year": "age"}}},
             "model.columns.year: no feature is called so; did you mean 'years'",
         ),
+        (
+            {"features": {**PROBLEM["features"], "accepted": {"type": "int", "min": 0, "max": 1}}},
+            "features.accepted: this is what the model's decision is called",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_model_is_said_in_one_line(

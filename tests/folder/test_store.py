@@ -273,11 +273,17 @@ def test_what_has_no_safe_format_is_kept_as_a_pickle_on_request_only(tmp_path: P
         recourse.save(tmp_path / "desk")
     assert not list(tmp_path.iterdir())
     recourse.save(tmp_path / "desk", pickle=True)
-    with pytest.raises(P2CError, match="can run any code"):
+    with pytest.raises(P2CError, match=r"can run any code .* --trust pickle .* trust='pickle'"):
         Recourse.load(tmp_path / "desk")
-    again = Recourse.load(tmp_path / "desk", trust=Trust(pickle=True))
     row = {"income": 20, "age": 40}
-    assert again.plan(row).to_dict() == recourse.plan(row).to_dict()
+    given: tuple[Any, ...] = (Trust(pickle=True), "pickle", ["pickle"], ("pickle", "a.Type"))
+    for trust in given:
+        again = Recourse.load(tmp_path / "desk", trust=trust)
+        assert again.plan(row).to_dict() == recourse.plan(row).to_dict()
+    assert Problem.load(tmp_path / "desk", trust="pickle").plan(row).status == "found"
+    for nothing in (True, 5, [1]):
+        with pytest.raises(P2CError, match="trust: expected 'pickle' or names of types"):
+            Recourse.load(tmp_path / "desk", trust=nothing)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("gap", [0, -999])

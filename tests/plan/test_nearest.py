@@ -144,7 +144,7 @@ def test_fewer_than_asked_for_is_all_there_are() -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, "3", None, True])
 def test_how_many_has_to_be_a_whole_number_above_zero(k: Any) -> None:
-    with pytest.raises(P2CError, match="k: expected a whole number above 0"):
+    with pytest.raises(P2CError, match="k: expected a whole number from 1 on"):
         Problem.from_dict(LOAN).nearest(JOHN, k=k)
 
 

@@ -6,7 +6,7 @@ import json
 import stat
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
@@ -41,8 +41,6 @@ from p2c.domain.toml import placed_text
 from p2c.errors import Fault, P2CError, ProblemError, misread, shown, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pydantic_core import ErrorDetails
 
 
@@ -131,13 +129,20 @@ class Trust:
     types: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, names: Iterable[str]) -> Trust:
-        """Return what some words vouch for: `pickle`, or the name of a type.
+    def of(cls, given: Trust | str | Iterable[str] | None) -> Trust:
+        """Return what a word or some words vouch for: `pickle`, or the name of a type; nothing, where nothing is said.
 
+        >>> Trust.of("pickle").pickle
+        True
         >>> Trust.of(["pickle", "sklearn.neighbors._kd_tree.KDTree"]).types
         ('sklearn.neighbors._kd_tree.KDTree',)
         """
-        words = tuple(names)
+        if isinstance(given, Trust):
+            return given
+        said: object = (given,) if isinstance(given, str) else () if given is None else given
+        words = tuple(said) if isinstance(said, Iterable) else (said,)
+        if not all(isinstance(each, str) for each in words):
+            raise P2CError(f"trust: expected 'pickle' or names of types, found {shown(given)}")
         return cls("pickle" in words, tuple(each for each in words if each != "pickle"))
 
 

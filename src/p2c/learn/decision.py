@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from p2c.errors import P2CError, counted, one_line, suggestion
 from p2c.learn.foldse import FoldSE
 from p2c.learn.foldse.text import count_literals, name_missing, predicate_name
-from p2c.learn.tables.domains import domain_from_frame, plain_value, tidy_frame
+from p2c.learn.tables.domains import domain_from_frame, plain_value, said_over, tidy_frame
 from p2c.learn.tables.files import find_column
 from p2c.learn.tables.look import FEWEST
 from p2c.rules.render import render, render_atom, render_literal
@@ -122,8 +122,8 @@ def describe_problem(
         )
     features = domain_from_frame(frame, scale=scale)
     for column, keys in (said or {}).items():
-        known_as = find_column(frame, column, source=origin or "the table")
-        features[predicate_name(known_as)].update(keys)
+        known_as = predicate_name(find_column(frame, column, source=origin or "the table"))
+        features[known_as] = said_over(features[known_as], keys)
     atom = Atom(learned.target, (PERSON, Constant(learned.positive)))
     reached = wanted is None or wanted == learned.positive
     return {

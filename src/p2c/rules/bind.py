@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from p2c.rules.syntax import Literal
     from p2c.rules.theory import DecidingModel
 
+NAME_TAKEN = "this is what the model's decision is called: give the feature another name, and its column in model.columns"
+
 
 def build_theory(
     spec: ProblemSpec,
@@ -38,6 +40,9 @@ def build_theory(
     text, place = spec.placed("rules"), spec.rules_file or "rules"
     program = _parsed(text, place, faults)
     features = _features(spec, program, faults, bounded=bounded)
+    if model is not None and ACCEPTED.predicate in features:
+        del features[ACCEPTED.predicate]
+        faults.append(Fault(f"features.{ACCEPTED.predicate}", NAME_TAKEN))
     faulty = spec.features.keys() - features.keys()
     given = {ACCEPTED} if model is not None else set()
     binder = Binder(features, program or Program(()), text, names=spec.features, given=given)

@@ -13,7 +13,7 @@ from p2c.errors import P2CError, counted
 from p2c.learn.extract.source import read_source
 from p2c.learn.extract.surrogate import learn_ruleset
 from p2c.learn.model.asking import equals
-from p2c.learn.tables.domains import domain_from_frame
+from p2c.learn.tables.domains import domain_from_frame, said_over
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -247,7 +247,8 @@ def describe_features(
             raise P2CError(
                 f"features: expected keys for {column!r}, as in {{'min': 0}}, found {keys!r}"
             )
-        described[source.view.feature(column)].update(keys)
+        name = source.view.feature(column)
+        described[name] = said_over(described[name], keys)
     for column, action in (actions or {}).items():
         described[source.view.feature(column)]["action"] = action
     return described

@@ -87,7 +87,7 @@ def _unpickle(path: Path, *, trusted: bool) -> Any:
     if not trusted:
         raise P2CError(
             f"{path}: a pickle can run any code as it is opened, so it stays closed; if you know who"
-            " made it, add --trust pickle, else ask for the model as .skops or .onnx"
+            " made it, add --trust pickle (in Python trust='pickle'), else ask for the model as .skops or .onnx"
         )
     import joblib
 
@@ -117,7 +117,7 @@ def _open_skops(path: Path, trusted: Collection[str]) -> Any:
     flags = " ".join(f"--trust {name}" for name in unknown)
     raise P2CError(
         f"{path}: holds types that are not known to be safe: {', '.join(unknown)};"
-        f" if you trust them, add {flags}"
+        f" if you trust them, add {flags} (in Python trust={unknown})"
     )
 
 

@@ -20,7 +20,7 @@ from p2c.learn.foldse.inputs import check_names
 from p2c.learn.foldse.text import predicate_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,8 @@ FeatureKeys: TypeAlias = dict[str, Any]
 """The keys of one `[features.…]` table."""
 
 MOST_DECIMALS = 6
+LIMITS = frozenset({"min", "max", "step"})
+"""The keys of a range, in the place of `values`."""
 PLAIN_STEP = 0.01
 """From which step on decimals are those of people, as cents are."""
 ROUND_TARGETS = 500
@@ -54,6 +56,16 @@ def domain_from_frame(
         raise ProblemError([Fault("scale", f"no scale '{scale}'; {suggestion(scale, SPREADS)}")])
     found = {str(name): _feature(column, scale) for name, column in tidy_frame(frame).items()}
     return {name: _at_round_numbers(keys) if rounded else keys for name, keys in found.items()}
+
+
+def said_over(described: FeatureKeys, said: Mapping[str, Any]) -> FeatureKeys:
+    """Return the keys of a feature as somebody says them, with what the table says besides.
+
+    >>> said_over({"type": "int", "min": 0, "max": 9}, {"values": [0, 2], "weight": 2})
+    {'type': 'int', 'values': [0, 2], 'weight': 2}
+    """
+    other = set(LIMITS) if "values" in said else {"values"} if said.keys() & LIMITS else set()
+    return {key: each for key, each in described.items() if key not in other} | dict(said)
 
 
 def tidy_frame(frame: pd.DataFrame) -> pd.DataFrame:

@@ -17,11 +17,13 @@ from p2c.errors import P2CError, suggestion
 from p2c.learn.foldse.inputs import EXCEPTION_NAME
 from p2c.learn.foldse.text import predicate_name
 from p2c.learn.tables.domains import is_number, tidy_frame
+from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-RESERVED = frozenset({"label", "not", ""})
+RESERVED = frozenset({"label", "not", "", ACCEPTED.predicate})
+"""Names that mean something else in rules."""
 FITTING: dict[str, tuple[type, ...]] = {
     "i": (int, np.integer),
     "f": (int, float, np.integer, np.floating),
@@ -212,8 +214,8 @@ def as_frame(X: Any) -> pd.DataFrame:
 def feature_names(names: Iterable[Any]) -> list[str]:
     """Return a distinct feature for each column, as FOLD-SE prints names.
 
-    >>> feature_names(["Capital-gain", "capital gain", "ab1"])
-    ['capital_gain', 'capital_gain_2', 'ab1_2']
+    >>> feature_names(["Capital-gain", "capital gain", "ab1", "accepted"])
+    ['capital_gain', 'capital_gain_2', 'ab1_2', 'accepted_2']
     """
     taken: set[str] = set(RESERVED)
     found = []
