@@ -172,8 +172,10 @@ def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> s
     name = feature.named.get(_plain_text(value))
     if name:
         return name
-    if value is None or isinstance(value, str):
-        return str(value).replace("_", " ")
+    if value is None:
+        return phrases.unknown
+    if isinstance(value, str):
+        return value.replace("_", " ")
     number = number_words(value, phrases)
     unit = unit_of_one(feature, phrases) if value == 1 else feature.unit
     return filled(phrases.with_unit, value=number, unit=unit) if unit else number

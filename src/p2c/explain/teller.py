@@ -69,8 +69,6 @@ class Teller:
 
     def value(self, name: str, value: Value) -> str:
         """Return what a value is called."""
-        if value is None:
-            return self.phrases.unknown
         return value_words(self.theory.feature[name], value, self.phrases)
 
     def reasons(self, state: Mapping[str, Value]) -> tuple[str, tuple[Item, ...]]:
@@ -78,10 +76,10 @@ class Teller:
         root = why(self.theory, state).root
         nodes = root.children if isinstance(root.claim, Query) else (root,)
         told = model_reasons(self.theory, state) if _rests_on_model(nodes) else None
-        if told is not None and not root.holds:
+        points = [point for node in nodes for point in _points(node)]
+        if told is not None and not (root.holds and points):
             lead, *values = told.sentences(self.phrases)
             return lead.text, tuple(Item(each.text) for each in values)
-        points = [point for node in nodes for point in _points(node)]
         items = [Item(self.sentences(facts(self.theory, each, self.phrases))) for each in points]
         shown = tuple(dict.fromkeys(items))
         if len(shown) > MOST_REASONS:

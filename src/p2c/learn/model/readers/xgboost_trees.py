@@ -106,7 +106,7 @@ def _categories(stored: Any, stage: Stage) -> Codes:
     """Return the code of each category of the columns that the model knows as such: as stored, else as in the table."""
     found: Codes = {}
     for place, entry in enumerate((stored or {}).get("enc", ())):
-        if entry.get("values"):
+        if entry.get("values") and _is_told_whole(entry):
             found[place] = {word: code for code, word in enumerate(_words(entry))}
     for place, column in enumerate(stage.columns):
         if place not in found and column.source is not None:
@@ -114,6 +114,11 @@ def _categories(stored: Any, stage: Stage) -> Codes:
             if hasattr(kind, "categories"):
                 found[place] = {str(word): code for code, word in enumerate(kind.categories)}
     return found
+
+
+def _is_told_whole(entry: Mapping[str, Any]) -> bool:
+    """Tell whether words can be cut apart: XGBoost counts characters, and what has more bytes than these is stored in part."""
+    return not entry.get("offsets") or all(0 <= value < 128 for value in entry["values"])
 
 
 def _words(entry: Mapping[str, Any]) -> list[str]:
