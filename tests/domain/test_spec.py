@@ -89,6 +89,7 @@ WRONG = [
     ('features.job.moves', 5, ['features.job.moves: expected a table, found 5']),
     ('features.job.moves', {'a': 'b'}, ["features.job.moves.a: expected a list, found 'b'"]),
     ('features.job.moves', {'c': ['a']}, ["features.job.moves: 'c' is not one of the values; known: 'a', 'b'"]),
+    ('features.job.moves', {'a': ['c', 'c'], 'b': ['c']}, ["features.job.moves: 'c' is not one of the values; known: 'a', 'b'"]),
     ('features.job.moves', {'a': ['c']}, ["features.job.moves: 'c' is not one of the values; known: 'a', 'b'"]),
     ('features.job.moves', {'a': [True]}, ['features.job.moves.a.0: expected a name or a number, found True']),
     ('features.job.moves', {None: ['a']}, ['features.job.moves.None: expected text, found None']),

@@ -91,7 +91,7 @@ def test_moves_and_limits_can_be_lifted() -> None:
     ("name", "restriction", "words"),
     [
         ("dept", Restriction(), "did you mean 'debt'"),
-        ("debt", Restriction(min=2, max=1), "within your limits, 2 to 1"),
+        ("debt", Restriction(min=2, max=1), "swapped: 2 is above 1"),
         ("debt", Restriction(only=(1,)), "use limits"),
     ],
 )

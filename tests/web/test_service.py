@@ -139,7 +139,7 @@ def test_restrictions_of_a_person_change_the_answer(client: TestClient) -> None:
             "/plan",
             {"problem": "loan", "row": JOHN, "restrictions": {"debt": {"min": 7, "max": 6}}},
             422,
-            "within your limits",
+            "ends of your limits are swapped",
         ),
         (
             "/plan",

@@ -224,13 +224,12 @@ def _category_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
         return
     yield from _listed_faults(spec.values)
     names = [str(value) for value in spec.values]
-    for start, ends in (spec.moves or {}).items():
-        for value in (start, *ends):
-            if str(value) not in names or (value is not start and value not in spec.values):
-                yield (
-                    "moves",
-                    f"'{value}' is not one of the values; {suggestion(str(value), names)}",
-                )
+    moves = spec.moves or {}
+    ends = [value for some in moves.values() for value in some]
+    unknown = [str(value) for value in ends if value not in spec.values]
+    unknown += [str(value) for value in (*moves, *ends) if str(value) not in names]
+    for value in dict.fromkeys(unknown):
+        yield "moves", f"'{value}' is not one of the values; {suggestion(value, names)}"
 
 
 def _listed_faults(values: list[str | int | float]) -> Iterator[tuple[str, str]]:

@@ -75,7 +75,12 @@ SpecNumber = Annotated[int | float, PlainValidator(_number), WithJsonSchema(NUMB
 SpecValue = Annotated[str | int | float, PlainValidator(_value), WithJsonSchema(VALUE)]
 LABEL = {"type": ["string", "number", "boolean"]}
 Label = Annotated[str | int | float | bool, PlainValidator(_label), WithJsonSchema(LABEL)]
-Positive = Annotated[int | float, PlainValidator(_where("a number above 0", lambda n: n > 0))]
+ABOVE_ZERO = {**NUMBER, "exclusiveMinimum": 0}
+Positive = Annotated[
+    int | float,
+    PlainValidator(_where("a number above 0", lambda n: n > 0)),
+    WithJsonSchema(ABOVE_ZERO),
+]
 Weight = Annotated[
     int | float,
     PlainValidator(_where("a number, 0 or more", lambda n: n >= 0)),
@@ -94,6 +99,10 @@ Count = Annotated[
     AfterValidator(int),
     WithJsonSchema({"type": "integer", "minimum": 1}),
 ]
-Scale = Annotated[str | int | float, PlainValidator(_scale)]
-Reason = Annotated[str, PlainValidator(_reason)]
+Scale = Annotated[
+    str | int | float,
+    PlainValidator(_scale),
+    WithJsonSchema({"anyOf": [{"const": "range"}, ABOVE_ZERO]}),
+]
+Reason = Annotated[str, PlainValidator(_reason), WithJsonSchema({"type": "string"})]
 MoveStart = Annotated[StrictStr, BeforeValidator(_move_start)]

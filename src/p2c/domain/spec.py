@@ -105,7 +105,7 @@ class SourceSpec(Table):
 
 
 class ModelSpec(Table):
-    """A model in the place of decision rules: the keys of `[model]` (contract §5).
+    """A model in the place of decision rules: the keys of `[model]`.
 
     `file` is relative to the problem's file, `desired` the class that is wanted, from the probability `threshold` on where
     there is one. `columns` names the model's column of a feature, where the two differ.

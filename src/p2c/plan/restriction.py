@@ -132,6 +132,8 @@ def _limits(wide: Feature, feature: Feature, restriction: Restriction) -> dict[s
     first = 0 if low is None else domain.first_place_from(exact(low))
     past = domain.size if high is None else domain.first_place_past(exact(high))
     if first >= past:
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"the ends of your limits are swapped: {low} is above {high}")
         shown = (
             f"{wide.minimum if low is None else low} to {wide.maximum if high is None else high}"
         )

@@ -27,6 +27,13 @@ MISTAKES = {
     ";": "write two rules instead of ';'",
     "|": "write two rules instead of '|'",
     "#": "write '%' before a comment",
+    **dict.fromkeys("‘’‚‛“”„‟", "write names in straight single quotes"),
+}
+
+MISTAKEN_WORDS = {
+    "or": "write two rules instead of 'or'",
+    "and": "write ',' between literals",
+    "if": "write ':-' after a head",
 }
 
 WORDS = {
@@ -41,6 +48,9 @@ WORDS = {
     "DOT": "'.'",
     "$END": "the end of the text",
 }
+
+HEAD = re.compile(r"\s*\w+\([^()]*\)\s*")
+"""What stands on a line before the sign that should be ':-'."""
 
 CAPITAL_PREDICATE = re.compile(r"[A-Z_]\w*\s*\(")
 NAME = re.compile(r"(?!not\b)([^\W\dA-Z_]\w*)(?![\w(])")
@@ -71,7 +81,12 @@ def unexpected_token(error: UnexpectedToken, text: str, *, goal: bool) -> RuleEr
         problem = f"expected {expected}, found the end of the text{hint}"
         return RuleError(problem, line=len(lines), column=len(lines[-1]) + 1, source=text)
     start = token.start_pos or 0
-    hint = _mistake(text, start) or _comma_hint(text, start) or _name_hint(text, start, terminals)
+    hint = (
+        _word_hint(token)
+        or _mistake(text, start)
+        or _comma_hint(text, start)
+        or _name_hint(text, start, terminals)
+    )
     problem = f"expected {expected}, found '{shorten(token.strip())}'{hint}"
     return RuleError(problem, line=token.line or 1, column=token.column or 1, source=text)
 
@@ -85,7 +100,7 @@ def unexpected_characters(error: UnexpectedCharacters, text: str) -> RuleError:
     elif text.startswith("/*", offset):
         problem = "this comment has no closing '*/'"
     else:
-        hint = _mistake(text, offset)
+        hint = _mistake(text, offset) or _head_hint(text, offset)
         problem = f"found {found!r}, which has no place in a rule{hint}"
     return RuleError(problem, line=error.line, column=error.column, source=text)
 
@@ -110,6 +125,19 @@ def _mistake(text: str, offset: int) -> str:
         if text.startswith(wrong, start)
     ]
     return f" ({MISTAKES[max(slips, key=len)]})" if slips else ""
+
+
+def _word_hint(found: str) -> str:
+    """Return the hint for a word that stands in the place of a sign."""
+    hint = MISTAKEN_WORDS.get(found.strip())
+    return f" ({hint})" if hint else ""
+
+
+def _head_hint(text: str, offset: int) -> str:
+    """Return the hint for a dash or a colon right after what may be a head."""
+    before = text[text.rfind("\n", 0, offset) + 1 : offset]
+    slip = text[offset] in "-–—:" and HEAD.fullmatch(before)
+    return f" ({MISTAKES[':=']})" if slip else ""
 
 
 def _comma_hint(text: str, offset: int) -> str:
