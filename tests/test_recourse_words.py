@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from p2c.explain.phrases import ENGLISH, LANGUAGES
 from p2c.recourse import Recourse
@@ -77,3 +78,14 @@ def test_a_search_without_a_plan_tells_how_often_the_model_was_asked() -> None:
     told = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30}).explain()
     assert ENGLISH.stopped_without in told
     assert ENGLISH.model_asked.format(count=20) in told
+
+
+def test_a_missing_value_is_told_in_words_and_a_models_yes_as_its_yes() -> None:
+    rows = pd.DataFrame({"savings": [0, 1, 2, None] * 20, "years": [0, 1, 2, 3, 4] * 16})
+    model = HistGradientBoostingClassifier(min_samples_leaf=5)
+    model.fit(rows, (rows.years > 3) | (rows.savings > 1))
+    recourse = Recourse.fit(model, rows, desired=True)
+    refused = recourse.plan({"savings": None, "years": 1}).explain()
+    assert "Your savings is unknown." in refused
+    assert "None" not in refused
+    assert "The model says yes." in recourse.plan({"savings": 2, "years": 4}).explain()

@@ -211,3 +211,18 @@ def test_categories_that_are_whole_numbers_are_read(library: str) -> None:
     model.fit(rows, rows["rate"] + (code == 20) * 2 > 1)
     found = read(model, rows, desired=True)
     assert isinstance(found, Read), found
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_categories_beyond_ascii_are_read(library: str) -> None:
+    module = pytest.importorskip(library)
+    chance = np.random.default_rng(0)
+    word = chance.choice(["Nord", "Ost", "Süd", "West"], 400)
+    rows = pd.DataFrame({"rate": chance.normal(size=400), "word": pd.Categorical(word)})
+    if library == "lightgbm":
+        model = module.LGBMClassifier(n_estimators=3, verbose=-1, min_data_per_group=1)
+    else:
+        model = module.XGBClassifier(n_estimators=3, enable_categorical=True, max_cat_to_onehot=1)
+    model.fit(rows, rows["rate"] + (word == "Süd") * 2 > 1)
+    found = read(model, rows, desired=True)
+    assert isinstance(found, Read), found
