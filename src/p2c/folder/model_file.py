@@ -12,6 +12,7 @@ from p2c.errors import MissingExtra, P2CError, one_line
 from p2c.learn.model.asking import same
 from p2c.learn.model.onnx_model import copy_graph
 from p2c.learn.model.stored import PICKLES, untrusted_types
+from p2c.learn.model.tree_checks import PARTIAL, binds_other_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +101,7 @@ def _write_skops(model: Any, folder: Path, desired: Any) -> StoredModel:
         raise P2CError(
             f"a {type(model).__name__} cannot be kept in a safe file ({_reason(error)}): keep it as a pickle with pickle=True"
         ) from None
-    unknown = untrusted_types(path)
+    unknown = [*untrusted_types(path), *([PARTIAL] if binds_other_function(model) else [])]
     if unknown:
         path.unlink()
         raise P2CError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_array
 from skops import io
 
+from p2c.domain.spec import Trust
 from p2c.errors import P2CError
 from p2c.learn.model.stored import load_model
 from tests.lending import loans
@@ -114,3 +117,22 @@ def test_boosted_trees_of_another_library_are_let_in_where_it_has_opened_them(
     io.dump(model, path)
     with pytest.raises(P2CError, match="torn or forged"):
         load_model(path, table)
+
+
+def test_histogram_boosting_over_categories_is_let_in_and_no_other_bound_function(
+    tmp_path: Path,
+) -> None:
+    table = loans()[["income", "job"]].assign(job=loans()["job"].astype("category"))
+    model = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
+    model.fit(table, (table["income"] > 50) | (table["job"] == "cook"))
+    path = tmp_path / "model.skops"
+    io.dump(model, path)
+    assert (load_model(path, table).predict(table) == model.predict(table)).all()
+    checker = model._preprocessor.transformers_[1][1]
+    for other in (partial(np.add, 1), partial(check_array, estimator="x")):
+        checker.func = other
+        io.dump(model, path)
+        with pytest.raises(P2CError, match=r"--trust functools\.partial") as found:
+            load_model(path, table)
+        assert "\n" not in str(found.value)
+        load_model(path, table, Trust.of("functools.partial"))

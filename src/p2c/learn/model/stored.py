@@ -14,7 +14,7 @@ from p2c.errors import MissingExtra, P2CError, one_line
 from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.onnx_model import open_onnx
 from p2c.learn.model.points import load_points
-from p2c.learn.model.tree_checks import CHECKED, check_trees
+from p2c.learn.model.tree_checks import CHECKED, PARTIAL, binds_other_function, check_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -108,7 +108,9 @@ def _open_skops(path: Path, trusted: Collection[str]) -> Any:
         if not unknown:
             model = io.load(path, trusted=[*trusted, *CHECKED, *HARMLESS])
             check_trees(model)
-            return model
+            if PARTIAL in trusted or not binds_other_function(model):
+                return model
+            unknown = [PARTIAL]
     except P2CError as error:
         raise P2CError(f"{path}: {error}") from None
     except Exception as error:

@@ -3,30 +3,39 @@
 A skops file holds data, and its types are checked. Two of them, the trees of scikit-learn, hold numbers of nodes and of
 columns that prediction follows without a look at how many there are: a forged file could have memory read that is none
 of the model's. So every number is looked at here; a tree whose numbers fit can do nothing but decide. LightGBM and XGBoost
-open their trees in a skops file as they do in files of their own.
+open their trees in a skops file as they do in files of their own. Histogram boosting keeps beside its trees how it checks an
+array; any other function with bound arguments stays out unless somebody vouches for it.
 """
 
 from __future__ import annotations
 
 from ctypes import c_void_p
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import check_array
 
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PARTIAL = "functools.partial"
+"""The type of a function with bound arguments."""
 CHECKED = (
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    PARTIAL,
+    "sklearn.utils.validation.check_array",
     "lightgbm.basic.Booster",
     "lightgbm.sklearn.LGBMClassifier",
     "xgboost.core.Booster",
     "xgboost.sklearn.XGBClassifier",
 )
-"""The types that are let in because every tree is checked, or is opened as in the library's own file."""
+"""What is let in because every tree and every function is checked, or is opened as in the library's own file."""
+CHECKS = frozenset({"dtype", "ensure_all_finite", "force_all_finite"})
+"""What scikit-learn's own models say of an array that is to be checked."""
 ENSEMBLES = ("BaseForest", "BaseGradientBoosting")
 """What hands its own columns to its trees."""
 BOOSTED = {"LGBMClassifier": "_Booster", "XGBClassifier": "_Booster"}
@@ -48,6 +57,16 @@ def check_trees(model: Any) -> None:
             _check_boosted(each)
         if any(kind.__name__ in ENSEMBLES for kind in type(each).__mro__):
             _check_ensemble(each)
+
+
+def binds_other_function(model: Any) -> bool:
+    """Tell whether a model holds a function with bound arguments that does more than check an array."""
+    return any(isinstance(each, partial) and not _is_check(each) for each in _inside(model))
+
+
+def _is_check(function: partial[Any]) -> bool:
+    plain = function.func is check_array and not function.args and not vars(function)
+    return plain and not function.keywords.keys() - CHECKS
 
 
 def _check_boosted(model: Any) -> None:
