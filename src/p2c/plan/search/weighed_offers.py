@@ -39,8 +39,23 @@ class Run(NamedTuple):
 
     @property
     def is_even(self) -> bool:
-        """Tell whether gains are known, and no two places cost the same."""
-        return math.isfinite(self.gain + self.more) and (len(self.places) == 1 or self.per_step > 0)
+        """Tell whether gains are known."""
+        return math.isfinite(self.gain + self.more)
+
+    @property
+    def is_flat(self) -> bool:
+        """Tell whether all places cost the same: one, all from a missing value, or where nothing is weighed."""
+        return len(self.places) == 1 or self.per_step == 0
+
+    @property
+    def best(self) -> int:
+        """Return the step that adds most."""
+        return len(self.places) - 1 if self.more > 0 else 0
+
+    @property
+    def most(self) -> float:
+        """Return what the step that adds most adds."""
+        return self.gain + self.best * self.more
 
 
 Stretch = tuple[int, int, int]
@@ -95,16 +110,16 @@ def _find_offer(search: LineSearch, axis: int) -> Offer | None:
 
 
 def _open(runs: tuple[Run, ...]) -> Iterator[Stretch]:
-    """Yield what is open at first: of single places those for which none stands in that is no dearer and adds no less."""
+    """Yield what is open at first: of places that cost the same those for which none stands in that is no dearer and adds no less."""
     yield STAY, 0, 0
     best = -math.inf
-    for number in sorted(range(len(runs)), key=lambda each: (runs[each].price, -runs[each].gain)):
+    for number in sorted(range(len(runs)), key=lambda each: (runs[each].price, -runs[each].most)):
         run = runs[number]
-        if len(run.places) > 1:
+        if not run.is_flat:
             yield number, 0, len(run.places) - 1
-        elif run.gain > best:
-            best = run.gain
-            yield number, 0, 0
+        elif run.most > best:
+            best = run.most
+            yield number, run.best, run.best
 
 
 def _listed_runs(search: LineSearch, axis: int) -> Iterator[Run]:

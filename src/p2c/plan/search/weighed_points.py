@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.person import grid_measures
@@ -228,27 +229,49 @@ class WeighedPoints:
     def _earliest(self, point: Point) -> Point:
         """Return the point of the same prices that comes first: each feature in turn takes its first place that suffices."""
         alike = {axis: self._alike(axis, *taken) for axis, taken in point.items()}
-        if all(len(some) == 1 for some in alike.values()):
+        if all(len(some) == len(some[0][1]) == 1 for some in alike.values()):
             return point
         found = {
-            axis: max(some, key=lambda each: self._gain(axis, *each))
+            axis: max(
+                ((number, step) for number, steps in some for step in (steps[0], steps[-1])),
+                key=lambda each: self._gain(axis, *each),
+            )
             for axis, some in alike.items()
         }
         for axis in sorted(found):
-            for taken in alike[axis]:
-                if taken == found[axis] or self._suffices({**found, axis: taken}):
-                    found[axis] = taken
+            for number, steps in alike[axis]:
+                step = self._first(found, axis, number, steps)
+                if step is not None:
+                    found[axis] = number, step
                     break
         return found if self._suffices(found) else point
 
-    def _alike(self, axis: int, number: int, step: int) -> list[tuple[int, int]]:
-        """Return where a feature may go at the price of some step, in the order of its places."""
+    def _first(self, point: Point, axis: int, number: int, steps: range) -> int | None:
+        """Return the first of some steps of a feature that suffices beside the rest of a point."""
+
+        def suffices(step: int) -> bool:
+            taken = number, step
+            return taken == point[axis] or self._suffices({**point, axis: taken})
+
+        rising = self._gain(axis, number, steps[-1]) > self._gain(axis, number, steps[0])
+        if not suffices(steps[-1] if rising else steps[0]):
+            return None
+        return steps[bisect_left(steps, True, key=suffices)] if rising else steps[0]
+
+    def _alike(self, axis: int, number: int, step: int) -> list[tuple[int, range]]:
+        """Return where a feature may go at the price of some step: runs and their steps, both in the order of its places."""
         price, found = self._price(axis, number, step), []
         for each, run in enumerate(self.runs[axis]):
             at, rest = divmod(price - run.price, run.per_step or 1)
-            if not rest and 0 <= at < len(run.places) and run.gain + at * run.more > 0:
-                found.append((run.places[at], each, at))
-        return [(each, at) for _, each, at in sorted(found)]
+            steps = range(at, at + 1)
+            if run.is_flat and not at:
+                steps = range(len(run.places))[:: 1 if run.places[0] <= run.places[-1] else -1]
+            if not rest and 0 <= at < len(run.places) and self._helps(axis, each, steps):
+                found.append((run.places[steps[0]], each, steps))
+        return [(each, steps) for _, each, steps in sorted(found, key=lambda one: one[:2])]
+
+    def _helps(self, axis: int, number: int, steps: range) -> bool:
+        return max(self._gain(axis, number, each) for each in (steps[0], steps[-1])) > 0
 
     def _arrival(self, point: Point) -> Arrival:
         person = self.search.options.transitions.person
