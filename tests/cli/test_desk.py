@@ -112,7 +112,7 @@ DEEP = "[" * 100_000
         ("bad.toml", "goal = [", "bad.toml: not TOML: "),
         ("bad.json", '{"goal": ', "bad.json: not JSON: "),
         ("empty.toml", "", "empty.toml: goal: this key is missing; "),
-        ("empty.json", "", "empty.json: it is empty"),
+        ("empty.json", "", "empty.json: not JSON: "),
         ("binary.toml", bytes(range(256)), "binary.toml: cannot be read: it is not UTF-8 text"),
         ("nul.toml", b"\x00\x00", "nul.toml: not TOML: "),
         ("deep.json", DEEP, "deep.json: not JSON: "),

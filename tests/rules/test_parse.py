@@ -25,7 +25,7 @@ WRONG_RULES = [
     ('a(X) :- b(X,‘c’).', 1, 13, "found '‘', which has no place in a rule (write names in straight single quotes)"),
     ('a(X) :- b(X,N), N<1 or N>9.', 1, 21, "expected ',' or '.', found 'or' (write two rules instead of 'or')"),
     ('a(X) - b(X,1).', 1, 6, "found '-', which has no place in a rule (write ':-' after a head)"),
-    ('a(X) :- b(X,N), N-1<3.', 1, 18, "found '-', which has no place in a rule"),
+    ('a(X) :- b(X,N), N - 1<3.', 1, 19, "found '-', which has no place in a rule"),
     ('a(X) :- b(X,"c").', 1, 13, 'found \'"\', which has no place in a rule (write names in single quotes)'),
     ('a(X) :- b(X) & c(X).', 1, 14, "found '&', which has no place in a rule (write ',' between literals)"),
     ('a(X) :- b(X); c(X).', 1, 13, "found ';', which has no place in a rule (write two rules instead of ';')"),
