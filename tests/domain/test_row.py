@@ -195,6 +195,6 @@ def test_a_range_that_was_only_seen_bounds_no_row_but_costs_and_columns_do() -> 
     seen = replace(AGE, maximum=9, bounded=False)
     assert [read_value(seen, raw) for raw in (-8, 10**6, 2**62)] == [-8, 10**6, 2**62]
     assert read_value(replace(RATE, bounded=False), -1e30) == -1e30
-    for feature, raw in ((seen, 10**400), (replace(RATE, bounded=False), 10**400)):
+    for feature, raw in ((seen, 10**30), (replace(RATE, bounded=False), 1e200)):
         with pytest.raises(ValueError, match="outside its range"):
             read_value(feature, raw)
