@@ -483,7 +483,7 @@ def test_a_number_that_nothing_can_be_reckoned_with_is_one_clear_line(
     with pytest.raises(P2CError, match=f"^{name}: ") as found:
         recourse.plan({"income": 20, "share": 0.5, name: number})
     assert "\n" not in str(found.value)
-    assert recourse.plan({"income": -(10**30), "share": 1e30}).verified
+    assert recourse.plan({"income": -(10**15), "share": 1e30}).verified
 
 
 def test_a_number_beyond_the_type_of_its_column_goes_to_the_model_as_it_is() -> None:

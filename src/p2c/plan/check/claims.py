@@ -61,8 +61,7 @@ def refute(theory: Theory, plan: PlanRecord, answer: Plan) -> Iterator[Fault]:
         case Infeasible() if plan.status is Status.FOUND:
             yield Fault("status", "the second search proves that there is no path")
         case Infeasible() if plan.status is Status.INFEASIBLE:
-            yield from _wrong_blockers(plan, answer)
-            yield from _wrong_path(plan, answer)
+            yield from tuple(_wrong_blockers(plan, answer)) or _wrong_path(plan, answer)
 
 
 def _undercut(theory: Theory, plan: PlanRecord, path: Found) -> Iterator[Fault]:
