@@ -340,7 +340,7 @@ class Statement:
         together = dict(self.restrictions) | read
         return replace(self, restrictions=tuple(together.items()))._checked()
 
-    @property
+    @cached_property
     def asked(self) -> dict[str, Any]:
         """Return what a question adds to the problem besides the norm: keys that it replaces, what the person restricts."""
         keys = self.spec.model_dump(mode="json", include=set(self.replaced - {"norm"}))

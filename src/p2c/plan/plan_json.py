@@ -348,6 +348,8 @@ EXPECTED = {
     "tuple_type": "expected a list",
     "string_type": "expected text",
     "bool_type": "expected true or false",
+    "int_type": "expected a whole number",
+    "greater_than_equal": "expected a greater number",
 }
 
 

@@ -75,5 +75,7 @@ def test_what_cannot_have_been_asked_is_one_line() -> None:
         LOAN.check(document | {"asked": {"restrict": {"dept": {"action": "fixed"}}}})
     with pytest.raises(PlanError, match=r"^asked: "):
         LOAN.check(document | {"asked": {"minimize": "time"}})
-    with pytest.raises(PlanError, match=r"^asked"):
+    with pytest.raises(PlanError, match=r"^asked: nearest: expected a greater number, found 0$"):
         LOAN.check(document | {"asked": {"nearest": 0}})
+    with pytest.raises(PlanError, match=r"^asked: nearest: expected a whole number, found 1\.5$"):
+        LOAN.check(document | {"asked": {"nearest": 1.5}})
