@@ -44,6 +44,8 @@ class Node(NamedTuple):
     state: Places
     left: tuple[int, ...]
     spent: tuple[int, ...]
+    held: frozenset[int] = frozenset()
+    """What no effect may carry off until the step ends."""
 
 
 class EndState(NamedTuple):
@@ -87,9 +89,14 @@ class Facts:
         return not self.violated and not self.breached
 
 
-def best_plan(theory: Theory, initial: Mapping[str, Value]) -> OraclePlan | None:
-    """Return the best plan, or None where `strict` refuses the row."""
-    world = World(theory, initial)
+def best_plan(
+    theory: Theory, initial: Mapping[str, Value], *, lasting: bool = False
+) -> OraclePlan | None:
+    """Return the best plan, or None where `strict` refuses the row.
+
+    It may have to be `lasting`: what breaks its law at the start is not set to be carried off in the same step.
+    """
+    world = World(theory, initial, lasting=lasting)
     if world.refused:
         return None
     for path in best_paths(world):
@@ -135,14 +142,15 @@ def best_paths(world: World) -> Iterator[Path]:
     best: dict[Node, Key] = {start: first}
     ended: set[Places] = set()
     settled: dict[
-        tuple[Places, tuple[int, ...]], list[tuple[tuple[int, ...], tuple[Any, ...]]]
+        tuple[Places, tuple[int, ...], frozenset[int]],
+        list[tuple[tuple[int, ...], tuple[Any, ...]]],
     ] = {}
     heap = [(first, start)]
     while heap:
         key, node = heappop(heap)
         # Having gone less far for no more is at least as good ever after; without this the search would not end.
         # Where the largest cost counts, a cheaper rival may be caught up with: there it must also have acted no more.
-        rivals = settled.setdefault((node.state, node.left), [])
+        rivals = settled.setdefault((node.state, node.left, node.held), [])
         rest = key[2:] if world.theory.norm is Norm.LINF else ()
         if any(all(map(int.__le__, gone, node.spent)) and tail <= rest for gone, tail in rivals):
             continue
@@ -163,8 +171,11 @@ def best_paths(world: World) -> Iterator[Path]:
 class World:
     """One person's question, with every value counted out."""
 
-    def __init__(self, theory: Theory, initial: Mapping[str, Value]) -> None:
+    def __init__(
+        self, theory: Theory, initial: Mapping[str, Value], *, lasting: bool = False
+    ) -> None:
         self.theory = theory
+        self.lasting = lasting
         self.features = theory.features
         self.index = {feature.name: place for place, feature in enumerate(theory.features)}
         self.domains = [domain_values(feature) for feature in theory.features]
@@ -387,7 +398,9 @@ class World:
         """Yield what may happen next: the action, whether it is direct, its price, and what follows."""
         effects = self.effects(node.state)
         for act in effects:
-            yield act, False, 0, node._replace(state=changed(node.state, act))
+            if act.feature not in node.held:
+                state = changed(node.state, act)
+                yield act, False, 0, node._replace(state=state, held=self._held(node.held, state))
         if effects and not self.facts(node.state).consistent:
             return
         for act in self.choices(node.state, node.left):
@@ -395,7 +408,12 @@ class World:
             used = 1 << place if self.features[f].moves is not None else 1
             left = replaced(node.left, f, node.left[f] | used)
             price, spent = self._priced(node, act)
-            yield act, True, price, Node(changed(node.state, act), left, spent)
+            state, held = changed(node.state, act), node.held | {f} & self.excused
+            yield act, True, price, Node(state, left, spent, self._held(held, state))
+
+    def _held(self, held: frozenset[int], state: Places) -> frozenset[int]:
+        """Return what must still keep its value in a state: nothing where the step ends."""
+        return held if self.lasting and not self.facts(state).consistent else frozenset()
 
     # What it costs.
 

@@ -78,7 +78,7 @@ class Transitions:
     person: Person
     variety: Variety = Variety.PLANS
     lasting: bool = False
-    """Whether nothing may be set only to be carried off by itself at once."""
+    """Whether nothing that breaks its law at the start may be set only to be carried off by itself in the same step."""
     ceiling: Ceiling | None = None
     barring: tuple[Feature, ...] = ()
     """Features as they were while no path was open: every path sets each of them as it did not permit."""
@@ -210,11 +210,14 @@ class Transitions:
             and fired & governed.rules == self.excused[index]
         )
 
-    def lasts(self, index: int, places: Places) -> bool:
-        """Tell whether a feature that was just set may have been: where only that counts, it keeps its value."""
-        return not self.lasting or not any(
-            each.index == index for each in self.judge(places).violated
-        )
+    def held(self, before: int, index: int, places: Places, *, direct: bool) -> int:
+        """Return, as bits, what no effect may carry off until the step ends, after a move that led here.
+
+        That is what broke its law at the start and was set in the step, where what is set has to last; else nothing.
+        """
+        if not self.lasting or self.judge(places).consistent:
+            return 0
+        return before | 1 << index if direct and index in self.excused else before
 
     def _breached(self, places: Places, fired: int) -> int:
         broken = fired & self.person.space.constraints

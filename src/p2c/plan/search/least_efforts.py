@@ -1,8 +1,8 @@
 """What it takes at least to set governed features: each stands where effects may have brought it, and is set for a purpose.
 
 A plan leaves it where it was set, or an effect carries it on from there. So the gap between the regions that it may come to
-by itself, and those that it may end in or be carried on from, is never spared. Where nothing may be set only to be carried off
-at once, those in which its law or an exception may let it be count alone.
+by itself, and those that it may end in or be carried on from, is never spared. Where what is set has to last, those in which its
+law or an exception may let it be count alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def least_efforts(choice: Choice, end: End) -> dict[int, int]:
         may, must = way.may & rules, way.must & rules
         ends = reach.leading_to(position, end.regions[position], may, must)
         anew = ends
-        if reach.transitions.lasting:
+        if reach.transitions.lasting and axis in reach.transitions.excused:
             anew = reach.lawful(position, ends, may, must)
             ends = reach.allowed(position, ends, may, must)
         others = reach.unset(axis).on_the_way(tuple(each for each in possible if each != number))

@@ -90,7 +90,7 @@ class Ordering:
         left = tuple(sorted(self.chosen, key=lambda n: self.options.listed[n][2:4]))
         length = sum(len(each.trail) for each in listed) + astray
         key = Key(effort=effort, length=length, way=way, sequence=())
-        return Partway(key, places, left, (), None)
+        return Partway(key, places, left, (), 0, None)
 
     def price(self, number: int) -> int:
         """Return what an option counts for until it is done."""
@@ -110,17 +110,24 @@ class Partway(NamedTuple):
     left: tuple[int, ...]
     loose: tuple[tuple[int, int], ...]
     """Where end states count as points: the governed features whose place may still vary, and where each came from."""
+    held: int
+    """What no effect may carry off until the step ends."""
     chain: Chain | None
+
+    @property
+    def node(self) -> tuple[object, ...]:
+        """Return all that what may follow depends on."""
+        return self[1:5]
 
 
 def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
     """Yield the best path that does all of the set for each state in which it can arrive, best first."""
     queue = [(ordering.first.key, 0, ordering.first)]
-    best = {ordering.first[1:4]: ordering.first.key}
+    best = {ordering.first.node: ordering.first.key}
     pushed = 0
     while queue:
         key, _, path = heapq.heappop(queue)
-        if best[path[1:4]] != key:
+        if best[path.node] != key:
             continue
         if key.effort > ordering.most:
             raise Beaten
@@ -131,9 +138,9 @@ def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
         if not ordering.may_come(path.places, path.left):
             continue
         for following in _following(ordering, path):
-            known = best.get(following[1:4])
+            known = best.get(following.node)
             if known is None or following.key < known:
-                best[following[1:4]] = following.key
+                best[following.node] = following.key
                 pushed += 1
                 heapq.heappush(queue, (following.key, pushed, following))
 
@@ -145,6 +152,8 @@ def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
         return
     effects = ordering.transitions.effects(path.places, verdict)
     for index, place, fired, assumed, among in effects:
+        if path.held >> index & 1:
+            continue
         move = Move(index, path.places[index], place, False, fired, assumed, among)
         yield _made(ordering, path, move, path.left)
     if not effects:
@@ -155,9 +164,7 @@ def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
             for end, among in ordering.targets(number, path.places[axis]):
                 move = Move(axis, path.places[axis], end, True, 0, False, among)
                 left = path.left if end in option.via else others
-                following = _made(ordering, path, move, left, number)
-                if ordering.transitions.lasts(axis, following.places):
-                    yield following
+                yield _made(ordering, path, move, left, number)
 
 
 def _made(
@@ -187,4 +194,5 @@ def _made(
     places = (*path.places[:index], move.end, *path.places[index + 1 :])
     sequence = (*path.key.sequence, (index, move.end))
     key = Key(effort=effort, length=length, way=way, sequence=sequence)
-    return Partway(key, places, left, loose, Chain(move, path.chain))
+    held = ordering.transitions.held(path.held, index, places, direct=move.direct)
+    return Partway(key, places, left, loose, held, Chain(move, path.chain))

@@ -39,6 +39,8 @@ class Node(NamedTuple):
     trails: tuple[Trail, ...]
     loose: tuple[tuple[int, int], ...] = ()
     """Where end states count as points: the features whose place may still vary, and where each came from."""
+    held: int = 0
+    """What no effect may carry off until the step ends."""
 
 
 class Path(NamedTuple):
@@ -123,8 +125,6 @@ class StateLead(NamedTuple):
                 way=following.way,
                 sequence=sequence,
             )
-            if move.direct and not search.transitions.lasts(move.axis, following.node.places):
-                continue
             if search.frontier.admits(following.node, onward, following.gone):
                 yield StateLead(search, onward, following)
 
@@ -141,6 +141,8 @@ def successors(
     node = path.node
     effects = transitions.effects(node.places, verdict)
     for index, place, fired, assumed, among in effects:
+        if node.held >> index & 1:
+            continue
         move = Move(index, node.places[index], place, False, fired, assumed, among)
         following = _moved(transitions, node, move)
         yield path._replace(node=following, chain=Chain(move, path.chain))
@@ -198,9 +200,10 @@ def _further_moves(transitions: Transitions, path: Path, index: int) -> Iterator
 def _moved(transitions: Transitions, node: Node, move: Move) -> Node:
     index, places = move.axis, node.places
     after = (*places[:index], move.end, *places[index + 1 :])
+    held = transitions.held(node.held, index, after, direct=move.direct)
     if transitions.variety is Variety.PLANS:
-        return Node(after, node.spent, node.trails)
+        return Node(after, node.spent, node.trails, (), held)
     loose = [each for each in node.loose if each[0] != index]
     if move.among[1:]:
         loose.append((index, move.start))
-    return Node(after, node.spent, node.trails, tuple(sorted(loose)))
+    return Node(after, node.spent, node.trails, tuple(sorted(loose)), held)
