@@ -1,7 +1,7 @@
 """Whether clingo ever answers a person sooner than our own planner: both with the same limit, in processor time.
 
 Large problems with a planted answer, near and far; problems drawn at random; and variants of both in which sets of actions cannot
-simply be chosen first: features with moves, supported effects, features that are both set and governed.
+simply be chosen first: features with moves, supported effects, features that are both set and governed, and those with moves.
 
     python -m benchmarks.handover --people 12 --limit 20 --record
 """
@@ -69,6 +69,7 @@ VARIANTS: dict[str, Callable[[Document], Document]] = {
     "two with moves": partial(with_moves, most=2),
     "supported": supported,
     "set and governed": set_and_governed,
+    "set and governed, moves": lambda document: with_moves(set_and_governed(document)),
 }
 
 

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from p2c.engines import own
 from p2c.engines.clingo.engine import ClingoEngine
 from p2c.problem import Problem
 from tests.engines.test_contract import ask
-
-if TYPE_CHECKING:
-    from p2c.plan.outcome import Plan
 
 NAMES = [f"f{number}" for number in range(24)]
 VALUES = ["a", "b", "c", "d"]
@@ -25,47 +21,27 @@ LARGE: dict[str, Any] = {
 ROW = dict.fromkeys(NAMES, "a")
 
 
-@pytest.fixture
-def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
-    """Return what clingo answers from now on; our own planner has no patience."""
-    plans: list[Plan] = []
-    plan = ClingoEngine.plan
-
-    def note(*given: Any, **options: Any) -> Plan:
-        plans.append(plan(*given, **options))
-        return plans[-1]
-
-    monkeypatch.setattr(own, "PATIENCE", 0.0)
-    monkeypatch.setattr(ClingoEngine, "plan", note)
-    return plans
-
-
 def with_moves() -> Problem:
     moves = {"a": ["b"], "b": ["a", "c"], "c": ["b", "d"], "d": ["c"]}
     features = {name: {**keys, "moves": moves} for name, keys in LARGE["features"].items()}
     return Problem.from_dict({**LARGE, "features": features})
 
 
-def with_supported_effects() -> Problem:
-    return Problem.from_dict({**LARGE, "effects": "supported"})
-
-
-def test_a_large_problem_with_supported_effects_is_handed_over(handed_over: list[Plan]) -> None:
-    problem = with_supported_effects()
-    assert not problem.compiled.is_small
-    assert ask("auto", problem, ROW).cost == 5
-    assert len(handed_over) == 1
-
-
-@pytest.mark.parametrize(("problem", "cost"), [(Problem.from_dict(LARGE), 5), (with_moves(), 10)])
-def test_where_sets_of_actions_or_trails_come_first_our_own_planner_answers(
-    problem: Problem, cost: float, handed_over: list[Plan]
+@pytest.mark.parametrize(
+    ("problem", "cost"),
+    [
+        (Problem.from_dict(LARGE), 5),
+        (Problem.from_dict({**LARGE, "effects": "supported"}), 5),
+        (with_moves(), 10),
+    ],
+)
+def test_whoever_names_no_engine_gets_our_own_planner_however_large_the_problem(
+    problem: Problem, cost: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delattr(ClingoEngine, "plan")
     assert not problem.compiled.is_small
     assert ask("auto", problem, ROW).cost == cost
-    assert not handed_over
 
 
-def test_a_limit_that_is_over_hands_nothing_over(handed_over: list[Plan]) -> None:
-    assert ask("auto", with_supported_effects(), ROW, time_limit=0).status == "gave_up"
-    assert not handed_over
+def test_a_limit_that_is_over_is_said_to_be() -> None:
+    assert ask("auto", Problem.from_dict(LARGE), ROW, time_limit=0).status == "gave_up"

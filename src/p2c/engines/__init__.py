@@ -35,7 +35,7 @@ class Engine(Protocol):
 
 
 HOMES = {
-    "auto": ("p2c.engines.own", "AutoEngine"),
+    "auto": ("p2c.engines.own", "NativeEngine"),
     "native": ("p2c.engines.own", "NativeEngine"),
     "clingo": ("p2c.engines.clingo.engine", "ClingoEngine"),
     "scasp": ("p2c.engines.scasp.engine", "ScaspEngine"),

@@ -464,8 +464,9 @@ class Space:
     @cached_property
     def selects(self) -> bool:
         """Tell whether sets of direct actions can be chosen before their orders: each feature is set once, or along few trails."""
-        return self.theory.effects is Effects.TRIGGERED and all(
-            self.theory.model is None and not feature.governed and has_few_trails(feature)
+        ruled = self.theory.model is None
+        return (ruled or self.theory.effects is Effects.TRIGGERED) and all(
+            ruled and not feature.governed and has_few_trails(feature)
             for feature in self.theory.features
             if feature.moves_from is not None and feature.action.is_direct
         )

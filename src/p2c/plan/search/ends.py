@@ -73,12 +73,11 @@ class Ends:
         return self._rest(seen, limits, still)
 
     def _rest(self, chosen: tuple[int, ...], limits: Limits, still: Still) -> dict[Stand, None]:
-        if not chosen:
-            return {self._stand(self.options.transitions.person.places): None}
         known = self._rests.get((chosen, still))
         if known is None:
             limits.check()
-            stirred: dict[Stand, None] = {}
+            start = self._stand(self.options.transitions.person.places)
+            stirred: dict[Stand, None] = {} if chosen else {start: None}
             for position, number in enumerate(chosen):
                 before = self._rest(self.options.before(chosen, position), limits, still)
                 stirred |= before if self._leaves(number) else self._after(number, before)
@@ -198,17 +197,18 @@ class Ends:
         after: dict[Places, list[Places]] = {places: []}
         while waiting:
             state = waiting.pop()
+            verdict = transitions.judge(state)
             effects = [
-                each
-                for each in transitions.effects(state, transitions.judge(state))
-                if each.axis not in still
+                each for each in transitions.effects(state, verdict) if each.axis not in still
             ]
-            if not effects:
+            if verdict.consistent or not effects:
                 rests.append(state)
             for effect in effects:
                 axis = effect.axis
                 following = (*state[:axis], effect.place, *state[axis + 1 :])
-                after[state].append(following)
+                if not verdict.consistent:
+                    # What may as well not happen keeps nobody from acting.
+                    after[state].append(following)
                 if following in after:
                     met_again = True
                 else:

@@ -146,7 +146,7 @@ def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
 
 
 def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
-    """Yield what may come next: effects, or the next of the options where nothing happens by itself."""
+    """Yield what may come next: effects, or the next of the options where nothing has to happen by itself."""
     verdict = ordering.transitions.judge(path.places)
     if ordering.halts and verdict.goal:
         return
@@ -156,7 +156,7 @@ def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
             continue
         move = Move(index, path.places[index], place, False, fired, assumed, among)
         yield _made(ordering, path, move, path.left)
-    if not effects:
+    if verdict.consistent or not effects:
         for place, number in enumerate(path.left):
             others = path.left[:place] + path.left[place + 1 :]
             option = ordering.options.listed[number]

@@ -231,7 +231,8 @@ class RelaxedReach:
         space = self.transitions.person.space
         axes = [self.options[number].axis for number in chosen]
         found = frozenset(axis for axis in axes if axis in self.moves_of)
-        if not found or space.judged & space.noticing:
+        optional = space.theory.effects is Effects.SUPPORTED
+        if not found or optional or space.judged & space.noticing:
             return frozenset()
         way = self.on_the_way(tuple(n for n in chosen if self.options[n].axis in space.stirring))
         while True:

@@ -7,9 +7,9 @@ reason are branched on (goal-directed, as s(CASP) is), and all reasons together 
 at what may still come, `landmarks` at what surely does not, `order` puts a set in order; where these do not decide, all
 orders of the set are followed to their ends.
 
-This needs effects that only follow from changes, and features that are set at most once, or along few trails of `moves`, each of
-which is an option of its own: effects are `triggered`, and what has `moves` and is set has no causal rules. Other problems are
-searched state by state.
+This needs features that are set at most once, or along few trails of `moves`, each of which is an option of its own: what has
+`moves` and is set has no causal rules. Effects that are `supported` may happen or not between the actions of a set, wherever it
+is put in order. Other problems are searched state by state.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.compiled.transitions import Variety
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.plan.compiled.person import Places
+    from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.search.best_first import Lead, Limits
     from p2c.plan.search.devices import Devices
     from p2c.plan.search.options import Option, Options
@@ -144,8 +146,10 @@ class SetSearch:
         if few and Device.ENDS in self.devices and not self._most_ends(choice, rests, limits):
             return
         ordered = partial(self._ordered, choice, rests, limits, least)
+        # What calm actions put off leaves time for effects that are only supported, which lead to other ends.
+        lingers = not self.first_only and self.options.space.theory.effects is Effects.SUPPORTED
         halts = not self.efforts and contains_one(mask_of(choice.chosen), self.arrived)
-        paths = ordered(halts=halts)
+        paths = ordered(halts=halts or lingers)
         ends: set[Places] = set()
         for arrival in paths:
             if self._passes_the_goal(arrival):
@@ -184,7 +188,7 @@ class SetSearch:
             self.options, chosen, arrives, strays, halts, least, most, may_come, self._stopovers
         )
         for arrival in orders(ordering, limits):
-            yield _joined(transitions.person.places, arrival, calm)
+            yield _joined(transitions, arrival, calm)
 
     def _passes_the_goal(self, arrival: Arrival) -> bool:
         """Tell whether a path comes to the goal before its end."""
@@ -356,18 +360,25 @@ class OrderLead(NamedTuple):
             yield OrderLead(self.search, following.key, following, self.further)
 
 
-def _joined(own: Places, arrival: Arrival, calm: list[Option]) -> Arrival:
-    """Return a path with calm actions slipped in, each before the first direct action that comes after it."""
+def _joined(transitions: Transitions, arrival: Arrival, calm: list[Option]) -> Arrival:
+    """Return a path with calm actions slipped in, each before the first action that comes after it and can wait."""
+    own = transitions.person.places
     waiting = [
         Move(each.axis, start, end, True, 0, False, each.among if end == each.end else (end,))
         for each in sorted(calm, key=lambda each: each.axis, reverse=True)
         for start, end in reversed(list(pairwise((own[each.axis], *each.trail))))
     ]
     made: list[Move] = []
+    places = own
     for move in arrival.moves:
-        while move.direct and waiting and waiting[-1].axis < move.axis:
+        while (
+            waiting
+            and waiting[-1].axis < move.axis
+            and (move.direct or transitions.judge(places).consistent)
+        ):
             made.append(waiting.pop())
         made.append(move)
+        places = (*places[: move.axis], move.end, *places[move.axis + 1 :])
     made += waiting[::-1]
     return Arrival(
         arrival.effort + sum(each.effort for each in calm),
