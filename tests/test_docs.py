@@ -171,7 +171,9 @@ def test_an_evaluation_of_an_earlier_version_says_so(site: Path) -> None:
     assert (
         dated("# Report\n\nVersions: p2c 0.2.0.\n", "0.2.0") == "# Report\n\nVersions: p2c 0.2.0.\n"
     )
-    assert "Measured with p2c 0.1.0" in dated("# Report\n\nVersions: p2c 0.1.0.\n", "0.2.0")
+    for name in ("p2c", "p2c-recourse"):
+        report = f"# Report\n\nVersions: Python 3.12.1, {name} 0.1.0.\n"
+        assert "Measured with p2c 0.1.0" in dated(report, "0.2.0")
     report = (ROOT / "benchmarks/report/REPORT.md").read_text("utf-8")
     page = (site / EVALUATION).with_suffix(".html").read_text("utf-8")
     assert ("Measured with p2c" in page) == (dated(report, __version__) != report)
@@ -198,10 +200,16 @@ QUESTIONS = {
     'What does "proved" mean?': "no cheaper path exists",
     "My model is LightGBM": "LGBMClassifier",
     "What if there is no way?": "plan.blockers",
+    "Several classes, or a threshold of my own?": "threshold=",
+    "What are the parameters?": "Who may change a feature, by column",
+    "Why was this person refused?": "recourse.why",
+    "How do I get several alternatives?": "p2c nearest",
     "Plans for a million rows": "plan_many",
     "How fast is it?": "measured",
+    "How do I limit how long it takes?": "gave_up",
     "What about missing values?": "NaN",
     "How do I save and load?": "from_dict",
+    "How do I use it in a notebook?": "widget",
     "Are groups treated alike?": "--by",
     "How do I show it to the applicant?": "plan.explain",
 }

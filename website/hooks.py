@@ -12,7 +12,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from mkdocs.structure.files import File  # noqa: E402
 
-from p2c.release import __version__  # noqa: E402
+from p2c.release import DISTRIBUTION, __version__  # noqa: E402
 from website import gallery, reference  # noqa: E402
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def dated(report: str, version: str) -> str:
     """Return an evaluation with a warning below its title where an earlier version of p2c was measured."""
-    found = re.search(r"\bp2c (\d+(?:\.\d+)+)", report)
+    found = re.search(rf"\b(?:p2c|{DISTRIBUTION}) (\d+(?:\.\d+)+)", report)
     if found is None or found[1] == version:
         return report
     title, _, rest = report.partition("\n")

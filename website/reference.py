@@ -187,9 +187,13 @@ SHOWN = {
     "Problem": """
         load from_dict example save to_dict name restricted with_keys read_row read_rows
         plan nearest plan_many decide why reasons report audit widget check read_plan lint findings space to_svg
-    """
+    """,
+    "Recourse": """
+        fit from_estimator plan nearest plan_many decide why report audit widget check save load restricted
+        reading problem extraction budget
+    """,
 }
-"""The members of a name that readers need, where it has others for other layers, and some from a class above."""
+"""The members of a name that readers need, in the order in which they need them, where it has others for other layers."""
 
 
 def _options_of(name: str) -> str:
