@@ -372,7 +372,7 @@ class Statement:
         """
         return read_rows(self.theory.features, path, by_feature=self._by_feature)
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, str]:
         """Return the model's column of each feature, where their names differ."""
         return dict(self.spec.model.columns) if self.spec.model else {}

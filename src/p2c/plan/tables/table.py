@@ -349,28 +349,20 @@ def _price(batch: Batch, route: Route, rows: Whole) -> Column:
 
 
 def _take(batch: Batch, route: Route, rows: Whole) -> None:
-    space = batch.space
     for move in route.moves:
         batch.places[move.axis][rows] = move.end
     if "steps" not in batch.words:
         return
     known = batch._texts.get(id(route))
     if known is None:
-        known = batch._texts[id(route)] = _route_texts(space, route)
+        known = batch._texts[id(route)] = _route_texts(route)
     batch.words["actions"][rows], batch.words["steps"][rows] = known
 
 
-def _route_texts(space: Space, route: Route) -> tuple[str, str]:
-    acts = [
-        (
-            move.direct,
-            space.axes[move.axis].feature.name,
-            space.axes[move.axis].feature.domain.value(move.end),
-        )
-        for move in route.moves
-    ]
-    begins = (0, *route.breaks)
-    return step_texts([acts[begin:end] for begin, end in zip(begins, route.breaks, strict=False)])
+def _route_texts(route: Route) -> tuple[str, str]:
+    return step_texts(
+        [[(told.move.direct, told.feature, told.end) for told in step] for step in route.steps]
+    )
 
 
 def _answer_alone(batch: Batch, row: int) -> None:
