@@ -40,13 +40,15 @@ def told(
         exact, wanted = decider.exact or decider.is_read, problem.theory.wants_yes
         said = replace(said, exact=exact, wanted=wanted)
         plan = replace(plan, question=replace(plan.question, testimony=said))
-    nearest = {"nearest": rank, "distinct": distinct.value} if rank > 1 else {}
+    asked = problem.asked
+    if rank > 1:
+        asked = asked | {"nearest": rank, "distinct": distinct.value}
     return with_renderer(
         problem.worded,
         plan,
         cheapest=rank == 1,
         resting_on=problem.theory,
-        asked=problem.asked | nearest,
+        asked=asked,
     )
 
 
@@ -69,10 +71,12 @@ def nearest(
     first: Plan | None = None,
 ) -> Plans[Plan]:
     """Return the k cheapest distinct end states, cheapest first; the plan, where it is known, is the `first`."""
-    kinds = [each.value for each in Distinct]
-    if distinct not in kinds:
-        raise P2CError(f"distinct: expected {' or '.join(kinds)}, found '{distinct}'")
-    k, kind = whole_number("k", k, least=1), Distinct(distinct)
+    try:
+        kind = Distinct(distinct)
+    except ValueError:
+        kinds = " or ".join(each.value for each in Distinct)
+        raise P2CError(f"distinct: expected {kinds}, found '{distinct}'") from None
+    k = whole_number("k", k, least=1)
     if problem.decider is not None:
         answers = confirmed(problem, row, k, policy, distinct=kind, state=state)
         return Plans(each.plan for each in answers if each.status != "infeasible")

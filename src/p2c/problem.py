@@ -1,6 +1,6 @@
 """`Problem`: the one object most people need. Each method calls one function of the layer that does the work.
 
-How a problem is read, written and restricted stands in `statement.py`.
+How a problem is read, written and restricted stands in `statement.py`. What few ask for is imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
 from p2c.engines.policy import Policy
 from p2c.errors import counted, shorten
 from p2c.plan.outcome import Plan
-from p2c.plan.size import measure_space
-from p2c.rules.lint import lint
-from p2c.rules.proof import why
 from p2c.statement import Statement
 
 if TYPE_CHECKING:
@@ -294,6 +291,8 @@ class Problem(Statement):
         >>> proof.holds, proof.to_text().splitlines()[0]
         (False, '✗ not reject_loan(X)')
         """
+        from p2c.rules.proof import why
+
         return why(self.worded, self.read_row(row))
 
     def report(
@@ -414,6 +413,8 @@ class Problem(Statement):
         >>> [(each.about, each.reason[:22]) for each in Problem.example("german").findings()][:1]
         [('present_employment_since', 'it follows from the jo')]
         """
+        from p2c.rules.lint import lint
+
         return lint(self.theory, self.spec.lint.accept)
 
     def space(self) -> SpaceReport:
@@ -422,6 +423,8 @@ class Problem(Statement):
         >>> Problem.example("loan").space()
         <SpaceReport 'loan': about 1e22 states, 1e1 to the rules>
         """
+        from p2c.plan.size import measure_space
+
         return measure_space(self.compiled)
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:

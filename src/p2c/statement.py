@@ -27,7 +27,6 @@ from p2c.domain.spec import (
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, need_learning
 from p2c.plan.compiled.space import Space
-from p2c.plan.restriction import read_restrictions, restrict
 from p2c.rules.bind import build_theory
 
 if TYPE_CHECKING:
@@ -287,7 +286,11 @@ class Statement:
         if self.decider is not None and not self.decider.is_read and self.decider.learned:
             # Reasons are those of the rules that stand in for the model, and every answer says so.
             theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
-        return restrict(theory, dict(self.restrictions)) if self.restrictions else theory
+        if not self.restrictions:
+            return theory
+        from p2c.plan.restriction import restrict
+
+        return restrict(theory, dict(self.restrictions))
 
     @cached_property
     def compiled(self) -> Space:
@@ -334,6 +337,8 @@ class Statement:
         >>> loan.restricted({"debt": {"weight": 9}}).plan(john).cost
         0.04502
         """
+        from p2c.plan.restriction import read_restrictions
+
         read = read_restrictions(restrictions)
         if not read:
             return self
@@ -372,7 +377,7 @@ class Statement:
         """
         return read_rows(self.theory.features, path, by_feature=self._by_feature)
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, str]:
         """Return the model's column of each feature, where their names differ."""
         return dict(self.spec.model.columns) if self.spec.model else {}

@@ -285,11 +285,12 @@ class Feature:
         """Return a value's place in the domain, or None if it is off the grid."""
         if self.is_listed:
             return self.places.get(value)
+        whole = self._whole
+        if whole is not None and isinstance(value, int):
+            place, rest = divmod(value - whole[0], whole[1])
+            return place if rest == 0 and 0 <= place < self.domain.size else None
         if isinstance(value, str):
             return None
-        if self._whole is not None and isinstance(value, int):
-            place, rest = divmod(value - self._whole[0], self._whole[1])
-            return place if rest == 0 and 0 <= place < self.domain.size else None
         place = self.domain.first_place_from(exact(value))
         inside = place < self.domain.size
         return place if inside and exact(self._number(place)) == exact(value) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from operator import index
-from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypedDict
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypedDict
 
 from p2c.domain.spec import ProblemSpec
 from p2c.errors import P2CError, shown, suggestion
@@ -46,16 +46,20 @@ def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
             raise P2CError(f"'{key}' {what}; {suggestion(key, names)}")
 
 
-def whole_number(name: str, given: object, *, least: int) -> int:
+def whole_number(name: str, given: Any, *, least: int) -> int:
     """Return a whole number, Python's or numpy's, that is no smaller than the least; refuse anything else.
 
     >>> whole_number("k", True, least=1)
     Traceback (most recent call last):
     p2c.errors.P2CError: k: expected a whole number from 1 on, found True
     """
-    if isinstance(given, SupportsIndex) and not isinstance(given, bool) and index(given) >= least:
-        return index(given)
-    raise P2CError(f"{name}: expected a whole number from {least} on, found {shown(given)}")
+    try:
+        number = None if isinstance(given, bool) else index(given)
+    except TypeError:
+        number = None
+    if number is None or number < least:
+        raise P2CError(f"{name}: expected a whole number from {least} on, found {shown(given)}")
+    return number
 
 
 def check_seconds(name: str, limit: object) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.domain.spec import Exceptions
 from p2c.errors import Fault, RowError
@@ -11,13 +12,23 @@ from p2c.plan.outcome import CausalAction, DirectAction, Found, Question, Step, 
 from p2c.plan.search.best_first import step_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from p2c.domain.feature import Value
     from p2c.plan.compiled.person import Person
     from p2c.plan.compiled.space import Space
     from p2c.plan.compiled.transitions import Transitions
     from p2c.plan.outcome import Action
     from p2c.plan.search.best_first import Arrival, Move
+
+
+class ToldMove(NamedTuple):
+    """A move with what is told of it to everybody who makes it."""
+
+    move: Move
+    feature: str
+    end: Value
+    because: tuple[str, ...]
 
 
 def ask(transitions: Transitions) -> Question:
@@ -61,42 +72,48 @@ def rule_texts(space: Space, bits: int) -> tuple[str, ...]:
 def found(transitions: Transitions, question: Question, arrival: Arrival) -> Found:
     """Return the plan that a path of the search describes."""
     person = transitions.person
-    moves = arrival.moves
+    return tell(person, question, told_steps(transitions, arrival.moves), effort=arrival.effort)
+
+
+def told_steps(transitions: Transitions, moves: Sequence[Move]) -> tuple[tuple[ToldMove, ...], ...]:
+    """Return the moves of a path, cut into steps after those that end one."""
+    told = [_told(transitions.person.space, move) for move in moves]
     breaks = step_ends(transitions, moves)
-    return tell(person, question, moves, breaks=breaks, effort=arrival.effort)
+    assert breaks[-1] == len(moves), "a path ends in a consistent state"
+    return tuple(tuple(told[begin:end]) for begin, end in pairwise((0, *breaks)))
+
+
+def _told(space: Space, move: Move) -> ToldMove:
+    feature = space.axes[move.axis].feature
+    end = feature.domain.value(move.end)
+    return ToldMove(move, feature.name, end, rule_texts(space, move.fired))
 
 
 def tell(
-    person: Person,
-    question: Question,
-    moves: Sequence[Move],
-    *,
-    breaks: Sequence[int],
-    effort: int,
+    person: Person, question: Question, path: Iterable[Iterable[ToldMove]], *, effort: int
 ) -> Found:
-    """Return the plan that some moves make, cut into steps after those moves that end one."""
-    assert breaks[-1] == len(moves), "a path ends in a consistent state"
+    """Return the plan that the steps of a path make for a person."""
     state = dict(question.initial)
     steps: list[Step] = []
-    begin = direct = 0
-    for end in breaks:
-        actions = tuple([_action(person, move) for move in moves[begin:end]])
-        for action in actions:
-            state[action.feature] = action.end
-            direct += isinstance(action, DirectAction)
-        steps.append(Step(actions, dict(state)))
-        begin = end
+    direct = 0
+    for moves in path:
+        actions = []
+        for told in moves:
+            actions.append(_action(person, told))
+            state[told.feature] = told.end
+            direct += told.move.direct
+        steps.append(Step(tuple(actions), dict(state)))
     return Found(question, person.cost(effort, actions=direct), tuple(steps))
 
 
-def _action(person: Person, move: Move) -> Action:
-    index, start, end, direct, fired, assumed, _ = move
-    name = person.space.axes[index].feature.name
-    start = person.places[index] if start == OFF else start
-    before, after = person.value(index, start), person.value(index, end)
+def _action(person: Person, told: ToldMove) -> Action:
+    index, start, end, direct, _, assumed, _ = told.move
+    place = person.places[index] if start == OFF else start
+    before = person.value(index, place)
     if direct:
-        return DirectAction(name, before, after, person.action_cost(index, start, end))
-    return CausalAction(name, before, after, rule_texts(person.space, fired), assumed)
+        cost = person.action_cost(index, place, end)
+        return DirectAction(told.feature, before, told.end, cost)
+    return CausalAction(told.feature, before, told.end, told.because, assumed)
 
 
 def refuse_if_strict(transitions: Transitions) -> None:

@@ -5,7 +5,7 @@ Each answer is its own type and holds only what it needs; all share what `p2c.Pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from p2c.plan import rendered
@@ -130,6 +130,27 @@ class Question:
     """What the rules were learned from, where they were."""
     asked: Record = field(default_factory=dict)
     """What the question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
+
+    def told(
+        self,
+        renderer: Renderer,
+        *,
+        unknown: tuple[str, ...],
+        source: Record | None,
+        asked: Record,
+    ) -> Question:
+        """Return the question of an answer that can tell itself, and says what it rests on and was asked."""
+        return Question(
+            self.problem,
+            self.norm,
+            self.initial,
+            self.exceptions,
+            renderer,
+            self.testimony,
+            unknown,
+            source,
+            dict(asked),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question's share of the contract's JSON."""
@@ -288,3 +309,18 @@ class GaveUp(rendered.Plan):
 
 Plan = Found | Already | Infeasible | GaveUp
 """One of the four, which `match` takes apart; the class that they share is `p2c.Plan`."""
+
+
+def answer_to(question: Question, plan: Plan) -> Plan:
+    """Return an answer as the one to another question, and those inside it too."""
+    match plan:
+        case Found():
+            return Found(question, plan.cost, plan.steps, plan.optimal)
+        case Already():
+            return Already(question)
+        case Infeasible(opened=inner):
+            opened = inner and replace(inner, question=question)
+            return replace(plan, question=question, opened=opened)
+        case GaveUp(best=inner):
+            best = inner and replace(inner, question=question)
+            return replace(plan, question=question, best=best)

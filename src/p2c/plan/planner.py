@@ -52,7 +52,7 @@ def _by_class(person: Person, entry: Entry) -> Plan:
     if not entry.routes:
         return Infeasible(question)
     effort, route = best_route(person, entry.routes)
-    return tell(person, question, route.moves, breaks=route.breaks, effort=effort)
+    return tell(person, question, route.steps, effort=effort)
 
 
 def search_plan(transitions: Transitions, limits: Limits, devices: Devices = ALL) -> Plan:

@@ -5,10 +5,10 @@ The formats are imported when they are asked for, so that planning does not wait
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from p2c.plan.outcome import GaveUp, Infeasible
+from p2c.plan.outcome import answer_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,18 +71,10 @@ def with_renderer(
     It also says what was asked besides the problem, and what it rests on: what the rules were learned from, and values that
     are not known to what decides, which is not always what tells it.
     """
-    question = replace(
-        plan.question,
-        renderer=PlanRenderer(theory, cheapest),
+    question = plan.question.told(
+        PlanRenderer(theory, cheapest),
         unknown=(resting_on or theory).missing(plan.question.initial),
         source=theory.told_source,
         asked=asked or {},
     )
-    told = replace(plan, question=question)
-    match told:
-        case Infeasible(opened=inner) if inner is not None:
-            return replace(told, opened=replace(inner, question=question))
-        case GaveUp(best=inner) if inner is not None:
-            return replace(told, best=replace(inner, question=question))
-        case _:
-            return told
+    return answer_to(question, plan)

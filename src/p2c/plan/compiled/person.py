@@ -120,7 +120,7 @@ class Person:
         elif self.missing(index, start) and not gone:
             return prices.per_change[index] * prices.per_cost + prices.per_action
         else:
-            length, price = self.length(index, start, end), prices.per_unit[index]
+            length, price = self._units(index, start, end), prices.per_unit[index]
         return (
             price * self.space.theory.norm.share(length, gone) * prices.per_cost + prices.per_action
         )

@@ -9,7 +9,6 @@ from p2c.plan.search.best_first import LimitReached, best_first
 from p2c.plan.search.ceilings import under_ceilings
 from p2c.plan.search.courses import SpanOptions
 from p2c.plan.search.devices import ALL, Device
-from p2c.plan.search.line_search import LineSearch
 from p2c.plan.search.options import Options
 from p2c.plan.search.propagation import Propagation, some_state
 from p2c.plan.search.relaxed_reach import RelaxedReach
@@ -52,6 +51,8 @@ def arrivals(
         if not space.selects:
             return best_first(StateSearch(transitions, settable, landing).leads(), limits)
         if weighs:
+            from p2c.plan.search.line_search import LineSearch
+
             spans = SpanOptions(transitions, settable)
             return best_first(
                 LineSearch(spans, landing, every, first_only, devices).leads(), limits
@@ -82,6 +83,8 @@ def may_arrive(transitions: Transitions, limits: Limits) -> bool:
     space = transitions.person.space
     options = SpanOptions(transitions, space.relevant)
     if space.wants_accepted and space.lined_axes:
+        from p2c.plan.search.line_search import LineSearch
+
         # Moves and supported effects only take more steps to where rules may lead at all.
         landing = partial(_landed, transitions)
         return any(LineSearch(options, landing, first_only=False).leads())

@@ -17,15 +17,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.plan.answer import exceptions_of
+from p2c.plan.answer import exceptions_of, told_steps
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.search.best_first import Key, moves_of, step_ends
+from p2c.plan.search.best_first import Key, moves_of
 from p2c.plan.search.states import Node, Path, successors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from p2c.plan.answer import ToldMove
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.space import Space
     from p2c.plan.search.best_first import Move
@@ -47,8 +48,8 @@ class Route(NamedTuple):
     """How far the route goes for everyone, but for the changes from one's own."""
     direct: int
     moves: tuple[Move, ...]
-    breaks: tuple[int, ...]
-    """How many moves have been made at the end of each step."""
+    steps: tuple[tuple[ToldMove, ...], ...]
+    """The same moves, step by step, as they are told."""
 
     def key(self, effort: Any = 0, way: Any = 0) -> Key:
         """Return what decides between routes, whose effort and way for a person may be fractions."""
@@ -258,7 +259,7 @@ def _route(transitions: Transitions, label: _Label) -> Route:
         sum(charge.way for charge in charges.values()),
         label.path.direct,
         moves,
-        step_ends(transitions, moves),
+        told_steps(transitions, moves),
     )
 
 
@@ -267,7 +268,7 @@ def best_route(person: Person, routes: tuple[Route, ...]) -> tuple[int, Route]:
     efforts = list(_efforts(person, routes))
     least = min(efforts)
     best = routes[efforts.index(least)]
-    if efforts.count(least) > 1:
+    if efforts.count(least) > 1 and not person.space.theory.norm.tells_way:
         equal = [each for each, effort in zip(routes, efforts, strict=True) if effort == least]
         best = min(equal, key=lambda each: each.key(way=way_of(person, each)))
     return least, best

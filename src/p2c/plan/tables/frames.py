@@ -181,7 +181,9 @@ def _joined_codes(parts: list[Coded]) -> Coded:
     numbers = []
     for part in parts:
         table = [known.setdefault(value, len(known)) for value in part.values]
-        numbers.append(np.array([*table, -1], dtype=np.int64)[part.numbers])
+        same = table == list(range(len(table)))
+        renumbered = np.array([*table, -1], dtype=np.int64)
+        numbers.append(part.numbers if same else renumbered[part.numbers])
     return Coded(np.concatenate(numbers), tuple(known))
 
 

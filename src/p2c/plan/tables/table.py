@@ -53,6 +53,8 @@ class Batch:
     places: dict[int, Whole]
     near: dict[int, Whole]
     """The places again, with that of a neighbour for a value off the grid whose neighbours have one future."""
+    astray: Column
+    """Whether a row has a value off the grid."""
     cost: Column
     words: dict[str, Words]
     """The columns of texts."""
@@ -108,18 +110,24 @@ def plan_rows(
         columns,
         places,
         near,
+        _lowest(places) <= ASTRAY,
         np.full(size, np.nan),
         {name: Words(size) for name in names},
         tell=tell,
     )
     _note_unknown(batch, np.arange(size))
-    lowest = np.minimum.reduce(list(near.values()))
-    alone = lowest <= ASTRAY if by_class else np.ones(size, dtype=bool)
+    alone = _lowest(near) <= ASTRAY if by_class else np.ones(size, dtype=bool)
     for entry, rows in _classes(space, batch, np.flatnonzero(~alone)):
         _answer_class(batch, entry, rows)
     for row in np.flatnonzero(alone):
         _answer_alone(batch, int(row))
     return batch
+
+
+def _lowest(places: dict[int, Whole]) -> Whole:
+    """Return the lowest place of each row, which tells whether a value has none."""
+    found: Whole = np.minimum.reduce(list(places.values()))
+    return found
 
 
 def _note_unknown(batch: Batch, rows: Whole) -> None:
@@ -252,7 +260,8 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
     except RowError as error:
         _mark_invalid(batch, rows, str(error))
         return
-    batch.words["exceptions"][rows] = listed(entry.exceptions)
+    if entry.exceptions:
+        batch.words["exceptions"][rows] = listed(entry.exceptions)
     if entry.already:
         batch.words["status"][rows] = "already"
         batch.cost[rows] = 0.0
@@ -261,7 +270,7 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
         batch.stuck.append(rows)
     else:
         batch.words["status"][rows] = "found"
-        off = np.logical_or.reduce([batch.places[index][rows] == ASTRAY for index in batch.places])
+        off = batch.astray[rows]
         if not off.all():
             _take_routes(batch, entry.routes, rows[~off])
         for row in rows[off]:
@@ -349,28 +358,20 @@ def _price(batch: Batch, route: Route, rows: Whole) -> Column:
 
 
 def _take(batch: Batch, route: Route, rows: Whole) -> None:
-    space = batch.space
     for move in route.moves:
         batch.places[move.axis][rows] = move.end
     if "steps" not in batch.words:
         return
     known = batch._texts.get(id(route))
     if known is None:
-        known = batch._texts[id(route)] = _route_texts(space, route)
+        known = batch._texts[id(route)] = _route_texts(route)
     batch.words["actions"][rows], batch.words["steps"][rows] = known
 
 
-def _route_texts(space: Space, route: Route) -> tuple[str, str]:
-    acts = [
-        (
-            move.direct,
-            space.axes[move.axis].feature.name,
-            space.axes[move.axis].feature.domain.value(move.end),
-        )
-        for move in route.moves
-    ]
-    begins = (0, *route.breaks)
-    return step_texts([acts[begin:end] for begin, end in zip(begins, route.breaks, strict=False)])
+def _route_texts(route: Route) -> tuple[str, str]:
+    return step_texts(
+        [[(told.move.direct, told.feature, told.end) for told in step] for step in route.steps]
+    )
 
 
 def _answer_alone(batch: Batch, row: int) -> None:
