@@ -6,7 +6,8 @@ The model is trained on all of Adult and saved as a folder with the causal rules
 and again. `p2c batch` runs undisturbed and is timed; then it runs once more, is killed with signal 9 at random moments and taken
 up again, and its hashes are compared. Of the answers, every end is put together here and the model asked about it; some
 people, drawn at random, are asked about one by one and compared with the library. `plan_many` plans for some rows of
-Adult as they are.
+Adult as they are. The exit code is 1 where the model refuses an end, an answer is not the library's or hashes differ; nothing
+is recorded then.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +90,38 @@ def kill_and_resume(command: list[str], whole: Run, times: int) -> int:
     return killed
 
 
-def flipped(model: Any, table: pa.Table, answers: pa.Table, desired: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Flipped:
+    """How many answers there are of each kind, and of how many of them the model says the same."""
+
+    found: int
+    refused: int
+    accepted: int
+    verified: int
+    proved: int
+    paid: int
+    already: int
+    kept: int
+    others: int
+    helpless: int
+    """Those who have neither a plan nor need of one, and whom the model refuses."""
+
+    @property
+    def is_right(self) -> bool:
+        """Tell whether the model says the same of all; that a plan is proved is no part of it."""
+        told = {self.refused, self.accepted, self.verified, self.paid}
+        return told == {self.found} and self.kept == self.already and self.helpless == self.others
+
+    def __str__(self) -> str:
+        return (
+            f"found {self.found:,}: {self.refused:,} refused before, {self.accepted:,} accepted at the end, "
+            f"{self.verified:,} verified, {self.proved:,} proved, {self.paid:,} at a cost\n"
+            f"already {self.already:,}: {self.kept:,} accepted, at no cost\n"
+            f"anything else {self.others:,}, of them {self.others - self.helpless:,} accepted"
+        )
+
+
+def flipped(model: Any, table: pa.Table, answers: pa.Table, desired: str) -> Flipped:
     """Ask the model about every row and every end, and return how often the answers are as it says."""
     status = np.array(answers.column("status").to_pylist())
     ends = pa.table(
@@ -103,12 +136,20 @@ def flipped(model: Any, table: pa.Table, answers: pa.Table, desired: str) -> str
         np.array(answers.column(each).to_pylist()) for each in ("optimal", "verified")
     )
     cost = answers.column("cost").to_numpy()
-    return (
-        f"found {found.sum():,}: {(found & ~before).sum():,} refused before, {(found & after).sum():,} accepted at the end, "
-        f"{(found & verified).sum():,} verified, {(found & optimal).sum():,} proved, {(found & (cost > 0)).sum():,} at a cost\n"
-        f"already {already.sum():,}: {(already & before & (cost == 0)).sum():,} accepted, at no cost\n"
-        f"anything else {(~found & ~already).sum():,}, of them {(~found & ~already & before).sum():,} accepted"
-    )
+    others = ~found & ~already
+    counted = {
+        "found": found,
+        "refused": found & ~before,
+        "accepted": found & after,
+        "verified": found & verified,
+        "proved": found & optimal,
+        "paid": found & (cost > 0),
+        "already": already,
+        "kept": already & before & (cost == 0),
+        "others": others,
+        "helpless": others & ~before,
+    }
+    return Flipped(**{name: int(each.sum()) for name, each in counted.items()})
 
 
 def _asked(model: Any, rows: pa.Table, desired: str) -> Any:
@@ -130,7 +171,8 @@ def compared(problem: Problem, table: pa.Table, answers: pa.Table, count: int) -
     return same
 
 
-def measure(folder: Path, given: argparse.Namespace) -> None:
+def measure(folder: Path, given: argparse.Namespace) -> bool:
+    """Print all figures, and return whether every answer is as the model, the library and the undisturbed run have it."""
     recourse, model, people = adult_recourse()
     desk, source = folder / "adult", folder / "people.parquet"
     recourse.save(desk)
@@ -149,19 +191,21 @@ def measure(folder: Path, given: argparse.Namespace) -> None:
         f"plan_many: {_rate(len(some), time.monotonic() - begin)} by the clock, {_rate(len(some), used)} of a processor"
     )
     answers = pq.read_table(folder / "whole")
-    print(flipped(model, table, answers, ">50K"))
-    print(
-        f"{compared(Problem.load(desk), table, answers, given.compared)} of {given.compared} are the library's"
-    )
+    asked = flipped(model, table, answers, ">50K")
+    print(asked)
+    alike = compared(Problem.load(desk), table, answers, given.compared)
+    print(f"{alike} of {given.compared} are the library's")
+    good = asked.is_right and alike == given.compared
     if given.kills:
         killed = kill_and_resume([*plan, str(folder / "killed"), *options], run, given.kills)
         same = hashes(folder / "killed") == hashes(folder / "whole")
-        print(
-            f"killed {killed} times and taken up again: {'the same hashes' if same else 'OTHER HASHES'}"
-        )
+        told = "the same hashes" if same else "OTHER HASHES"
+        print(f"killed {killed} times and taken up again: {told}")
+        good = good and same
     print(
         f"load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
     )
+    return good
 
 
 def _rate(rows: int, seconds: float) -> str:
@@ -183,7 +227,9 @@ def main() -> None:
     )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
-        measure(Path(place), given)
+        good = measure(Path(place), given)
+    if not good:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,17 @@ import subprocess
 import sys
 from collections import Counter
 from hashlib import sha256
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from p2c.batch import Options, confirmed, part, plan_files
 from p2c.batch.confirmed import ModelPlanner
+from p2c.batch.show import show_summary
 from p2c.errors import P2CError
 from p2c.plan.outcome import Found
 from p2c.problem import Problem
@@ -63,6 +66,17 @@ def test_every_answer_is_the_librarys_and_confirmed(desk: Path, tmp_path: Path) 
             ends = {name: line[f"end_{name}"] for name in problem.theory.feature}
             assert ends == plan.counterfactual
             assert problem.decide(ends)
+
+
+def test_the_summary_says_what_the_model_and_not_what_rules_say(desk: Path, tmp_path: Path) -> None:
+    people().to_csv(tmp_path / "people.csv", index=False)
+    summary = plan_files(Problem.load(desk), tmp_path / "people.csv", tmp_path / "out")
+    console = Console(file=StringIO(), width=200)
+    show_summary(console, summary)
+    told = console.file.getvalue()  # type: ignore[attr-defined]
+    proof = "proved against it" if desk.name == "boosted" else "not proved to be the cheapest"
+    assert f"The model itself says yes to the end of each; they are {proof}." in told
+    assert "given by rules" not in told
 
 
 def test_workers_and_a_second_run_give_the_same_bytes(desk: Path, tmp_path: Path) -> None:

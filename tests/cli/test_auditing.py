@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -76,6 +77,17 @@ def test_the_command_counts_what_python_counts(desk: Desk) -> None:
     assert "3 von 4 Personen werden heute abgelehnt" in (desk.folder / "out/audit.md").read_text(
         "utf-8"
     )
+
+
+def test_without_what_writes_pdf_the_other_formats_are_written_and_that_is_said(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fpdf", None)
+    shown = desk.run("audit", "loan.toml", "people.csv", "-o", "out")
+    assert shown.code == 0
+    assert shown.out.split() == [f"out/audit.{each}" for each in ENDINGS if each != "pdf"]
+    (line,) = shown.err.splitlines()
+    assert line.startswith("audit.pdf is left out: this needs the package 'fpdf2'")
 
 
 def test_what_is_wrong_is_said_in_one_line(desk: Desk) -> None:

@@ -152,6 +152,27 @@ def test_it_says_what_it_saw_assumed_and_how_to_change_it(place: Path, tmp_path:
     assert features["debt"].weight == 2
 
 
+def test_columns_that_the_model_does_not_read_are_shown_and_cannot_be_spoken_of(
+    place: Path, tmp_path: Path
+) -> None:
+    data = ("--data", place / "loans.csv", "--target", "paid", "--desired", "yes")
+    told = run("fit", place / "model.skops", *data, "-o", tmp_path / "desk")
+    (line,) = [each for each in told.output.splitlines() if each.split()[:1] == ["number"]]
+    assert line.split() == ["number", "id", "1", "to", "400", "0", "not", "read"]
+    with pytest.raises(P2CError, match=r"loans\.csv: the model does not read the column 'number'"):
+        run("fit", place / "model.skops", *data, "--fixed", "number", "-o", tmp_path / "other")
+
+
+def test_columns_that_help_no_rule_are_shown_and_left_out(place: Path, tmp_path: Path) -> None:
+    options = ("--target", "paid", "--desired", "yes")
+    told = run("init", place / "loans.csv", *options, "-o", tmp_path / "a.toml")
+    (line,) = [each for each in told.output.splitlines() if each.split()[:1] == ["number"]]
+    assert line.split() == ["number", "id", "1", "to", "400", "0", "left", "out"]
+    assert "column 'number' is left out: it is different in every row" in told.output
+    told = run("init", place / "loans.csv", *options, "--keep", "number", "-o", tmp_path / "b.toml")
+    assert "left out" not in told.output
+
+
 def test_options_say_otherwise_and_contradictions_are_refused(place: Path, tmp_path: Path) -> None:
     data = ("--data", place / "loans.csv", "--target", "paid", "--desired", "yes")
     chosen = ("--free", "age", "--up", "income", "--down", "debt", "--fixed", "job")

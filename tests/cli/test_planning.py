@@ -9,8 +9,10 @@ import pytest
 
 from p2c import datasets
 from p2c.domain.toml import problem_to_toml
+from p2c.folder import accept_edit
 from p2c.problem import Problem
 from tests.cli.desk import RICH, STUCK, Desk, process
+from tests.folder.test_store import fitted
 from tests.loan import CREDIT_RULE, JOHN, LOAN, whole
 
 # The stories.
@@ -137,6 +139,25 @@ def test_what_is_not_known_and_what_was_learned_stands_beside_every_answer(desk:
             f"There is no way from here; this is proved {by}."
             in desk.run(command, problem, stuck).out
         )
+
+
+def test_rules_that_say_otherwise_than_the_model_they_stand_for_give_no_reasons(desk: Desk) -> None:
+    folder = desk.folder / "asked"
+    fitted("kernel").save(folder)
+    person = {"income": 20, "Debt now": 40, "job": "cook", "age": 30, "member": True}
+    row, problem = desk.row(person), Problem.load(folder)
+    assert not problem.decide(person)
+    shown = desk.run("why", folder, row).out
+    assert "These reasons come from rules that stand for the model." in shown
+    assert "✗ accepted(X)" in shown
+    (folder / "stand_in.lp").write_text("accepted(X) :- income(X,N), N>0.\n")
+    accept_edit(folder)
+    assert Problem.load(folder).why(person).holds
+    assert desk.run("why", folder, row).out == (
+        "The model says no.\nThis is what the model says. The rules that stand for it do not show why.\n"
+    )
+    told = desk.run("why", folder, row, "--json").json()
+    assert told["model"] == {"accepted": False, "read": False, "forcing": None}
 
 
 def test_why_speaks_in_sentences_and_shows_the_tree(desk: Desk) -> None:

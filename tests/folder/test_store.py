@@ -22,7 +22,7 @@ from skops import io
 from p2c.domain.spec import Trust
 from p2c.errors import P2CError
 from p2c.folder import accept_edit
-from p2c.folder.manifest import Manifest
+from p2c.folder.manifest import Manifest, write_manifest
 from p2c.folder.sample import read_sample, sample_rows, write_sample
 from p2c.problem import Problem
 from p2c.recourse import Recourse
@@ -163,13 +163,34 @@ def test_a_loaded_recourse_can_be_saved_again(boosted: Path, tmp_path: Path) -> 
 )
 def test_a_byte_changed_in_any_file_is_noticed(name: str, folder: Path) -> None:
     path = folder / name
-    data = bytearray(path.read_bytes())
-    place = len(data) // 2
-    data[place] = ord("7") if data[place] != ord("7") else ord("8")
-    path.write_bytes(bytes(data))
-    with pytest.raises(P2CError, match=name) as found:
+    data = path.read_bytes()
+    for place in (0, len(data) // 3, len(data) // 2, len(data) - 1):
+        before, after = data[:place], data[place + 1 :]
+        other = b"8" if data[place : place + 1] == b"7" else b"7"
+        for changed in (before + other + after, before + after, before + b"\n" + data[place:]):
+            path.write_bytes(changed)
+            with pytest.raises(P2CError, match=name) as found:
+                Problem.load(folder)
+            assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: b"\xef\xbb\xbf" + data,
+        lambda data: data.replace(b"\n", b"\r\n"),
+        lambda data: data.replace(b'"format": 1', b'"format":  1'),
+        lambda data: data.replace(b'"format": 1', b'"format": 1, "format": 1'),
+        lambda data: data + b" ",
+    ],
+)
+def test_blanks_and_line_ends_of_the_manifest_are_bytes_too(
+    change: Callable[[bytes], bytes], folder: Path
+) -> None:
+    path = folder / "manifest.json"
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(P2CError, match=r"manifest\.json: changed since it was written, or forged"):
         Problem.load(folder)
-    assert "\n" not in str(found.value)
 
 
 def edit_manifest(folder: Path, change: Callable[[dict[str, Any]], None], *, seal: bool) -> None:
@@ -177,8 +198,9 @@ def edit_manifest(folder: Path, change: Callable[[dict[str, Any]], None], *, sea
     keys = json.loads(path.read_text())
     change(keys)
     if seal:
-        keys = json.loads(Manifest.model_validate(keys).sealed().text())
-    path.write_text(json.dumps(keys))
+        write_manifest(folder, Manifest.model_validate(keys))
+    else:
+        path.write_text(json.dumps(keys, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from p2c.errors import MissingExtra, P2CError, counted
 from p2c.explain.facts import source_words
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import filled
+from p2c.report.terminal import confirmed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +78,9 @@ def show_summary(console: Console, summary: Summary) -> None:
     }
     told = {name: count for name, count in rests.items() if count}
     _print_counts(console, "the answer rests on", told, summary.rows)
-    if summary.source:
+    if summary.proved is not None and summary.statuses.get("found"):
+        console.print(confirmed_words(proved=summary.proved), markup=False)
+    if summary.source and summary.proved is None:
         by = filled(ENGLISH.given_by, by=source_words(summary.source))
         console.print(by, markup=False)
     if summary.quantiles:

@@ -134,6 +134,8 @@ class Summary:
     """How many people have a value that is not known and that the rules read; their answers rest on it."""
     source: SourceSpec | None = None
     """Where the rules come from, if they were learned; then every answer rests on them."""
+    proved: bool | None = None
+    """Where a model decides, whether plans are proved against it or only confirmed by it."""
     spare: tuple[str, ...] = ()
     parts: int = 0
     made: int = 0
@@ -195,6 +197,7 @@ def summarise(
         exceptions=whole.exceptions,
         unknown=whole.unknown,
         source=problem.theory.source,
+        proved=None if problem.decider is None else problem.decider.is_read,
         spare=tuple(spare),
         parts=len(records),
         made=made,

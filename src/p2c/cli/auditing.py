@@ -83,7 +83,11 @@ def audit(
     figures = output / "audit.json"
     same = figures.is_file() and figures.read_bytes() == found.report(format="json")
     for ending in FORMATS:
-        content = found.report(format=ending, language=language)
+        try:
+            content = found.report(format=ending, language=language)
+        except MissingExtra as error:
+            complain(f"audit.{ending} is left out: {error}")
+            continue
         way_out = f"{ELSEWHERE}, or --overwrite"
         path = output / f"audit.{ending}"
         write_new(path, content, replace=overwrite or same, way_out=way_out)

@@ -100,7 +100,7 @@ def extract(
         seed=seed,
     )
     found, described = extract_problem(opened, request, held_out=held_out)
-    show_changes(out, opened.table.seen, request.assumptions)
+    show_changes(out, opened.table.seen, request.assumptions, unread=opened.table.unread)
     truth = "it too" if opened.labels is None else f"the column {opened.labels.name}"
     show_extraction(out, found, truth=truth)
     if problem is not None:

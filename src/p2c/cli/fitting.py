@@ -109,7 +109,7 @@ def fit(
         seed=seed,
     )
     fitted = fit_model(opened, request)
-    show_changes(out, opened.table.seen, assumed)
+    show_changes(out, opened.table.seen, assumed, unread=opened.table.unread)
     assert fitted.recourse.reading is not None
     show_reading(out, fitted.recourse.reading, fitted.recourse.extraction)
     fitted.recourse.save(
@@ -153,6 +153,7 @@ def init(
     table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
     column = table.column(target) if target else _ask_target(table, yes=yes)
     kept = frozenset(map(table.column, [column, *(keep or ())]))
+    left_out = table.seen.left_out(kept)
     table = table.useful(kept)
     rest = table.without([column])
     if _may_ask(yes):
@@ -167,7 +168,7 @@ def init(
         seed=seed,
     )
     learned, described = learn_problem(table, column, request)
-    show_changes(out, rest.seen, assumed)
+    show_changes(out, rest.seen, assumed, left_out=left_out)
     show_learned(out, learned)
     remarks = feature_remarks(rest, assumed, described["features"]) | {(): ABOUT}
     write_new(path, problem_to_toml(described, remarks))

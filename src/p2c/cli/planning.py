@@ -181,10 +181,11 @@ def why(
         return
     if told:
         out.print(to_text(told.sentences()), markup=False)
-    if told is None or not told.read:
+    by_rules = told is None or told.leaves_to_rules
+    if by_rules:
         out.print(to_text(explain_proof(loaded.worded, proof)), markup=False)
-    show_caveats(out, loaded.theory, state)
-    if tree:
+    show_caveats(out, loaded.theory, state, rules=by_rules)
+    if tree and (told is None or told.explained):
         out.print(f"\n{proof.to_text()}", markup=False)
     if second:
         show_justification(out, second)

@@ -10,6 +10,7 @@ from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import Sentence, as_sentence, statement_words
 from p2c.markup import element
 from p2c.plan.search.best_first import Limits
+from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,7 +42,9 @@ class ModelReasons:
     smallest: bool = True
     """Whether it is proved that no fewer force it."""
     by_rules: bool = False
-    """Whether rules in the model's place give reasons."""
+    """Whether rules stand in the model's place, where it is only asked."""
+    explained: bool = True
+    """Whether what decides in their place comes to the same answer, so that it can tell why."""
 
     def sentences(self, phrases: Phrases = ENGLISH) -> tuple[Sentence, ...]:
         """Return what the model says in words: what leads in, then the values that force it."""
@@ -53,7 +56,13 @@ class ModelReasons:
                 *(Sentence(as_sentence(each, phrases), 1) for each in facts),
             )
         lead = phrases.model_says_yes if self.accepted else phrases.model_says_no
-        return (Sentence(lead), *((Sentence(phrases.model_reasons),) if self.by_rules else ()))
+        behind = phrases.model_reasons if self.explained else phrases.model_unexplained
+        return (Sentence(lead), *((Sentence(behind),) if self.by_rules else ()))
+
+    @property
+    def leaves_to_rules(self) -> bool:
+        """Tell whether the proof by rules in the model's place is to be told: the model is only asked, and they agree with it."""
+        return not self.read and self.explained
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the model says and the values that force it, as JSON."""
@@ -103,9 +112,12 @@ def model_reasons(
         return None
     accepted = theory.model.accepts(state)
     by_rules = stand_in is not None and stand_in.model is None
+    explained = stand_in is None or goal_holds(stand_in, state) == goal_holds(theory, state)
     read = not getattr(theory.model, "is_asked", False)
     found = None
     if read and not accepted:
         found = forcing(theory, state, Limits.within(time_limit, MOST_STATES))
     names, smallest = found or (None, True)
-    return ModelReasons(theory, state, accepted, read, names, smallest, by_rules)
+    return ModelReasons(
+        theory, state, accepted, read, names, smallest, by_rules=by_rules, explained=explained
+    )

@@ -95,7 +95,7 @@ class Manifest(_Record):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a folder; one that is torn, forged or not ours is refused."""
+    """Return the manifest of a folder; one that is torn, forged or not byte for byte ours is refused."""
     refuse_bare_folder(folder)
     path = folder / MANIFEST
     try:
@@ -108,7 +108,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise P2CError(
             f"{path}: format {found.format}, and this p2c reads 1: another version of p2c"
         )
-    if not found.is_sealed:
+    if not found.is_sealed or path.read_bytes() != found.text().encode():
         raise P2CError(
             f"{path}: changed since it was written, or forged: make the folder anew with p2c fit"
         )
@@ -119,6 +119,11 @@ def read_manifest(folder: Path) -> Manifest:
         if name not in found.files:
             raise P2CError(f"{path}: no hash of {name}: the manifest is forged")
     return found
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest of a folder, sealed, the same bytes on every system."""
+    (folder / MANIFEST).write_bytes(manifest.sealed().text().encode())
 
 
 def changed_files(folder: Path, manifest: Manifest) -> list[str]:

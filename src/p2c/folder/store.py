@@ -29,6 +29,7 @@ from p2c.folder.manifest import (
     installed,
     read_manifest,
     refuse_changed,
+    write_manifest,
 )
 from p2c.folder.model_file import StoredModel, copy_model, writers
 from p2c.folder.sample import read_sample, write_sample
@@ -109,7 +110,7 @@ def save_folder(
         manifest = _described(
             made, fitted, decider, file=stored.file, columns=columns, extraction=extraction
         )
-        (made / MANIFEST).write_text(manifest.sealed().text(), encoding="utf-8")
+        write_manifest(made, manifest)
         made.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)
@@ -258,7 +259,7 @@ def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
             ),
         }
     )
-    (folder / MANIFEST).write_text(fresh.sealed().text(), encoding="utf-8")
+    write_manifest(folder, fresh)
     return changed
 
 

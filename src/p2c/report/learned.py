@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from p2c.learn.extract.logic import Extraction
     from p2c.learn.model import NotRead
     from p2c.learn.tables.assumptions import Assumption
-    from p2c.learn.tables.look import TableLook
+    from p2c.learn.tables.look import ColumnLook, TableLook
     from p2c.report.questions import Conclusion, Reading
 
 
@@ -32,13 +32,21 @@ def show_columns(console: Console, seen: TableLook, *, keep: Collection[str] = (
     """Print a line for each column, and which are left out, why, and how to keep them."""
     table = Table("column", "holds", "values", "missing", "", box=None, header_style="dim")
     for each in seen.columns:
-        words = (each.name, each.kind.value, each.span, f"{each.missing:,}", each.note)
-        table.add_row(*map(_text, words))
+        table.add_row(*map(_text, (*_held(each), each.note)))
     console.print(table)
-    for each in seen.left_out(keep):
+    show_left_out(console, seen.left_out(keep))
+    console.print()
+
+
+def show_left_out(console: Console, columns: Iterable[ColumnLook]) -> None:
+    """Print which columns are left out, why, and how to keep them."""
+    for each in columns:
         told = f"column '{each.name}' is left out: {USELESS[each.kind]}; keep it with --keep '{each.name}'"
         console.print(_text(told, "yellow"))
-    console.print()
+
+
+def _held(column: ColumnLook) -> tuple[str, ...]:
+    return column.name, column.kind.value, column.span, f"{column.missing:,}"
 
 
 def show_extraction(console: Console, found: Extraction, *, truth: str) -> None:
@@ -80,8 +88,18 @@ def show_learned(console: Console, learned: Learned) -> None:
     console.print(table)
 
 
-def show_changes(console: Console, seen: TableLook, assumed: Iterable[Assumption]) -> None:
-    """Print a line for each column, what it holds and who may change it at what effort, and then what is assumed of them."""
+def show_changes(
+    console: Console,
+    seen: TableLook,
+    assumed: Iterable[Assumption],
+    *,
+    unread: Sequence[ColumnLook] = (),
+    left_out: Sequence[ColumnLook] = (),
+) -> None:
+    """Print a line for each column, what it holds and who may change it at what effort, and then what is assumed of them.
+
+    Columns that the model does not read, or that are left out for they help no rule, come last.
+    """
     looks = {each.name: each for each in seen.columns}
     heads = ("column", "holds", "values", "missing", "change", "effort", "")
     columns = (Column(head, overflow="fold") for head in heads)
@@ -89,11 +107,14 @@ def show_changes(console: Console, seen: TableLook, assumed: Iterable[Assumption
     reasons: dict[tuple[str, str], list[str]] = {}
     for said in assumed:
         each = looks[said.column]
-        held = (each.name, each.kind.value, each.span, f"{each.missing:,}")
-        table.add_row(*map(_text, (*held, said.action, f"{said.weight:g}", each.note)))
+        table.add_row(*map(_text, (*_held(each), said.action, f"{said.weight:g}", each.note)))
         if said.why:
             reasons.setdefault((said.action, said.why), []).append(said.column)
+    for word, others in (("not read", unread), ("left out", left_out)):
+        for each in others:
+            table.add_row(*map(_text, (*_held(each), word, "", each.note)))
     console.print(table)
+    show_left_out(console, left_out)
     for (action, why), names in reasons.items():
         told = f"assumed {action}, for {why}: {', '.join(names)}"
         console.print(_text(told, "yellow"))

@@ -99,9 +99,14 @@ def show_plans(
     console.print(table)
     told = plans[0].question.testimony
     if told is not None and told.accepted:
-        proof = "proved against it" if told.proved else "not proved to be the cheapest"
-        console.print(f"The model itself says yes to the end of each; they are {proof}.")
+        console.print(confirmed_words(proved=told.proved))
     show_caveats(console, theory, state, rules=told is None or not told.accepted)
+
+
+def confirmed_words(*, proved: bool) -> str:
+    """Return what is said of several plans that a model has confirmed."""
+    proof = "proved against it" if proved else "not proved to be the cheapest"
+    return f"The model itself says yes to the end of each; they are {proof}."
 
 
 def show_caveats(

@@ -56,7 +56,7 @@ def why(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     theory, proof, limit = asked.problem.theory, asked.proof, arguments.get("time_limit")
     told = model_reasons(theory, asked.state, stand_in=asked.problem.worded, time_limit=limit)
     sentences = () if told is None else told.sentences()
-    if told is None or not told.read:
+    if told is None or told.leaves_to_rules:
         sentences = (*sentences, *explain_proof(asked.problem.worded, proof))
     return {
         "holds": goal_holds(theory, asked.state),

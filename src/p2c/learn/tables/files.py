@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from p2c.learn.tables.look import TableLook
+    from p2c.learn.tables.look import ColumnLook, TableLook
 
 PADDED = re.compile(r"[+-]?0[0-9]")
 TRUTHS = {"true": True, "false": False}
@@ -90,10 +90,20 @@ class Table:
     frame: pd.DataFrame
     seen: TableLook
     source: str
+    unread: tuple[ColumnLook, ...] = ()
+    """Columns of the file that the model does not read."""
 
     def column(self, name: str) -> str:
         """Return a column by its name, as it stands in the file or as rules write it."""
-        return find_column(self.frame, name, source=self.source)
+        try:
+            return find_column(self.frame, name, source=self.source)
+        except P2CError:
+            known = {predicate_name(each.name) for each in self.unread}
+            if predicate_name(name) not in known:
+                raise
+        raise P2CError(
+            f"{self.source}: the model does not read the column '{name}', so nothing is to be said of it"
+        )
 
     def without(self, names: Iterable[str]) -> Table:
         """Return the table without some of its columns."""
@@ -116,7 +126,8 @@ class Table:
         frame = self.frame[list(wanted)].rename(columns=wanted)
         looks = {each.name: each for each in self.seen.columns}
         seen = tuple(replace(looks[column], name=name) for column, name in wanted.items())
-        return replace(self, frame=frame, seen=replace(self.seen, columns=seen))
+        unread = tuple(each for each in self.seen.columns if each.name not in wanted)
+        return replace(self, frame=frame, seen=replace(self.seen, columns=seen), unread=unread)
 
 
 def open_table(
