@@ -43,7 +43,7 @@ class Leaves:
         """Return the leaves of a model without lines or curves."""
         trees = score.trees
         values, starts = [trees.leaf_values], [trees.starts[:-1]]
-        reached = [[_unpacked(score, place)] for place in range(len(score.axes))]
+        reached = [[_of_trees(score, place)] for place in range(len(score.axes))]
         count = len(trees.leaf_values)
         for table in score.tables:
             flat = table.values.reshape(-1, table.values.shape[-1])
@@ -137,14 +137,12 @@ def _others(masks: list[Mask]) -> list[Mask]:
     return [one & other for one, other in zip(before, after[::-1], strict=True)]
 
 
-def _unpacked(score: AdditiveScore, place: int) -> Mask:
+def _of_trees(score: AdditiveScore, place: int) -> Mask:
     """Return which cells of an axis reach which leaves of the trees, by cell and leaf."""
     size, trees = score.axes[place].size, score.trees
     if not trees.count:
         return np.zeros((size, 0), dtype=bool)
-    words = trees.masks[place][trees.leaf_masks[:, place]]
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return np.ascontiguousarray(bits[:, :size].T.astype(bool))
+    return np.ascontiguousarray(trees.masks[place][trees.leaf_masks[:, place]].T)
 
 
 def _entries(table: Table, place: int, size: int) -> Mask:
