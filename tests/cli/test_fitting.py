@@ -152,6 +152,21 @@ def test_it_says_what_it_saw_assumed_and_how_to_change_it(place: Path, tmp_path:
     assert features["debt"].weight == 2
 
 
+def test_columns_that_are_left_out_are_named_in_one_line_with_the_reason(
+    place: Path, tmp_path: Path
+) -> None:
+    data = ("--data", place / "loans.csv", "--desired", "yes")
+    fitted = run("fit", place / "model.skops", *data, "-o", tmp_path / "desk")
+    assert "not used: number, paid (the model does not read it)" in fitted.output.splitlines()
+    whole = run("fit", place / "points.csv", "--data", place / "loans.csv", "-o", tmp_path / "card")
+    line = "not used: debt, age, sex, number, paid (the model does not read it)"
+    assert line in whole.output.splitlines()
+    learned = run("init", place / "loans.csv", "--target", "paid", "-o", tmp_path / "loans.toml")
+    assert "not used: number (it is different in every row)" in learned.output.splitlines()
+    kept = ("--keep", "number", "-o", tmp_path / "kept.toml")
+    assert "not used" not in run("init", place / "loans.csv", "--target", "paid", *kept).output
+
+
 def test_options_say_otherwise_and_contradictions_are_refused(place: Path, tmp_path: Path) -> None:
     data = ("--data", place / "loans.csv", "--target", "paid", "--desired", "yes")
     chosen = ("--free", "age", "--up", "income", "--down", "debt", "--fixed", "job")

@@ -79,7 +79,7 @@ def extract(
     need_learning()
     from p2c.project import FitRequest, open_table
     from p2c.project.fitting import extract_problem, feature_remarks, open_recorded, open_stored
-    from p2c.report.learned import show_changes, show_extraction
+    from p2c.report.learned import show_changes, show_extraction, show_unused
 
     if (model is None) == (decisions is None):
         raise P2CError("expected a model file or --decisions COLUMN, and not both")
@@ -101,6 +101,7 @@ def extract(
     )
     found, described = extract_problem(opened, request, held_out=held_out)
     show_changes(out, opened.table.seen, request.assumptions)
+    show_unused(out, opened.unused)
     truth = "it too" if opened.labels is None else f"the column {opened.labels.name}"
     show_extraction(out, found, truth=truth)
     if problem is not None:

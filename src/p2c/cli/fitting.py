@@ -88,7 +88,7 @@ def fit(
     need_learning()
     from p2c.project import FitRequest, fit_model, open_stored, open_table
     from p2c.project.fitting import read_causal
-    from p2c.report.learned import show_changes, show_next, show_reading
+    from p2c.report.learned import show_changes, show_next, show_reading, show_unused
 
     if not replace_old:
         refuse_existing(output)
@@ -110,6 +110,7 @@ def fit(
     )
     fitted = fit_model(opened, request)
     show_changes(out, opened.table.seen, assumed)
+    show_unused(out, opened.unused)
     assert fitted.recourse.reading is not None
     show_reading(out, fitted.recourse.reading, fitted.recourse.extraction)
     fitted.recourse.save(
@@ -146,14 +147,14 @@ def init(
     need_learning()
     from p2c.project import FitRequest, learn_problem, open_table
     from p2c.project.fitting import feature_remarks, read_causal
-    from p2c.report.learned import show_changes, show_learned, show_next
+    from p2c.report.learned import show_changes, show_learned, show_next, show_unused
 
     path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
     refuse_existing(path)
     table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
     column = table.column(target) if target else _ask_target(table, yes=yes)
     kept = frozenset(map(table.column, [column, *(keep or ())]))
-    table = table.useful(kept)
+    unused, table = table.seen.useless(kept), table.useful(kept)
     rest = table.without([column])
     if _may_ask(yes):
         desired = desired or _ask_class(sorted(map(str, table.frame[column].dropna().unique())))
@@ -168,6 +169,7 @@ def init(
     )
     learned, described = learn_problem(table, column, request)
     show_changes(out, rest.seen, assumed)
+    show_unused(out, unused)
     show_learned(out, learned)
     remarks = feature_remarks(rest, assumed, described["features"]) | {(): ABOUT}
     write_new(path, problem_to_toml(described, remarks))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from p2c.confirm.proxy import Proxy
     from p2c.confirm.trial_values import TrialValues
     from p2c.domain.feature import Value
+    from p2c.learn.extract.logic import Extraction
     from p2c.learn.extract.source import Source
     from p2c.plan.check.validate import Verdict
     from p2c.rules.theory import DecidingModel, Theory
@@ -46,13 +47,28 @@ class StandingRules:
     text: str = ""
     learned: Mapping[str, Any] | None = None
 
+    @classmethod
+    def of(cls, found: Extraction, origin: Mapping[str, Any] | None = None) -> StandingRules:
+        """Return rules that were extracted; `origin` is where they come from, where somebody says it."""
+        return cls(standing_rules(found.program, found.goal), origin or found.source)
+
+
+def standing_rules(program: str, goal: str) -> str:
+    """Return rules in the place of a model as a definition of its decision.
+
+    >>> print(standing_rules("label(X,'no') :- age(X,N), N<18.", "not label(X,'no')"), end="")
+    accepted(X) :- not label(X,'no').
+    label(X,'no') :- age(X,N), N<18.
+    """
+    return f"accepted(X) :- {goal.strip().removeprefix('?-').strip().rstrip('.')}.\n{program.rstrip()}\n"
+
 
 @dataclass(frozen=True, eq=False)
 class Decider:
     """A model brought together with rows of its table.
 
     `standing` are rules in the model's place, or what learns them when they are first asked for; `exact` tells that they are its
-    own. `made_from_data` tells that the ranges of the features are only what was seen, so that rows may lie outside them.
+    own.
     """
 
     source: Source
@@ -61,7 +77,6 @@ class Decider:
     exact: bool = False
     budget: int = 2_000
     seed: int = 0
-    made_from_data: bool = True
 
     @cached_property
     def judge(self) -> DecidingModel:

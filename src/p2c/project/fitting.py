@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
-from p2c.learn.causal.adopt import with_causal_rules
-from p2c.learn.causal.review import Review, read_review
+from p2c.learn.causal.adopt import with_causes
+from p2c.learn.causal.review import read_review
 from p2c.learn.decision import describe_problem, learn_decision
-from p2c.learn.extract.logic import extract, outline_problem
+from p2c.learn.extract.logic import describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
 from p2c.learn.model.mlflow_folder import model_file
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.domain.spec import Trust
+    from p2c.learn.causal.review import Review
     from p2c.learn.decision import Learned
     from p2c.learn.extract.logic import Extraction
     from p2c.learn.tables.assumptions import Assumption
@@ -45,6 +46,8 @@ class Opened:
     labels: pd.Series | None
     classes: tuple[Any, ...] | None
     """The classes that the model names, where it names any."""
+    unused: Mapping[str, str] = field(default_factory=dict)
+    """The columns of the table that are left out, and why."""
 
 
 @dataclass(frozen=True)
@@ -100,18 +103,22 @@ def open_stored(
         try_model(path, table.frame, trust)
     model = load_model(path, table.frame, trust)
     names = trained_names(model, table.frame)
+    unused = {}
     if names is not None:
+        read = {table.column(str(each)) for each in names}
+        others = (str(each) for each in table.frame.columns if each not in read)
+        unused = dict.fromkeys(others, "the model does not read it")
         table = table.only([str(each) for each in names])
     classes = known_classes(model)
     told = None if classes is None else tuple(plain(each) for each in classes)
-    return Opened(model, path, table, labels, told)
+    return Opened(model, path, table, labels, told, unused)
 
 
 def open_recorded(table: Table, decisions: str, *, target: str | None = None) -> Opened:
     """Take a column of recorded decisions for a model, over the columns of the table that can be in a rule."""
     labels, table = _apart(table, target)
     model, table = _apart(table, decisions)
-    return Opened(model, Path(table.source), table.useful(), labels, None)
+    return Opened(model, Path(table.source), table.useful(), labels, None, table.seen.useless())
 
 
 def _apart(table: Table, name: str | None) -> tuple[pd.Series | None, Table]:
@@ -130,14 +137,8 @@ def extract_problem(
         opened.model, opened.table.frame, desired=request.desired, threshold=request.threshold
     )
     found = extract(source, opened.labels, held_out=held_out, seed=request.seed)
-    described = outline_problem(
-        source,
-        found,
-        name=request.name,
-        scale=request.scale,
-        features=keys_of(request.assumptions),
-        origin=opened.path.name,
-    )
+    features = describe_features(source, scale=request.scale, features=keys_of(request.assumptions))
+    described = outline_problem(found, features, name=request.name, origin=opened.path.name)
     Problem.from_dict(described)
     return found, described
 
@@ -196,10 +197,7 @@ def learn_problem(table: Table, target: str, request: FitRequest) -> tuple[Learn
         said=keys_of(request.assumptions),
         origin=table.source.rpartition("/")[2],
     )
-    if isinstance(request.causal, Review):
-        described = with_causal_rules(described, request.causal)
-    elif request.causal:
-        described["rules"] = f"{request.causal.rstrip()}\n{described['rules']}"
+    described = with_causes(described, request.causal)
     Problem.from_dict(described)
     return learned, described
 

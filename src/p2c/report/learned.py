@@ -14,7 +14,7 @@ from p2c.markup import clean
 from p2c.report.questions import effects
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -98,6 +98,16 @@ def show_changes(console: Console, seen: TableLook, assumed: Iterable[Assumption
         told = f"assumed {action}, for {why}: {', '.join(names)}"
         console.print(_text(told, "yellow"))
     console.print()
+
+
+def show_unused(console: Console, unused: Mapping[str, str]) -> None:
+    """Print in one line which columns of a table are left out, and why; nothing where all are used."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in unused.items():
+        reasons.setdefault(why, []).append(name)
+    told = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
+    if told:
+        console.print(_text(f"not used: {told}", "yellow"), soft_wrap=True)
 
 
 def show_reading(console: Console, reading: Read | NotRead, found: Extraction) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,11 @@ class Source:
     own_rules: Ruleset | WrittenRules | None
     reads: tuple[str, ...] | None = None
     """The features that the model reads, where it says so: rules about others would be chance."""
+
+    def at(self, places: Any) -> Source:
+        """Return the same with some rows of the table only."""
+        table = self.table.iloc[places].reset_index(drop=True)
+        return replace(self, table=table, accepted=self.accepted[places])
 
 
 def read_source(

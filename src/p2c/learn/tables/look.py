@@ -86,6 +86,10 @@ class TableLook:
             each for each in self.columns if each.kind in USELESS and each.name not in keep
         )
 
+    def useless(self, keep: Collection[str] = ()) -> dict[str, str]:
+        """Return the same columns by name, and why."""
+        return {each.name: USELESS[each.kind] for each in self.left_out(keep)}
+
 
 def look(frame: pd.DataFrame) -> TableLook:
     """Return what the columns of a table hold, by their own names."""
