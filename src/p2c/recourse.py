@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,6 @@ from p2c.confirm.decider import StandingRules
 from p2c.confirm.forcing import forcing
 from p2c.confirm.opening import decide
 from p2c.confirm.table import as_table, plan_lines
-from p2c.confirm.trial_values import choose_values, sample_values
 from p2c.domain.overrides import refuse_unknown, whole_number
 from p2c.domain.spec import BY_MODEL, ProblemSpec, Trust
 from p2c.engines.policy import Policy
@@ -24,8 +23,7 @@ from p2c.learn.causal.adopt import with_causes
 from p2c.learn.causal.review import Review
 from p2c.learn.extract.logic import NAME, Extraction, describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
-from p2c.learn.model.mlflow_folder import is_mlflow_folder, model_file
-from p2c.learn.model.stored import load_model
+from p2c.learn.model.stored import is_mlflow_folder, load_model, model_file
 from p2c.learn.tables.view import as_frame, by_name
 from p2c.plan.rendered import Plans
 from p2c.plan.restriction import read_restrictions
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
     from p2c.audit.audit import Audit
     from p2c.confirm.result import VerifiedPlan
-    from p2c.confirm.trial_values import TrialValues
     from p2c.learn.extract.source import Source
     from p2c.learn.model import NotRead, Read
     from p2c.plan.check.validate import Verdict
@@ -484,8 +481,3 @@ class Recourse:
     def _teller(self, confirmed: VerifiedPlan) -> Problem:
         """Return the problem whose rules give the reasons: the model's where the plan is proved against it."""
         return self.asked if self._is_read and confirmed.proved else self.problem
-
-    @cached_property
-    def trial_values(self) -> TrialValues:
-        """Return the values of each feature that are put to the model first."""
-        return choose_values(self.asked.theory, sample_values(self.source.table))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.learn.extract.logic import Extraction
     from p2c.learn.extract.source import Source
+    from p2c.learn.model.asking import AskedModel
+    from p2c.learn.model.encoded import EncodedModel
     from p2c.plan.check.validate import Verdict
     from p2c.rules.theory import DecidingModel, Theory
 
@@ -117,23 +119,23 @@ class Decider:
         assert model is not None
         encoded = self.reading.encoded if isinstance(self.reading, Read) else None
 
-        def decide(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
+        def asked(states: Sequence[Mapping[str, Value]]) -> tuple[EncodedModel | AskedModel, Any]:
+            """Return whom to ask about states, and the states as it takes them."""
             cells = view.cells(row, states)
             if encoded is not None and len(states) <= FEW:
-                told = encoded.accepts(list(zip(*cells, strict=True)))
-            else:
-                told = model.accepts(view.frame(cells))
-            return [Ruling(each, None) for each in told.tolist()]
+                return encoded, list(zip(*cells, strict=True))
+            return model, view.frame(cells)
+
+        def decide(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
+            whom, rows = asked(states)
+            return [Ruling(each, None) for each in whom.accepts(rows).tolist()]
 
         def ask(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
-            cells = view.cells(row, states)
-            if encoded is not None and len(states) <= FEW:
-                answers = encoded.answer(list(zip(*cells, strict=True)))
-            else:
-                answers = model.answer(view.frame(cells))
+            whom, rows = asked(states)
+            answers = whom.answer(rows)
             scores = answers.scores
             if scores is None and self.proxy is not None:
-                scores = self.proxy.scores(view.table(view.frame(cells)))
+                scores = self.proxy.scores(view.table(rows))
             margins = [None] * len(states) if scores is None else scores.tolist()
             told = [None] * len(states) if answers.told is None else answers.told.tolist()
             rulings = zip(answers.accepted.tolist(), margins, told, strict=True)

@@ -15,10 +15,9 @@ from p2c.domain.spec import FeatureSpec, ProblemSpec
 from p2c.errors import Fault, ModelError, P2CError, ProblemError
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import trained_names
-from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.onnx_model import absent_inputs
 from p2c.learn.model.reading import Read, read
-from p2c.learn.model.stored import RULES, load_model
+from p2c.learn.model.stored import RULES, load_model, model_file
 from p2c.learn.model.told_columns import column_keys
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.learn.tables.view import as_frame, feature_names, view_of

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.spec import read_text
 from p2c.errors import P2CError
 from p2c.learn.causal.adopt import with_causes
 from p2c.learn.causal.review import read_review
@@ -13,8 +14,7 @@ from p2c.learn.decision import describe_problem, learn_decision
 from p2c.learn.extract.logic import describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
-from p2c.learn.model.mlflow_folder import model_file
-from p2c.learn.model.stored import RULES, load_model
+from p2c.learn.model.stored import RULES, load_model, model_file
 from p2c.learn.model.trial import try_model
 from p2c.learn.tables.assumptions import keys_of
 from p2c.learn.tables.look import ColumnKind
@@ -147,12 +147,7 @@ def read_causal(path: Path | None) -> str | Review | None:
     """Return causal rules out of a file of rules, or a review out of a file of one."""
     if path is None:
         return None
-    if path.suffix.lower() not in RULES:
-        return read_review(path)
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {error}") from None
+    return read_text(path) if path.suffix.lower() in RULES else read_review(path)
 
 
 def fit_model(opened: Opened, request: FitRequest) -> Fit:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from p2c.learn.extract.ruleset import Ruleset
     from p2c.learn.extract.source import Source
     from p2c.learn.extract.written import WrittenRules
-    from p2c.learn.model.asking import Mask
+    from p2c.learn.model.arrays import Mask
     from p2c.learn.tables.domains import Scale
 
 

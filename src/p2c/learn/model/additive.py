@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-Floats = NDArray[np.float64]
+    from p2c.learn.model.arrays import Floats
+
 Cells = NDArray[np.int64]
 
 ACCEPTED, REFUSED, UNSURE = 1, 0, -1

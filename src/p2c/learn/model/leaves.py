@@ -11,15 +11,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c.learn.model.additive import AdditiveScore, Table
+    from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+    from p2c.learn.model.additive import AdditiveScore, Table
+    from p2c.learn.model.arrays import Floats, Ints, Mask
+
 
 TINY = 1e-9
 """What share of the sizes of all values a bound is let off, for the order in which they are added."""
@@ -69,6 +69,12 @@ class Leaves:
         if not len(self.values):
             return 0.0
         return float(np.maximum.reduceat(np.abs(self.values).max(axis=1), self.starts).sum())
+
+    @cached_property
+    def group(self) -> Ints:
+        """Return the group of each leaf."""
+        sizes = np.diff(self.starts, append=len(self.values))
+        return np.repeat(np.arange(len(sizes)), sizes)
 
     def border(self, below: Floats) -> Floats:
         """Return what the leaves must come to for margins not to be below, a little less to be sure."""
@@ -125,6 +131,14 @@ class Leaves:
         if not len(self.values):
             return self.bias
         return self._most(self._open([1 << cell for cell in cells]))
+
+
+def firsts(group: Ints) -> Ints:
+    """Return where each of some groups, which stand one after the other, begins."""
+    changed = np.empty(len(group), dtype=bool)
+    changed[:1] = True
+    np.not_equal(group[1:], group[:-1], out=changed[1:])
+    return np.flatnonzero(changed)
 
 
 def _others(masks: list[Mask]) -> list[Mask]:

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, Curve, ScoreLine, Table
 from p2c.learn.model.cutting import as_numbers, cut_features, is_whole
@@ -17,12 +16,14 @@ from p2c.learn.model.trees import plant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats
     from p2c.learn.model.cutoff import Cutoff
     from p2c.learn.model.cutting import CutFeature
     from p2c.learn.model.parts import Sum, Tree
     from p2c.learn.model.stages import Stage
 
-Floats = NDArray[np.float64]
 
 MOST_LEAVES = 200_000
 """A model with more leaves is not read: neither memory nor time would be enough to prove anything with it."""
