@@ -128,7 +128,9 @@ def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int
     walker = Walker(recourse.problem.theory, state)
     chance = random.Random(seed)
     table = recourse.source.table
-    trials = recourse.trial_values
+    assert recourse.judged is not None
+    assert recourse.judged.decider is not None
+    trials = recourse.judged.decider.trial_values(recourse.judged.theory)
     changes: list[tuple[tuple[str, Any], ...]] = [
         ((name, value),) for name, values in trials.items() for value in values
     ]

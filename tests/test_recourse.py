@@ -14,7 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c.domain.feature import Law
 from p2c.errors import P2CError
+from p2c.learn.causal.candidate import Candidate, Evidence
 from p2c.learn.causal.learning import learn_causal_rules
 from p2c.learn.causal.review import write_review
 from p2c.learn.tables.domains import domain_from_frame
@@ -332,6 +334,26 @@ def test_an_approved_review_supplies_the_causal_rules(tmp_path: Path) -> None:
     confirmed = recourse.plan({"debt": 2_000, "standing": "poor"})
     assert confirmed.verified
     assert end_of(confirmed) == {"debt": 0, "standing": "fine"}
+
+
+def test_approved_rules_with_an_exception_keep_it(tmp_path: Path) -> None:
+    table = pd.DataFrame({"debt": [0, 10, 10] * 80, "grace": ["no", "no", "yes"] * 80})
+    table["standing"] = np.where((table["debt"] > 0) & (table["grace"] == "no"), "poor", "fine")
+    candidate = Candidate(
+        "standing-1",
+        "standing",
+        "standing(X,'poor') :- debt(X,N), N>0, not spared(X).\nspared(X) :- grace(X,'yes').",
+        ("debt", "grace"),
+        Evidence(240, 80, 80, 80, 80, 80),
+        Law.IFF,
+    )
+    review = write_review(tmp_path / "r.jsonl", [candidate], features=domain_from_frame(table))
+    review.decide("standing-1", "approved", by="an expert", why="by law")
+    recourse = Recourse.fit(lambda rows: rows["standing"] == "fine", table, causal=review)
+    confirmed = recourse.plan({"debt": 10, "grace": "no", "standing": "poor"})
+    assert confirmed.verified
+    assert end_of(confirmed)["standing"] == "fine"
+    assert "spared(X)" in (recourse.asked.spec.rules or "")
 
 
 def test_the_problem_can_be_saved_edited_and_loaded() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.overrides import OVERRIDES, whole_number
 from p2c.errors import Fault, P2CError, PlanError
 from p2c.plan.nearest import Distinct
+from p2c.plan.outcome import Testimony
 from p2c.plan.rendered import Plans
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.evaluate import goal_holds
@@ -113,6 +114,20 @@ def _told(
     plan = told(problem, answer.plan, rank=rank, distinct=distinct)
     guide = plan if answer.guide is answer.plan else told(problem, answer.guide)
     return replace(answer, plan=plan, guide=guide)
+
+
+def unconfirmed(problem: Statement, row: Any, k: int, policy: Policy) -> list[VerifiedPlan]:
+    """Return up to k plans of rules that were learned from decisions, which say that no model was asked about them."""
+    from p2c.confirm.result import VerifiedPlan
+
+    space, state = problem.compiled, problem.read_row(row)
+    plans = list(islice(policy.nearest(space, state, k, Distinct.CELLS), k))
+    found = []
+    for number, plan in enumerate(plans or [policy.explained_plan(space, state)]):
+        known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
+        told = with_renderer(problem.theory, known, cheapest=number == 0)
+        found.append(VerifiedPlan(told, False, 0, 0, told, None))
+    return found
 
 
 def plan_many(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property, partial
-from itertools import islice
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from p2c import answers
-from p2c.confirm.decider import Decider, StandingRules
+from p2c.confirm.decider import StandingRules
 from p2c.confirm.forcing import forcing
-from p2c.confirm.opening import standing_rules
-from p2c.confirm.result import VerifiedPlan
+from p2c.confirm.opening import decide
 from p2c.confirm.table import as_table, plan_lines
-from p2c.confirm.trial_values import choose_values, sample_values
 from p2c.domain.overrides import refuse_unknown, whole_number
 from p2c.domain.spec import BY_MODEL, ProblemSpec, Trust
 from p2c.engines.policy import Policy
@@ -22,24 +19,16 @@ from p2c.errors import P2CError, counted
 from p2c.explain.model_reasons import Reasons
 from p2c.folder.sample import sample_rows
 from p2c.folder.store import Fitted, open_folder, save_folder
-from p2c.learn.causal.adopt import with_causal_rules
+from p2c.learn.causal.adopt import with_causes
 from p2c.learn.causal.review import Review
 from p2c.learn.extract.logic import NAME, Extraction, describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
-from p2c.learn.model import NotRead, Read, read
-from p2c.learn.model.mlflow_folder import is_mlflow_folder, model_file
-from p2c.learn.model.read_model import ReadModel
-from p2c.learn.model.stored import load_model
+from p2c.learn.model.stored import is_mlflow_folder, load_model, model_file
 from p2c.learn.tables.view import as_frame, by_name
-from p2c.plan.nearest import Distinct
-from p2c.plan.outcome import Testimony
 from p2c.plan.rendered import Plans
 from p2c.plan.restriction import read_restrictions
 from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
-from p2c.report.plan_renderer import with_renderer
-from p2c.rules.render import render_rule
-from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,10 +36,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.audit.audit import Audit
-    from p2c.confirm.trial_values import TrialValues
+    from p2c.confirm.result import VerifiedPlan
     from p2c.learn.extract.source import Source
+    from p2c.learn.model import NotRead, Read
     from p2c.plan.check.validate import Verdict
-    from p2c.plan.outcome import Plan
 
 KEYS = (
     *(ProblemSpec.model_fields.keys() - {"causal", "features", "rules", "rules_file", "model"}),
@@ -81,37 +70,38 @@ class Recourse:
     (True, {'income': 52, 'age': 30})
     """
 
-    learned: Callable[[], tuple[Problem, Extraction]] = field(compare=False)
-    """What gives the rules that stand in for the model, and the problem in which they do; where it was read they are learned late."""
+    asked: Problem
+    """The problem that answers: the model decides in it or, of recorded decisions, the rules that were learned from them."""
     source: Source
-    judged: Problem | None = None
-    """The problem in which the model itself decides; None for recorded decisions, which cannot be asked."""
+    extracted: Callable[[], Extraction] = field(compare=False)
+    """What gives the rules that stand in for the model, learned late where it was read."""
     fitted: Fitted | None = None
     """The model and rows of its table, to be saved."""
 
     @property
+    def judged(self) -> Problem | None:
+        """Return the problem in which the model itself decides; None for recorded decisions, which cannot be asked."""
+        return None if self.asked.decider is None else self.asked
+
+    @property
     def problem(self) -> Problem:
         """Return the problem in which rules stand in for the model; where it was read, they are learned when this is first asked for."""
-        return self._learned[0]
+        return self.asked if self.asked.decider is None else self.asked.stand_in or self.asked
 
     @property
     def extraction(self) -> Extraction:
         """Return the rules that stand in for the model, and how far they agree with it."""
-        return self._learned[1]
-
-    @cached_property
-    def _learned(self) -> tuple[Problem, Extraction]:
-        return self.learned()
+        return self.extracted()
 
     @property
     def reading(self) -> Read | NotRead | None:
         """Return what was read of the model, or why it is only asked."""
-        return self.judged.decider.reading if self.judged and self.judged.decider else None
+        return self.asked.decider.reading if self.asked.decider else None
 
     @property
     def budget(self) -> int:
         """Return how many rows the model may be asked about for one person."""
-        return self.judged.decider.budget if self.judged and self.judged.decider else 0
+        return self.asked.decider.budget if self.asked.decider else 0
 
     @classmethod
     def fit(
@@ -171,42 +161,30 @@ class Recourse:
         source = read_source(model, X, desired=desired, threshold=threshold)
         if "law" in keys:
             keys["causal"] = keys.pop("law")
-        said: dict[str, Any] = {"scale": scale, "actions": actions, "features": features}
-        judged: Problem | None = None
-
-        @cache
-        def extraction() -> Extraction:
-            return extract(source, y, held_out=0.2, seed=seed)
-
-        @cache
-        def learned() -> tuple[Problem, Extraction]:
-            text = causal if isinstance(causal, str) else ""
-            outline = outline_problem(source, extraction(), **said, causal=text, rounded=True)
-            if judged is not None and _asks_the_model(judged, own_goal="goal" in keys):
-                outline["rules"] += standing_rules("", outline["goal"])
-            spec = _with_causes({**outline, **keys}, causal)
-            return Problem.from_dict(spec, bounded=False), extraction()
-
+        described = describe_features(
+            source, scale=scale, actions=actions, features=features, rounded=True
+        )
+        extracted = cache(lambda: extract(source, y, held_out=0.2, seed=seed))
         if source.model is None:
-            learned()
-            return cls(learned, source)
-        reading = read(model, X, desired=desired, threshold=threshold, seed=seed)
+            outline = with_causes(outline_problem(extracted(), described) | keys, causal)
+            return cls(Problem.from_dict(outline, bounded=False), source, extracted)
         frame = as_frame(X)
         places = sample_rows(frame, seed=seed)
-        kept = replace(
-            source,
-            table=source.table.iloc[places].reset_index(drop=True),
-            accepted=source.accepted[places],
+        decider = replace(
+            decide(model, X, source, desired=desired, threshold=threshold, seed=seed),
+            source=source.at(places),
+            standing=lambda: StandingRules.of(extracted(), keys.get("source")),
+            budget=budget,
         )
-        exact = source.own_rules is not None
-        standing = partial(_standing, extraction)
-        decider = Decider(kept, reading, standing, exact, budget=budget, seed=seed)
-        bare = {"name": NAME, "features": describe_features(source, **said, rounded=True), **keys}
-        judged = _judged(bare, causal, decider)
-        if not decider.is_read or exact or y is not None or "goal" in keys:
-            learned()
+        outline = {"name": NAME, "goal": BY_MODEL, "rules": "", "features": described} | keys
+        outline.pop("source", None)
+        outline = with_causes(outline, causal, model=decider.judge)
+        asked = Problem.from_dict(outline, decider=decider, bounded=False)
         fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold, origin)
-        return cls(learned, source, judged, fitted)
+        made = cls(asked, source, extracted, fitted)
+        if not decider.is_read or decider.exact or y is not None or "goal" in keys:
+            made.problem  # noqa: B018 - what is wrong with the rules that stand in is told now
+        return made
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, **how: Any) -> Recourse:
@@ -241,13 +219,13 @@ class Recourse:
         >>> Recourse.load("loans").plan({"income": 40, "age": 30}) == confirmed
         True
         """
-        if self.judged is None or self.judged.decider is None or self.fitted is None:
+        if self.asked.decider is None or self.fitted is None:
             raise P2CError("recorded decisions are no model: there is nothing to save but rules")
         save_folder(
             Path(folder),
-            self.judged.to_dict(),
+            self.asked.to_dict(),
             self.fitted,
-            self.judged.decider,
+            self.asked.decider,
             extraction=asdict(self.extraction),
             remarks=remarks,
             pickle=pickle,
@@ -273,9 +251,8 @@ class Recourse:
         """
         path = Path(folder)
         opened = open_folder(path, Trust.of(trust))
-        judged = Problem.of_folder(opened, path)
-        problem, entry = judged.stand_in, opened.manifest.extraction
-        if problem is None or entry is None:
+        asked, entry = Problem.of_folder(opened, path), opened.manifest.extraction
+        if asked.stand_in is None or entry is None:
             raise P2CError(
                 f"{folder}: no rules that stand in for the model: open it with Problem.load"
             )
@@ -283,13 +260,16 @@ class Recourse:
         threshold = opened.spec.model.threshold if opened.spec.model else None
         fitted = Fitted(None, opened.rows, threshold, origin)
         extraction = Extraction.from_dict(entry)
-        return cls(lambda: (problem, extraction), opened.decider.source, judged, fitted)
+        return cls(asked, opened.decider.source, lambda: extraction, fitted)
 
     def __repr__(self) -> str:
-        read = self.judged is not None and isinstance(self.judged.model, ReadModel)
-        kind = "read, plans are proved" if read else "asked"
-        problem = self.judged or self.problem
-        return f"<Recourse {problem.name!r}: {counted(len(problem.spec.features), 'feature')}, model {kind}>"
+        kind = "read, plans are proved" if self._is_read else "asked"
+        count = counted(len(self.asked.spec.features), "feature")
+        return f"<Recourse {self.asked.name!r}: {count}, model {kind}>"
+
+    @property
+    def _is_read(self) -> bool:
+        return self.asked.decider is not None and self.asked.decider.is_read
 
     def decide(self, frame: Any) -> pd.Series:
         """Tell for each row of a frame or an array whether the model accepts it, or, where there is only a record, the rules.
@@ -318,13 +298,7 @@ class Recourse:
         """
         read = read_restrictions(restrict)
         named = {self.source.view.feature(name): each for name, each in read.items()}
-        judged = self.judged and self.judged.restricted(named)
-        known = None if judged else self.problem.restricted(named)
-        return replace(
-            self,
-            learned=lambda: (known or self.problem.restricted(named), self.extraction),
-            judged=judged,
-        )
+        return replace(self, asked=self.asked.restricted(named))
 
     def plan(
         self,
@@ -379,22 +353,11 @@ class Recourse:
         if restrict is not None:
             asked = self.restricted(restrict)
             return asked.nearest(row, k, time_limit=time_limit, node_limit=node_limit)
-        policy = Policy("native", time_limit, node_limit)
+        policy, person = Policy("native", time_limit, node_limit), self.source.view.named(row)
         k = whole_number("k", k, least=1)
         if self.judged is not None:
-            return Plans(answers.confirmed(self.judged, self.source.view.named(row), k, policy))
-        state = self.problem.read_row(self.source.view.row(self.source.view.named(row)))
-        plans = list(islice(policy.nearest(self.problem.compiled, state, k, Distinct.CELLS), k))
-        plans = plans or [policy.explained_plan(self.problem.compiled, state)]
-        return Plans(
-            VerifiedPlan(told := self._told(plan, cheapest=number == 0), False, 0, 0, told, None)
-            for number, plan in enumerate(plans)
-        )
-
-    def _told(self, plan: Plan, *, cheapest: bool) -> Plan:
-        """Return a plan of the rules that can tell itself, and that no model was asked about it."""
-        known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
-        return with_renderer(self.problem.theory, known, cheapest=cheapest)
+            return Plans(answers.confirmed(self.judged, person, k, policy))
+        return Plans(answers.unconfirmed(self.asked, self.source.view.row(person), k, policy))
 
     def why(self, row: Any, *, time_limit: float | None = 5.0) -> Reasons[str] | None:
         """Return the features whose values together force the refusal, whatever the others are; the fewest.
@@ -414,11 +377,11 @@ class Recourse:
         >>> recourse.why({"income": 40, "age": 30})
         ('income',)
         """
-        if self.judged is None or not isinstance(self.judged.model, ReadModel):
+        if not self._is_read:
             return None
-        state = self.judged.read_row(row)
-        found = forcing(self.judged.theory, state, Limits.within(time_limit))
-        return None if found is None else Reasons.of(self.judged.theory, state, found)
+        state = self.asked.read_row(row)
+        found = forcing(self.asked.theory, state, Limits.within(time_limit))
+        return None if found is None else Reasons.of(self.asked.theory, state, found)
 
     def plan_many(
         self, frame: Any, *, time_limit: float | None = None, progress: bool | None = None
@@ -442,7 +405,7 @@ class Recourse:
         if self.judged is not None:
             native = Policy("native", time_limit)
             return answers.confirmed_many(self.judged, rows, native, progress=progress)
-        plan, theory = partial(self.plan, time_limit=time_limit), self.problem.theory
+        plan, theory = partial(self.plan, time_limit=time_limit), self.asked.theory
         return as_table(theory, plan_lines(theory, plan, rows, progress=progress), rows)
 
     def audit(
@@ -464,8 +427,8 @@ class Recourse:
         rows = as_frame(frame)
         if self.judged is None:
             rows = rows.rename(columns={e.name: e.feature for e in self.source.view.features})
-        other = (against.judged or against.problem) if isinstance(against, Recourse) else against
-        return (self.judged or self.problem).audit(rows, by, against=other, **how)
+        other = against.asked if isinstance(against, Recourse) else against
+        return self.asked.audit(rows, by, against=other, **how)
 
     def widget(self, row: Any, *, language: str = "en", time_limit: float | None = 5) -> Any:
         """Return a widget for a notebook, as `Problem.widget` does, with the model that decides.
@@ -479,8 +442,7 @@ class Recourse:
         'found'
         """
         person = self.source.view.row(self.source.view.named(row))
-        asked = self.judged or self.problem
-        return asked.widget(person, language=language, time_limit=time_limit)
+        return self.asked.widget(person, language=language, time_limit=time_limit)
 
     def check(self, confirmed: VerifiedPlan) -> Verdict:
         """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.
@@ -491,10 +453,8 @@ class Recourse:
         the path is valid: every step, the cost and the end
         not checked: that no cheaper path exists
         """
-        plan = confirmed.plan
-        if self.judged is None or not confirmed.verified:
-            return (self._teller(confirmed)).check(plan)
-        return self.judged.check(plan)
+        asked = self.asked if confirmed.verified else self._teller(confirmed)
+        return asked.check(confirmed.plan)
 
     def report(
         self,
@@ -520,44 +480,4 @@ class Recourse:
 
     def _teller(self, confirmed: VerifiedPlan) -> Problem:
         """Return the problem whose rules give the reasons: the model's where the plan is proved against it."""
-        read = self.judged is not None and isinstance(self.judged.model, ReadModel)
-        return self.judged if self.judged and read and confirmed.proved else self.problem
-
-    @cached_property
-    def trial_values(self) -> TrialValues:
-        """Return the values of each feature that are put to the model first."""
-        return choose_values((self.judged or self.problem).theory, sample_values(self.source.table))
-
-
-def _with_causes(spec: dict[str, Any], causal: str | Review | None) -> dict[str, Any]:
-    return with_causal_rules(spec, causal) if isinstance(causal, Review) else spec
-
-
-def _standing(extraction: Callable[[], Extraction]) -> StandingRules:
-    found = extraction()
-    return StandingRules(standing_rules(found.program, found.goal), found.source)
-
-
-def _judged(bare: dict[str, Any], causal: str | Review | None, decider: Decider) -> Problem:
-    """Return the problem in which the model itself decides, causal rules besides."""
-    spec = {"goal": BY_MODEL, **{key: value for key, value in bare.items() if key != "source"}}
-    spec["rules"] = causal if isinstance(causal, str) else ""
-    if isinstance(causal, Review):
-        spec = with_causal_rules(spec, causal, model=decider.judge)
-        merged = Problem.from_dict(spec, decider=decider, bounded=False)
-        spec["rules"] = _causal_part(merged)
-    return Problem.from_dict(spec, decider=decider, bounded=False)
-
-
-def _asks_the_model(problem: Problem, *, own_goal: bool) -> bool:
-    """Tell whether rules of the caller's call the model's decision, or a goal of their own does."""
-    theory = problem.theory
-    bodies = [each.body for each in theory.clauses] + ([theory.goal] if own_goal else [])
-    return any(decision == ACCEPTED for decision, _ in theory.called(bodies))
-
-
-def _causal_part(problem: Problem) -> str:
-    """Return those of a problem's rules that are no decisions of the model."""
-    kept = [clause.rule for _, clauses in problem.theory.causes for clause in clauses]
-    kept += [clause.rule for clause in problem.theory.constraints]
-    return "\n".join(render_rule(rule) for rule in kept)
+        return self.asked if self._is_read and confirmed.proved else self.problem

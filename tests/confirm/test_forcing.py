@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from p2c.confirm.forcing import forcing, forcing_set
+from p2c.confirm.forcing import forcing
 from p2c.explain.model_reasons import model_reasons
 from p2c.explain.phrases import ENGLISH, GERMAN
 from p2c.learn.model import Read
@@ -24,6 +24,8 @@ from p2c.web.consultation import Consultation
 from p2c.web.tasks import why
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from p2c.rules.theory import Theory
 
 NAMES = ["income", "debt", "years", "job", "home"]
@@ -80,9 +82,14 @@ def judged(request: pytest.FixtureRequest) -> Judged:
     return Judged(ESTIMATORS[name], classes)
 
 
+def names_of(theory: Theory, row: Mapping[str, Any], **how: Any) -> tuple[str, ...] | None:
+    found = forcing(theory, row, **how)
+    return None if found is None else found.names
+
+
 def test_no_set_that_forces_a_refusal_is_smaller(judged: Judged) -> None:
     for row in judged.refused(10):
-        found = forcing_set(judged.theory, row)
+        found = names_of(judged.theory, row)
         assert found is not None
         assert judged.forces(row, found)
         assert len(found) == judged.smallest(row, NAMES)
@@ -93,7 +100,7 @@ def test_what_is_always_held_is_not_told_and_what_may_never_be_held_is_not_eithe
 ) -> None:
     told = 0
     for row in judged.refused(10):
-        found = forcing_set(judged.theory, row, always=["income"], never=["job"])
+        found = names_of(judged.theory, row, always=["income"], never=["job"])
         left = ["debt", "years", "home"]
         if not judged.forces(row, ("income", *left)):
             assert found is None
@@ -108,7 +115,7 @@ def test_what_is_always_held_is_not_told_and_what_may_never_be_held_is_not_eithe
 
 def test_nothing_forces_the_refusal_of_somebody_who_is_accepted(judged: Judged) -> None:
     row = judged.table[judged.accepted].iloc[0].to_dict()
-    assert forcing_set(judged.theory, row) is None
+    assert names_of(judged.theory, row) is None
 
 
 @pytest.mark.parametrize("kind", ["boosted", "forest"])
@@ -174,7 +181,7 @@ def test_reasons_keep_to_a_time_limit() -> None:
 def test_a_value_that_the_model_was_not_read_for_is_asked_about() -> None:
     judged = Judged(ESTIMATORS["boosted"], 2)
     row = {**judged.refused(1)[0], "income": 2.5}
-    found = forcing_set(judged.theory, row)
+    found = names_of(judged.theory, row)
     assert found is not None
 
     def forces(names: tuple[str, ...]) -> bool:

@@ -129,7 +129,7 @@ def _drawn(rng: random.Random, feature: Feature) -> Any:
 
 def _curve(line: ScoreLine) -> Curve:
     """Return a curve that goes the way of a line: cubes instead of numbers."""
-    return Curve(line.axis, lambda numbers: line.of(numbers**3 / 4), line.rising)
+    return Curve(line.axis, lambda numbers: line.of(numbers**3 / 4), len(line.slope))
 
 
 def _asked(score: AdditiveScore) -> Callable[[Mapping[str, Any]], bool]:

@@ -279,15 +279,15 @@ class Trials:
         theory, counts, looked = self.people.space.theory, Counter[str](), 0
         if self.ground.acceptance is None:
             return (), 0
-        from p2c.confirm.forcing import forcing_set
+        from p2c.confirm.forcing import forcing
 
         classes = self.people.classes(self.rows)
         for number in np.random.default_rng(0).permutation(len(classes))[:FORCED]:
             group = classes[number]
-            held = forcing_set(theory, self.people.state(int(group[0])), self.limits)
-            if held is not None:
+            found = forcing(theory, self.people.state(int(group[0])), self.limits)
+            if found is not None:
                 looked += len(group)
-                counts.update(dict.fromkeys(held, len(group)))
+                counts.update(dict.fromkeys(found.names, len(group)))
         return tuple(counts.most_common()), looked
 
     @cached_property

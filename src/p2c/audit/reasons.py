@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.audit.acceptance import as_read
-from p2c.confirm.forcing import forced_without, forcing_set
+from p2c.confirm.forcing import forced_without, forcing
 from p2c.domain.files import read_sheet
 from p2c.errors import P2CError, suggestion
 from p2c.explain.letter import teller_in
@@ -184,9 +184,10 @@ def _unforced(
     """
     told: list[str] = []
     while len(told) < MOST:
-        held = forcing_set(space.theory, state, limits, always=protected, never=told)
-        if not held:
+        found = forcing(space.theory, state, limits, always=protected, never=told)
+        if found is None or not found.names:
             return
+        held = found.names
         for name in held:
             rest = [each for each in (*held, *protected) if each != name]
             end = forced_without(space.theory, state, rest, limits)

@@ -13,8 +13,9 @@ import typer
 
 from p2c.cli.app import command_group, out
 from p2c.cli.desk import chosen_actions, refuse_existing, write_new
+from p2c.domain.spec import read_text
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import P2CError, need_learning
+from p2c.errors import need_learning
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
@@ -280,8 +281,4 @@ def _cuts(path: Path, frame: object) -> dict[str, list[float]]:
     from p2c.rules.parse import parse
 
     assert isinstance(frame, pd.DataFrame)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {error}") from None
-    return cuts_of(parse(text), tidy_frame(frame))
+    return cuts_of(parse(read_text(path)), tidy_frame(frame))

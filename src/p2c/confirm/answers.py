@@ -92,21 +92,10 @@ class ConfirmedPlanner:
             judge.answers([*ends, *(Walk(state) for plan in plans for state in _states(plan))])
         if not all(answer.accepted for _, answer in judge.answers(ends)):
             return None
-        return [self._told(plan, judge) for plan in plans]
-
-    def _told(self, plan: Plan, judge: Judge) -> VerifiedPlan:
-        told = _testimony(judge, plan, proved=not isinstance(plan, GaveUp))
-        known = _with_testimony(plan, told)
-        return VerifiedPlan(
-            known,
-            isinstance(plan, Found | Already),
-            judge.asked,
-            judge.calls,
-            known,
-            told.accepted,
-            proved=told.proved,
-            scores=_scores(judge, plan),
-        )
+        return [
+            _verified(judge, plan, _testimony(judge, plan, proved=not isinstance(plan, GaveUp)))
+            for plan in plans
+        ]
 
     def _asked(self, judge: Judge, state: State, k: int, policy: Policy) -> list[VerifiedPlan]:
         """Return plans of a model that is only asked, the rules in its place leading the way."""
@@ -123,28 +112,18 @@ class ConfirmedPlanner:
             search = ConfirmedSearch(walker, judge, trials, fine, wanted=k)
             plans = [self._plan(walker, walk) for walk in search.run(seeds)]
         plans = plans or [(GaveUp(walker.question, 0.0), "")]
-        verified = isinstance(plans[0][0], Found | Already)
         if self.decider.scored:
             judge.answers(Walk(state) for plan, _ in plans for state in _states(plan))
         first = guides[0] if guides else GaveUp(walker.question, 0.0)
         guide = _with_testimony(first, _testimony(judge, first))
-        told = [
-            _testimony(judge, plan, replayed, proved=proved and not isinstance(plan, GaveUp))
-            for plan, replayed in plans
-        ]
         return [
-            VerifiedPlan(
-                _with_testimony(plan, each),
-                verified,
-                judge.asked,
-                judge.calls,
-                guide,
-                judge.said(guide.counterfactual or {}),
-                find_borders(judge, plan),
-                proved=each.proved,
-                scores=_scores(judge, plan),
+            replace(
+                _verified(judge, plan, _testimony(judge, plan, replayed, proved=proved)),
+                guide=guide,
+                guide_accepted=judge.said(guide.counterfactual or {}),
+                borders=find_borders(judge, plan),
             )
-            for (plan, _), each in zip(plans, told, strict=True)
+            for plan, replayed in plans
         ]
 
     def _guides(self, state: State, k: int, policy: Policy) -> list[Plan]:
@@ -189,6 +168,21 @@ def _scores(judge: Judge, plan: Plan) -> tuple[tuple[float, float], ...]:
 def _testimony(judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False) -> Testimony:
     said, scores = judge.said(plan.counterfactual or {}), _scores(judge, plan)
     return Testimony(said, judge.asked, proved, scores[-1] if scores else None, replayed)
+
+
+def _verified(judge: Judge, plan: Plan, told: Testimony) -> VerifiedPlan:
+    """Return a plan with what the model had to do with it; it is its own guide."""
+    known = _with_testimony(plan, told)
+    return VerifiedPlan(
+        known,
+        isinstance(plan, Found | Already),
+        judge.asked,
+        judge.calls,
+        known,
+        told.accepted,
+        proved=told.proved,
+        scores=_scores(judge, plan),
+    )
 
 
 def _with_testimony(plan: Plan, testimony: Testimony) -> Plan:

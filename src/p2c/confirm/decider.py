@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from p2c.confirm.proxy import Proxy
     from p2c.confirm.trial_values import TrialValues
     from p2c.domain.feature import Value
+    from p2c.learn.extract.logic import Extraction
     from p2c.learn.extract.source import Source
+    from p2c.learn.model.asking import AskedModel
+    from p2c.learn.model.encoded import EncodedModel
     from p2c.plan.check.validate import Verdict
     from p2c.rules.theory import DecidingModel, Theory
 
@@ -46,13 +49,28 @@ class StandingRules:
     text: str = ""
     learned: Mapping[str, Any] | None = None
 
+    @classmethod
+    def of(cls, found: Extraction, origin: Mapping[str, Any] | None = None) -> StandingRules:
+        """Return rules that were extracted; `origin` is where they come from, where somebody says it."""
+        return cls(standing_rules(found.program, found.goal), origin or found.source)
+
+
+def standing_rules(program: str, goal: str) -> str:
+    """Return rules in the place of a model as a definition of its decision.
+
+    >>> print(standing_rules("label(X,'no') :- age(X,N), N<18.", "not label(X,'no')"), end="")
+    accepted(X) :- not label(X,'no').
+    label(X,'no') :- age(X,N), N<18.
+    """
+    return f"accepted(X) :- {goal.strip().removeprefix('?-').strip().rstrip('.')}.\n{program.rstrip()}\n"
+
 
 @dataclass(frozen=True, eq=False)
 class Decider:
     """A model brought together with rows of its table.
 
     `standing` are rules in the model's place, or what learns them when they are first asked for; `exact` tells that they are its
-    own. `made_from_data` tells that the ranges of the features are only what was seen, so that rows may lie outside them.
+    own.
     """
 
     source: Source
@@ -61,7 +79,6 @@ class Decider:
     exact: bool = False
     budget: int = 2_000
     seed: int = 0
-    made_from_data: bool = True
 
     @cached_property
     def judge(self) -> DecidingModel:
@@ -102,23 +119,23 @@ class Decider:
         assert model is not None
         encoded = self.reading.encoded if isinstance(self.reading, Read) else None
 
-        def decide(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
+        def asked(states: Sequence[Mapping[str, Value]]) -> tuple[EncodedModel | AskedModel, Any]:
+            """Return whom to ask about states, and the states as it takes them."""
             cells = view.cells(row, states)
             if encoded is not None and len(states) <= FEW:
-                told = encoded.accepts(list(zip(*cells, strict=True)))
-            else:
-                told = model.accepts(view.frame(cells))
-            return [Ruling(each, None) for each in told.tolist()]
+                return encoded, list(zip(*cells, strict=True))
+            return model, view.frame(cells)
+
+        def decide(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
+            whom, rows = asked(states)
+            return [Ruling(each, None) for each in whom.accepts(rows).tolist()]
 
         def ask(states: Sequence[Mapping[str, Value]]) -> list[Ruling]:
-            cells = view.cells(row, states)
-            if encoded is not None and len(states) <= FEW:
-                answers = encoded.answer(list(zip(*cells, strict=True)))
-            else:
-                answers = model.answer(view.frame(cells))
+            whom, rows = asked(states)
+            answers = whom.answer(rows)
             scores = answers.scores
             if scores is None and self.proxy is not None:
-                scores = self.proxy.scores(view.table(view.frame(cells)))
+                scores = self.proxy.scores(view.table(rows))
             margins = [None] * len(states) if scores is None else scores.tolist()
             told = [None] * len(states) if answers.told is None else answers.told.tolist()
             rulings = zip(answers.accepted.tolist(), margins, told, strict=True)

@@ -63,19 +63,6 @@ class Forcing(NamedTuple):
     smallest: bool
 
 
-def forcing_set(
-    theory: Theory,
-    state: Mapping[str, Value],
-    limits: Limits | None = None,
-    *,
-    always: Sequence[str] = (),
-    never: Sequence[str] = (),
-) -> tuple[str, ...] | None:
-    """Return the features of `forcing` alone."""
-    found = forcing(theory, state, limits, always=always, never=never)
-    return None if found is None else found.names
-
-
 def forcing(
     theory: Theory,
     state: Mapping[str, Value],

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from p2c.confirm.decider import Decider, StandingRules
+from p2c.confirm.decider import Decider, StandingRules, standing_rules
 from p2c.domain.feature import Kind
 from p2c.domain.spec import FeatureSpec, ProblemSpec
 from p2c.errors import Fault, ModelError, P2CError, ProblemError
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import trained_names
-from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.onnx_model import absent_inputs
 from p2c.learn.model.reading import Read, read
-from p2c.learn.model.stored import RULES, load_model
+from p2c.learn.model.stored import RULES, load_model, model_file
 from p2c.learn.model.told_columns import column_keys
 from p2c.learn.tables.domains import domain_from_frame
 from p2c.learn.tables.view import as_frame, feature_names, view_of
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Feature, Value
     from p2c.domain.spec import Trust
-    from p2c.learn.tables.view import View
+    from p2c.learn.extract.source import Source
 
 FAR = 6
 """Up to which power of ten numbers are drawn of which nothing is known."""
@@ -135,18 +134,21 @@ def open_decider(
     """
     opened = open_model_of(spec, folder, trust=trust, sample=sample)
     assert spec.model is not None
-    how: dict[str, Any] = {"desired": spec.model.desired, "threshold": spec.model.threshold}
-    how |= {"stand_in": stand_in, "tried": tried, "seed": seed}
-    table = opened.table
+    desired, threshold = spec.model.desired, spec.model.threshold
+
+    def opened_on(table: Any) -> Decider:
+        view = view_of(table, opened.names)
+        source = read_source(opened.model, table, desired=desired, threshold=threshold, view=view)
+        how: dict[str, Any] = {"desired": desired, "threshold": threshold, "seed": seed}
+        return decide(opened.model, table, source, **how, tried=tried, stand_in=stand_in)
+
     try:
-        decider = decide(opened.model, table, **how, view=view_of(table, opened.names))
+        decider = opened_on(opened.table)
         wider = _wider(opened, decider)
-        if wider is not None:
-            decider = decide(opened.model, wider, **how, view=view_of(wider, opened.names))
+        return opened.spec, decider if wider is None else opened_on(wider)
     except ModelError as error:
         kept = [column for column, name in opened.names.items() if name not in spec.features]
         raise _untold(() if sample is not None else kept, error) from None
-    return opened.spec, replace(decider, made_from_data=sample is not None)
 
 
 def _untold(columns: Iterable[str], error: ModelError) -> P2CError:
@@ -180,33 +182,20 @@ def _wider(opened: OpenedModel, decider: Decider) -> pd.DataFrame | None:
 def decide(
     model: Any,
     X: Any,
+    source: Source,
     *,
-    desired: Any = None,
-    threshold: float | None = None,
-    stand_in: str = "",
-    seed: int = 0,
-    view: View | None = None,
+    desired: Any,
+    threshold: float | None,
+    seed: int,
     tried: int | None = None,
+    stand_in: str = "",
 ) -> Decider:
-    """Bring a model and a table together: asked, read where it can be, with its own rules where it has any."""
-    source = read_source(model, X, desired=desired, threshold=threshold, view=view)
-    view = source.view if view is None else view
-    reading = read(model, X[:tried], desired=desired, threshold=threshold, seed=seed, view=view)
+    """Return a model that was brought together with a table as what decides: read where it can be, with its own rules where it has any."""
+    how: dict[str, Any] = {"desired": desired, "threshold": threshold, "seed": seed}
+    reading = read(model, X[:tried], **how, view=source.view)
     own = source.own_rules
-    if own is not None:
-        stand_in = standing_rules(own.text(), own.goal())
-    standing = StandingRules(stand_in)
+    standing = StandingRules(stand_in if own is None else standing_rules(own.text(), own.goal()))
     return Decider(source, reading, standing, exact=own is not None, seed=seed)
-
-
-def standing_rules(program: str, goal: str) -> str:
-    """Return rules in the place of a model as a definition of its decision.
-
-    >>> print(standing_rules("label(X,'no') :- age(X,N), N<18.", "not label(X,'no')"), end="")
-    accepted(X) :- not label(X,'no').
-    label(X,'no') :- age(X,N), N<18.
-    """
-    return f"accepted(X) :- {goal.strip().removeprefix('?-').strip().rstrip('.')}.\n{program.rstrip()}\n"
 
 
 def _drawn_rows(spec: ProblemSpec) -> pd.DataFrame:

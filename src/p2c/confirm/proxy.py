@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from p2c.learn.model.asking import Mask
+    from p2c.learn.model.arrays import Mask
 
 MOST_ROWS = 5_000
 FLOOR = 0.02

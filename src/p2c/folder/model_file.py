@@ -55,14 +55,14 @@ def writers(model: Any, *, pickle: bool = False) -> tuple[Writer, ...]:
     return (*own, _write_pickle if pickle else _write_skops)
 
 
-def _write_xgboost(model: Any, folder: Path, desired: Any) -> StoredModel:
-    model.save_model(folder / f"{STEM}.ubj")
-    return StoredModel(f"{STEM}.ubj", desired)
+def _write_own(ending: str) -> Writer:
+    """Return what has a model write itself into a file of its library's."""
 
+    def write(model: Any, folder: Path, desired: Any) -> StoredModel:
+        model.save_model(str(folder / f"{STEM}{ending}"))
+        return StoredModel(f"{STEM}{ending}", desired)
 
-def _write_catboost(model: Any, folder: Path, desired: Any) -> StoredModel:
-    model.save_model(str(folder / f"{STEM}.cbm"))
-    return StoredModel(f"{STEM}.cbm", desired)
+    return write
 
 
 def _write_lightgbm(model: Any, folder: Path, desired: Any) -> StoredModel:
@@ -115,8 +115,8 @@ def _reason(error: Exception) -> str:
 
 
 OWN_FORMATS: dict[str, Writer] = {
-    "XGBClassifier": _write_xgboost,
-    "CatBoostClassifier": _write_catboost,
+    "XGBClassifier": _write_own(".ubj"),
+    "CatBoostClassifier": _write_own(".cbm"),
     "LGBMClassifier": _write_lightgbm,
     "LightGBMFile": _write_lightgbm,
 }

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from p2c.confirm.decider import Decider
     from p2c.domain.spec import ProblemSpec
-    from p2c.learn.model.asking import AskedModel, Mask, ModelAnswers
+    from p2c.learn.model.arrays import Mask
+    from p2c.learn.model.asking import AskedModel, ModelAnswers
 
 ROUNDING = 1e-6
 """By how much scores may differ, in all and in proportion: a model's way through a file may round."""

@@ -83,7 +83,7 @@ def _fit(
     }
     if not told["read"]:
         found = recourse.extraction
-        told |= {"rules": recourse.problem.spec.rules, "fidelity": found.fidelity}
+        told |= {"rules": found.program, "fidelity": found.fidelity}
     return told
 
 

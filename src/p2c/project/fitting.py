@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.spec import read_text
 from p2c.errors import P2CError
-from p2c.learn.causal.adopt import with_causal_rules
-from p2c.learn.causal.review import Review, read_review
+from p2c.learn.causal.adopt import with_causes
+from p2c.learn.causal.review import read_review
 from p2c.learn.decision import describe_problem, learn_decision
-from p2c.learn.extract.logic import extract, outline_problem
+from p2c.learn.extract.logic import describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
-from p2c.learn.model.mlflow_folder import model_file
-from p2c.learn.model.stored import RULES, load_model
+from p2c.learn.model.stored import RULES, load_model, model_file
 from p2c.learn.model.trial import try_model
 from p2c.learn.tables.assumptions import keys_of
 from p2c.learn.tables.look import ColumnKind
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c.domain.spec import Trust
+    from p2c.learn.causal.review import Review
     from p2c.learn.decision import Learned
     from p2c.learn.extract.logic import Extraction
     from p2c.learn.tables.assumptions import Assumption
@@ -130,14 +131,8 @@ def extract_problem(
         opened.model, opened.table.frame, desired=request.desired, threshold=request.threshold
     )
     found = extract(source, opened.labels, held_out=held_out, seed=request.seed)
-    described = outline_problem(
-        source,
-        found,
-        name=request.name,
-        scale=request.scale,
-        features=keys_of(request.assumptions),
-        origin=opened.path.name,
-    )
+    features = describe_features(source, scale=request.scale, features=keys_of(request.assumptions))
+    described = outline_problem(found, features, name=request.name, origin=opened.path.name)
     Problem.from_dict(described)
     return found, described
 
@@ -146,12 +141,7 @@ def read_causal(path: Path | None) -> str | Review | None:
     """Return causal rules out of a file of rules, or a review out of a file of one."""
     if path is None:
         return None
-    if path.suffix.lower() not in RULES:
-        return read_review(path)
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise P2CError(f"{path}: cannot be read: {error}") from None
+    return read_text(path) if path.suffix.lower() in RULES else read_review(path)
 
 
 def fit_model(opened: Opened, request: FitRequest) -> Fit:
@@ -196,10 +186,7 @@ def learn_problem(table: Table, target: str, request: FitRequest) -> tuple[Learn
         said=keys_of(request.assumptions),
         origin=table.source.rpartition("/")[2],
     )
-    if isinstance(request.causal, Review):
-        described = with_causal_rules(described, request.causal)
-    elif request.causal:
-        described["rules"] = f"{request.causal.rstrip()}\n{described['rules']}"
+    described = with_causes(described, request.causal)
     Problem.from_dict(described)
     return learned, described
 

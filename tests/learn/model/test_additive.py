@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,9 @@ from sklearn.linear_model import LogisticRegression
 
 from p2c.learn.model import AdditiveScore, Read, read
 from p2c.learn.model.additive import ACCEPTED, REFUSED, UNSURE, ColumnCells, Table
+from p2c.learn.model.leaves import Leaves
+from p2c.learn.model.read_model import ReadModel
+from p2c.plan.compiled.bitsets import mask_of
 from tests.learn.model.cases import encoded
 from tests.learn.model.people import good, grade, make_people
 
@@ -66,47 +70,40 @@ def test_scores_within_rounding_of_the_cut_are_unsure() -> None:
 @pytest.mark.parametrize("three", [False, True])
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_the_bounds_of_a_box_hold_for_every_row_in_it(three: bool, seed: int) -> None:
+def test_the_most_of_a_box_holds_for_every_row_in_it(three: bool, seed: int) -> None:
     score = _boosted(three)
+    leaves = Leaves.of(score)
     generator = np.random.default_rng(seed)
-    boxes = [generator.random((5, axis.size)) < 0.4 for axis in score.axes]
-    for box in boxes:
-        box[np.arange(5), generator.integers(box.shape[1], size=5)] = True
-    low, high = score.bounds(boxes)
-    for place in range(5):
-        inside = [generator.choice(np.flatnonzero(box[place]), 50) for box in boxes]
-        scores = score.score(np.column_stack(inside))
-        assert (scores >= low[place] - 1e-9).all()
-        assert (scores <= high[place] + 1e-9).all()
+    open_ = [generator.random(axis.size) < 0.4 for axis in score.axes]
+    for cells in open_:
+        cells[generator.integers(len(cells))] = True
+    most = leaves.most([mask_of(np.flatnonzero(cells).tolist()) for cells in open_])
+    inside = [generator.choice(np.flatnonzero(cells), 250) for cells in open_]
+    assert (score.score(np.column_stack(inside)) <= most + 1e-9).all()
 
 
 @pytest.mark.parametrize("three", [False, True])
-def test_the_bounds_of_a_single_row_are_its_score(three: bool) -> None:
+def test_the_most_of_a_single_row_is_its_score(three: bool) -> None:
     score = _boosted(three)
-    cells = _random_cells(score, 3, 200)
-    boxes = [
-        np.eye(axis.size, dtype=bool)[cells[:, place]] for place, axis in enumerate(score.axes)
-    ]
-    low, high = score.bounds(boxes)
-    np.testing.assert_allclose(low, score.score(cells), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(high, score.score(cells), rtol=0, atol=1e-12)
+    leaves, cells = Leaves.of(score), _random_cells(score, 3, 200)
+    most = [leaves.most([1 << cell for cell in row]) for row in cells.tolist()]
+    np.testing.assert_allclose(most, score.score(cells), rtol=0, atol=1e-12)
 
 
-def test_the_bounds_of_lines_are_at_the_ends_of_their_spans() -> None:
+@pytest.mark.parametrize("missing", [False, True])
+def test_what_values_add_by_themselves_adds_up_to_the_score_of_lines(missing: bool) -> None:
     score = _linear()
-    generator = np.random.default_rng(5)
-    boxes = [np.ones((1, axis.size), dtype=bool) for axis in score.axes]
-    for place, axis in enumerate(score.axes):
-        if axis.missing is not None:
-            boxes[place][0, axis.missing] = False
-    spans = np.sort(generator.uniform(500, 3000, (1, len(score.axes), 2)), axis=2)
-    low, high = score.bounds(boxes, spans)
-    cells = np.column_stack([generator.choice(np.flatnonzero(box[0]), 500) for box in boxes])
-    numbers = generator.uniform(spans[0, :, 0], spans[0, :, 1], (500, len(score.axes)))
-    numbers[:, [place for place, axis in enumerate(score.axes) if not axis.is_number]] = np.nan
-    scores = score.score(cells, numbers)
-    assert (scores >= low - 1e-9).all()
-    assert (scores <= high + 1e-9).all()
+    model = ReadModel(score, lambda _: pytest.fail("nothing is left open"))
+    assert model.is_separate
+    for _, row in make_people(gaps=True).head(200).iterrows():
+        state = {name: None if pd.isna(row[name]) else row[name] for name in model.reads}
+        if missing:
+            state["income"] = None
+        gains = [model.gain(name, state[name]) for name in model.reads]
+        table = pd.DataFrame([state])
+        cells, numbers = score.locate(table)
+        total = score.bias[0] + sum(gain[0] for gain in gains if gain is not None)
+        assert total == pytest.approx(score.score(cells, numbers)[0, 0], abs=1e-9)
 
 
 def test_categories_that_a_model_cannot_tell_apart_share_a_cell() -> None:
@@ -126,20 +123,3 @@ def test_trees_that_read_one_feature_become_its_table() -> None:
     assert isinstance(found, Read), found
     assert found.score.trees.count == 0
     assert all(len(table.axes) == 1 for table in found.score.tables)
-
-
-def test_the_bounds_of_lines_hold_for_a_missing_value_beside_numbers() -> None:
-    score = _linear()
-    place = score.places["income"]
-    axis = score.axes[place]
-    boxes = [np.eye(each.size, dtype=bool)[:1] for each in score.axes]
-    boxes[place] = np.ones((1, axis.size), dtype=bool)
-    spans = np.full((1, len(score.axes), 2), 40.0)
-    spans[0, place] = (5000.0, 6000.0)
-    low, high = score.bounds(boxes, spans)
-    cells = np.zeros((1, len(score.axes)), dtype=np.int64)
-    assert axis.missing is not None
-    cells[0, place] = axis.missing
-    numbers = np.full((1, len(score.axes)), 40.0)
-    numbers[0, place] = np.nan
-    assert low[0, 0] - 1e-9 <= score.score(cells, numbers)[0, 0] <= high[0, 0] + 1e-9

@@ -15,7 +15,7 @@ from skops import io
 from p2c.domain.spec import Trust
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
-from p2c.learn.model.mlflow_folder import model_file
+from p2c.learn.model.stored import model_file
 from p2c.learn.model.tree_checks import CHECKED
 from p2c.problem import Problem
 from p2c.recourse import Recourse

@@ -12,6 +12,7 @@ from p2c.learn.causal.contradictions import (
     refuse_overlaps,
 )
 from p2c.learn.causal.records import ReviewVerdict
+from p2c.learn.causal.review import Review
 from p2c.rules.bind import build_theory
 from p2c.rules.parse import parse
 from p2c.rules.satisfy import Formulas
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from p2c.learn.causal.contradictions import Proposal
-    from p2c.learn.causal.review import Approved, Review
+    from p2c.learn.causal.review import Approved
     from p2c.rules.syntax import Program
     from p2c.rules.theory import DecidingModel
 
@@ -69,6 +70,15 @@ def with_causal_rules(
     theory = build_theory(read_spec(merged), model=model)
     refuse_overlaps(Formulas(theory), {each.main: each.id for each in approved.rules})
     return merged
+
+
+def with_causes(
+    problem: dict[str, Any], causal: str | Review | None, *, model: DecidingModel | None = None
+) -> dict[str, Any]:
+    """Return a problem with what follows from what: rules as text before its own, or those that a review approved."""
+    if isinstance(causal, Review):
+        return with_causal_rules(problem, causal, model=model)
+    return problem | {"rules": f"{causal.rstrip()}\n{problem['rules']}"} if causal else problem
 
 
 def _refuse_rejected(own: Program, review: Review) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from p2c.learn.extract.ruleset import Ruleset
     from p2c.learn.extract.source import Source
     from p2c.learn.extract.written import WrittenRules
-    from p2c.learn.model.asking import Mask
+    from p2c.learn.model.arrays import Mask
     from p2c.learn.tables.domains import Scale
 
 
@@ -200,26 +200,13 @@ def _measured(
 
 
 def outline_problem(
-    source: Source,
     extraction: Extraction,
+    features: Mapping[str, Mapping[str, Any]],
     *,
     name: str = NAME,
-    scale: Scale = "range",
-    actions: Mapping[Any, str] | None = None,
-    features: Mapping[Any, Mapping[str, Any]] | None = None,
-    causal: str = "",
     origin: str = "",
-    rounded: bool = False,
 ) -> dict[str, Any]:
-    """Return the problem of reaching the desired outcome, causal rules given as text before those of the model.
-
-    `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns. `origin`
-    is what the model or the table goes by, such as the name of its file. Floats are `rounded` as `domain_from_frame` has it.
-    """
-    described = describe_features(
-        source, scale=scale, actions=actions, features=features, rounded=rounded
-    )
-    written = f"{causal.rstrip()}\n" if causal else ""
+    """Return the problem of reaching the desired outcome by rules in the place of a model; `origin` is what the model or the table goes by."""
     remark = "".join(f"% {line}\n" for line in extraction.remark.splitlines())
     learned = extraction.source
     named = {"name": origin} if origin else {}
@@ -227,8 +214,8 @@ def outline_problem(
         "name": name,
         "goal": extraction.goal,
         **({"source": learned | named} if learned else {}),
-        "rules": f"{written}{remark}{extraction.program}\n",
-        "features": described,
+        "rules": f"{remark}{extraction.program}\n",
+        "features": features,
     }
 
 
@@ -240,7 +227,11 @@ def describe_features(
     features: Mapping[Any, Mapping[str, Any]] | None = None,
     rounded: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """Return the features of a table, with what is said of columns besides."""
+    """Return the features of a table, with what is said of columns besides.
+
+    `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns.
+    Floats are `rounded` as `domain_from_frame` has it.
+    """
     described = domain_from_frame(source.table, scale=scale, rounded=rounded)
     for column, keys in (features or {}).items():
         if not isinstance(keys, Mapping):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c.learn.foldse import FoldSE
-    from p2c.learn.model.asking import Mask
+    from p2c.learn.model.arrays import Mask
     from p2c.learn.tables.domains import FeatureKeys
     from p2c.learn.tables.view import View
 

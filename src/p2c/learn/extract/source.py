@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
 from p2c.errors import P2CError
 from p2c.learn.extract.ruleset import Ruleset, read_foldse
-from p2c.learn.extract.tree_rules import tree_rules
+from p2c.learn.extract.tree_rules import rules_of_tree
 from p2c.learn.extract.written import WrittenRules, is_program, read_written
 from p2c.learn.foldse import FoldSE
-from p2c.learn.foldse.literals import LearnedRule
 from p2c.learn.model.asking import (
     AskedModel,
     ModelAnswers,
@@ -23,18 +21,13 @@ from p2c.learn.model.asking import (
     open_model,
     trained_names,
 )
-from p2c.learn.model.readers.sklearn_trees import shares_of, tree_of
-from p2c.learn.tables.domains import domain_from_frame
 from p2c.learn.tables.view import View, as_frame, view_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from p2c.learn.model.asking import Mask
+    from p2c.learn.model.arrays import Mask
     from p2c.learn.tables.view import ColumnView
-
-MOST_LEAVES = 256
-"""A tree with more leaves is asked instead of read: nobody would read its rules."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +46,11 @@ class Source:
     own_rules: Ruleset | WrittenRules | None
     reads: tuple[str, ...] | None = None
     """The features that the model reads, where it says so: rules about others would be chance."""
+
+    def at(self, places: Any) -> Source:
+        """Return the same with some rows of the table only."""
+        table = self.table.iloc[places].reset_index(drop=True)
+        return replace(self, table=table, accepted=self.accepted[places])
 
 
 def read_source(
@@ -80,7 +78,7 @@ def read_source(
     if isinstance(model, FoldSE) and threshold is None:
         own = read_foldse(model, view, table, desired=asked.desired, other=asked.other)
     else:
-        own = _rules_of_tree(model, columns, table, asked, threshold)
+        own = rules_of_tree(model, columns, table, asked, threshold)
     reads = tuple(each.feature for each in view.features if each in columns)
     return Source(view, table, accepted, asked, asked.desired, asked.other, own, reads)
 
@@ -111,36 +109,3 @@ def _trained_on(model: Any, X: Any, view: View) -> tuple[ColumnView, ...]:
     names = trained_names(model, X) if view.framed else None
     by_name = {each.name: each for each in view.columns}
     return view.columns if names is None else tuple(by_name[name] for name in names)
-
-
-def _rules_of_tree(
-    model: Any,
-    columns: tuple[ColumnView, ...],
-    table: pd.DataFrame,
-    asked: AskedModel,
-    threshold: float | None,
-) -> Ruleset | None:
-    """Return the rules of a model that is a tree small enough; `columns` are those that it was trained on."""
-    if not _is_plain_tree(model, columns):
-        return None
-    tree = tree_of(model, shares_of(model))
-    place = np.asarray(model.classes_).tolist().index(asked.desired)
-    likely = tree.value.argmax(axis=1) == place
-    accepted = likely if threshold is None else tree.value[:, place] >= threshold
-    keys = domain_from_frame(table)
-    whole = [each.is_number and keys[each.feature]["type"] == "int" for each in columns]
-    regions = tree_rules(tree, accepted, columns, whole)
-    fewer = sum(decision for decision, _ in regions) * 2 < len(regions)
-    names = (str(asked.desired), str(asked.other))
-    label, other = names if fewer else names[::-1]
-    rules = (LearnedRule(path, (), label) for decision, path in regions if decision is fewer)
-    return Ruleset(tuple(rules), label, other, fewer, keys)
-
-
-def _is_plain_tree(model: Any, columns: tuple[ColumnView, ...]) -> bool:
-    """Tell whether a model is a fitted tree over numbers and truth values, with few enough leaves to be read."""
-    if not isinstance(model, DecisionTreeClassifier) or not hasattr(model, "tree_"):
-        return False
-    plain = all(each.is_number or each.dtype == bool for each in columns)
-    small = model.n_outputs_ == 1 and model.get_n_leaves() <= MOST_LEAVES
-    return bool(plain and small and model.n_features_in_ == len(columns))

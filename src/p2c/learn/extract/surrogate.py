@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from p2c.learn.model.asking import Mask
+    from p2c.learn.model.arrays import Mask
 
 LEAST_SHARE = 0.25
 """Where one outcome is so rare that no rule tells it apart, its rows are repeated up to this share."""

@@ -7,15 +7,24 @@ from math import floor, isinf
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
+from p2c.learn.extract.ruleset import Ruleset
 from p2c.learn.foldse.columns import MISSING
-from p2c.learn.foldse.literals import LearnedLiteral, Relation, unite
+from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, unite
 from p2c.learn.model.parts import LEAF
+from p2c.learn.model.readers.sklearn_trees import shares_of, tree_of
+from p2c.learn.tables.domains import domain_from_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
-    from p2c.learn.model.parts import Mask, Tree
+    import pandas as pd
+
+    from p2c.learn.model.arrays import Mask
+    from p2c.learn.model.asking import AskedModel
+    from p2c.learn.model.parts import Tree
     from p2c.learn.tables.view import ColumnView
 
     Path = tuple[LearnedLiteral, ...]
@@ -23,7 +32,44 @@ if TYPE_CHECKING:
     """The literals that lead left and right; None where nothing goes that way."""
 
 
-def tree_rules(
+MOST_LEAVES = 256
+"""A tree with more leaves is asked instead of read: nobody would read its rules."""
+
+
+def rules_of_tree(
+    model: Any,
+    columns: tuple[ColumnView, ...],
+    table: pd.DataFrame,
+    asked: AskedModel,
+    threshold: float | None,
+) -> Ruleset | None:
+    """Return the rules of a model that is a tree small enough; `columns` are those that it was trained on."""
+    if not _is_plain_tree(model, columns):
+        return None
+    tree = tree_of(model, shares_of(model))
+    place = np.asarray(model.classes_).tolist().index(asked.desired)
+    likely = tree.value.argmax(axis=1) == place
+    accepted = likely if threshold is None else tree.value[:, place] >= threshold
+    keys = domain_from_frame(table)
+    whole = [each.is_number and keys[each.feature]["type"] == "int" for each in columns]
+    regions = _regions(tree, accepted, columns, whole)
+    fewer = sum(decision for decision, _ in regions) * 2 < len(regions)
+    names = (str(asked.desired), str(asked.other))
+    label, other = names if fewer else names[::-1]
+    rules = (LearnedRule(path, (), label) for decision, path in regions if decision is fewer)
+    return Ruleset(tuple(rules), label, other, fewer, keys)
+
+
+def _is_plain_tree(model: Any, columns: tuple[ColumnView, ...]) -> bool:
+    """Tell whether a model is a fitted tree over numbers and truth values, with few enough leaves to be read."""
+    if not isinstance(model, DecisionTreeClassifier) or not hasattr(model, "tree_"):
+        return False
+    plain = all(each.is_number or each.dtype == bool for each in columns)
+    small = model.n_outputs_ == 1 and model.get_n_leaves() <= MOST_LEAVES
+    return bool(plain and small and model.n_features_in_ == len(columns))
+
+
+def _regions(
     tree: Tree, accepted: Mask, columns: Sequence[ColumnView], whole: Sequence[bool]
 ) -> list[tuple[bool, Path]]:
     """Return one list of literals for each region of one decision, and whether it is accepted.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c.domain.row import State
-    from p2c.learn.model.asking import Mask
+    from p2c.learn.model.arrays import Mask
     from p2c.rules.theory import Clause, Theory
 
 

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from p2c.learn.model.trees import Trees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
-Floats = NDArray[np.float64]
+    from p2c.learn.model.arrays import Floats
+
 Cells = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 ACCEPTED, REFUSED, UNSURE = 1, 0, -1
 """What `AdditiveScore.decide` says of a row; unsure rows are settled by asking the model."""
@@ -99,15 +99,6 @@ class Table:
         """Return what the table adds to the margins of each row."""
         return np.asarray(self.values[tuple(cells[:, axis] for axis in self.axes)])
 
-    def bounds(self, boxes: Sequence[Mask]) -> tuple[Floats, Floats]:
-        """Return the least and the most that the table can add within each box."""
-        open_ = boxes[self.axes[0]]
-        for axis in self.axes[1:]:
-            open_ = open_[..., None] & boxes[axis][:, None, :]
-        flat, values = open_.reshape(len(open_), -1), self.values.reshape(-1, self.values.shape[-1])
-        low = np.where(flat[:, :, None], values, np.inf).min(axis=1)
-        return low, np.where(flat[:, :, None], values, -np.inf).max(axis=1)
-
 
 @dataclass(frozen=True, eq=False)
 class ScoreLine:
@@ -120,27 +111,22 @@ class ScoreLine:
         """Return what numbers of the feature add to the margins."""
         return np.where(np.isnan(numbers), 0.0, numbers)[:, None] * self.slope
 
-    @property
-    def rising(self) -> NDArray[np.int64]:
-        """Return for each margin 1 where a greater number adds more, -1 where it adds less, 0 where it adds the same."""
-        return np.sign(self.slope).astype(np.int64)
-
 
 @dataclass(frozen=True, eq=False)
 class Curve:
     """What a feature adds through a transformer that is no straight line, such as a logarithm.
 
-    `apply` runs the model's own transformer; `rising` is as for a line, and nothing between: a curve that turns is not read.
+    `apply` runs the model's own transformer, for so many `margins`; a curve that turns is not read.
     """
 
     axis: int
     apply: Callable[[Floats], Floats]
-    rising: NDArray[np.int64]
+    margins: int
 
     def of(self, numbers: Floats) -> Floats:
         """Return what numbers of the feature add to the margins; a missing one adds nothing here."""
         known = ~np.isnan(numbers)
-        told = np.zeros((len(numbers), len(self.rising)))
+        told = np.zeros((len(numbers), self.margins))
         if known.any():
             told[known] = self.apply(numbers[known])
         return told
@@ -221,29 +207,3 @@ class AdditiveScore:
             never = (total < self.refused_below - slack).any(axis=1)
             told[known] = np.where(sure, ACCEPTED, np.where(never, REFUSED, UNSURE))
         return told
-
-    def bounds(self, boxes: Sequence[Mask], spans: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the least and the greatest value of each margin within each of some boxes.
-
-        A box says for each axis which cells are open: `boxes[axis][box, cell]`, none of them empty. Where there are
-        lines or curves, `spans[box, axis]` is the pair of the least and the greatest number that is open, NaN where only a
-        missing value is. The bounds are
-        those of the sum here; a margin that must hold in the model is compared with them as `decide` compares scores.
-        """
-        low = np.repeat(self.bias[None, :], len(boxes[0]), axis=0)
-        high = low.copy()
-        parts: list[Table | Trees] = [*self.tables, self.trees]
-        for part in parts:
-            least, most = part.bounds(boxes)
-            low += least
-            high += most
-        for line in self.lines:
-            assert spans is not None, "a model with lines is bounded over spans"
-            ends = [line.of(spans[:, line.axis, side]) for side in (0, 1)]
-            gone = self.axes[line.axis].missing
-            if gone is not None:
-                # A missing value adds nothing, whatever the numbers beside it are.
-                ends.append(np.where(boxes[line.axis][:, gone, None], 0.0, ends[0]))
-            low += np.min(ends, axis=0)
-            high += np.max(ends, axis=0)
-        return low, high

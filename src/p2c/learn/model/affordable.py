@@ -9,7 +9,7 @@ import numpy as np
 from p2c.learn.model.compiled import NEVER, compiled, within_compiled
 
 if TYPE_CHECKING:
-    from p2c.learn.model.compiled import Floats, Ints, Mask, Shorts
+    from p2c.learn.model.arrays import Floats, Ints, Mask, Shorts
 
 
 class Forest(NamedTuple):

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.learn.model.additive import Curve
 from p2c.learn.model.leaves import Leaves
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Feature, Value
     from p2c.learn.model.additive import AdditiveScore, ScoreLine
+    from p2c.learn.model.arrays import Floats
 
-Floats = NDArray[np.float64]
 
 SPARE = 4
 """How many times the model's own rounding is allowed for where gains are added in another order."""

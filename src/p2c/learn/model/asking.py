@@ -18,11 +18,12 @@ from p2c.learn.tables.view import as_frame
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from p2c.learn.model.arrays import Mask
+
     Shares = Callable[[Any], Any]
     Shaper = Callable[[Any], Any]
 
 C = TypeVar("C")
-Mask = NDArray[np.bool_]
 Scores = NDArray[np.float64]
 
 FLOOR = 1e-4
@@ -75,7 +76,10 @@ def open_model(
         raise P2CError(f"threshold: expected a probability between 0 and 1, found {threshold!r}")
     shape = shaper(model, X)
     if threshold is not None and not hasattr(model, "predict"):
-        return _scored(partial(_told, model, shape, dtype=float), desired, threshold)
+        wanted = True if desired is None else desired
+        other = False if desired is None else f"not {wanted}"
+        weighing = _chances(partial(_last_column, model), 0, threshold)
+        return AskedModel(_by_weight(weighing, shape), wanted, other, scored=True)
     ask = model.predict if hasattr(model, "predict") else model
     if not callable(ask):
         raise P2CError(
@@ -118,7 +122,7 @@ def answers_about(
     place = [same(each, wanted) for each in known_classes(model)].index(True)
     shape = shape or _as_it_is
     if threshold is not None:
-        return _by_weight(_chances(model, place, threshold), shape)
+        return _by_weight(_chances(partial(_shares, model), place, threshold), shape)
     weighings = list(_weighings(model, place))
     return _by_label(weighings, model.predict, shape, wanted=wanted, sample=sample, sure=sure)
 
@@ -150,7 +154,7 @@ class Weighing(NamedTuple):
 def _weighings(model: Any, place: int) -> Iterator[Weighing]:
     """Yield the ways in which a model weighs rows: probabilities, a scorecard's points, or distances from its border."""
     if getattr(model, "predict_proba", None) is not None:
-        yield _chances(model, place, None)
+        yield _chances(partial(_shares, model), place, None)
     if isinstance(model, PointsTable):
         sign, cutoff = (1 if place else -1), model.cutoff
         yield Weighing(
@@ -162,15 +166,13 @@ def _weighings(model: Any, place: int) -> Iterator[Weighing]:
         yield Weighing(model.decision_function, partial(_distance, place), partial(_far, place))
 
 
-def _chances(model: Any, place: int, threshold: float | None) -> Weighing:
+def _chances(ask: Shares, place: int, threshold: float | None) -> Weighing:
     def told(shares: Scores) -> Scores:
         if threshold is not None or shares.shape[1] < 3:
             return _beside(shares[:, place], 0.5 if threshold is None else threshold)
         return _beside(shares[:, place], np.delete(shares, place, axis=1).max(axis=1))
 
-    return Weighing(
-        partial(_shares, model), partial(_margin, place=place, threshold=threshold), told
-    )
+    return Weighing(ask, partial(_margin, place=place, threshold=threshold), told)
 
 
 def _shares(model: Any, rows: Any) -> Any:
@@ -327,16 +329,12 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _scored(chance: Callable[[Any], Scores], desired: Any, threshold: float) -> AskedModel:
-    def answer(rows: Any) -> ModelAnswers:
-        shares = chance(rows)
-        shares = shares[:, -1] if shares.ndim == 2 else shares
-        margins = _margin(shares[:, None], place=0, threshold=threshold)
-        return ModelAnswers(shares >= threshold, margins, _beside(shares, threshold))
-
-    wanted = True if desired is None else desired
-    other = False if desired is None else f"not {wanted}"
-    return AskedModel(answer, wanted, other, scored=True)
+def _last_column(ask: Shares, rows: Any) -> Scores:
+    """Return the probability of the desired class that a function tells, by itself or as the last of all."""
+    told = np.asarray(ask(rows), dtype=float)
+    if told.ndim == 2:
+        return told[:, -1:]
+    return told[:, None] if told.ndim else told
 
 
 def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:

@@ -19,7 +19,7 @@ from p2c.learn.model.compiled import NEVER, compiled, within_compiled
 
 if TYPE_CHECKING:
     from p2c.learn.model.affordable import Way
-    from p2c.learn.model.compiled import Floats, Ints, Mask
+    from p2c.learn.model.arrays import Floats, Ints, Mask
 
 MORE, POINT, NONE, FULL = 0, 1, 2, 3
 """What `advance` says: it may go on, a point was found, there is no other, or there is no room for more boxes."""

@@ -13,12 +13,9 @@ from p2c.learn.model.compiled import NEVER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from p2c.learn.model.arrays import Floats, Ints
     from p2c.learn.model.leaves import Leaves
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 ROOM = 64
 """For how many boxes there is room at first."""
@@ -39,10 +36,9 @@ def forest_of(leaves: Leaves) -> Forest:
         demands.append(demands[-1] + len(told))
         reached.append(np.pad(cells[told], ((0, 0), (0, widest - cells.shape[1]))))
     asked = numbers >= 0
-    sizes = np.diff(leaves.starts, append=len(leaves.values))
     return Forest(
         np.ascontiguousarray(leaves.values.T),
-        np.repeat(np.arange(len(sizes)), sizes),
+        leaves.group,
         np.append(0, asked.sum(axis=1).cumsum()).astype(np.int64),
         numbers[asked].astype(np.int64),
         np.array(demands),

@@ -7,19 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Function = TypeVar("Function", bound=Callable[..., object])
 
-Ints = NDArray[np.int64]
-Shorts = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 NEVER = 1 << 54
 """The price of what cannot be reached; the prices of all features together stay below it."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.learn.model.floats import first_held
 from p2c.learn.model.parts import SINGLE, Unreadable
@@ -14,9 +13,11 @@ from p2c.learn.model.parts import SINGLE, Unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats
     from p2c.learn.model.parts import Sum
 
-Floats = NDArray[np.float64]
 
 NEAR = 4
 """Probabilities are taken to be right to so many units in the last place."""

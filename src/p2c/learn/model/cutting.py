@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from p2c.learn.model.stages import ColumnShape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats
     from p2c.learn.model.parts import Sum
     from p2c.learn.model.stages import Stage
     from p2c.learn.tables.view import ColumnView
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from p2c.learn.model.asking import AskedModel, Mask, ModelAnswers
+    from p2c.learn.model.arrays import Mask
+    from p2c.learn.model.asking import AskedModel, ModelAnswers
     from p2c.learn.model.stages import Stage
 
     Key = tuple[int, type, Any]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats, Mask
+
 
 SIGN = np.int64(-(2**63))
 

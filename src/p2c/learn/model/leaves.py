@@ -11,15 +11,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c.learn.model.additive import AdditiveScore, Table
+    from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+    from p2c.learn.model.additive import AdditiveScore, Table
+    from p2c.learn.model.arrays import Floats, Ints, Mask
+
 
 TINY = 1e-9
 """What share of the sizes of all values a bound is let off, for the order in which they are added."""
@@ -43,7 +43,7 @@ class Leaves:
         """Return the leaves of a model without lines or curves."""
         trees = score.trees
         values, starts = [trees.leaf_values], [trees.starts[:-1]]
-        reached = [[_unpacked(score, place)] for place in range(len(score.axes))]
+        reached = [[_of_trees(score, place)] for place in range(len(score.axes))]
         count = len(trees.leaf_values)
         for table in score.tables:
             flat = table.values.reshape(-1, table.values.shape[-1])
@@ -69,6 +69,12 @@ class Leaves:
         if not len(self.values):
             return 0.0
         return float(np.maximum.reduceat(np.abs(self.values).max(axis=1), self.starts).sum())
+
+    @cached_property
+    def group(self) -> Ints:
+        """Return the group of each leaf."""
+        sizes = np.diff(self.starts, append=len(self.values))
+        return np.repeat(np.arange(len(sizes)), sizes)
 
     def border(self, below: Floats) -> Floats:
         """Return what the leaves must come to for margins not to be below, a little less to be sure."""
@@ -127,6 +133,14 @@ class Leaves:
         return self._most(self._open([1 << cell for cell in cells]))
 
 
+def firsts(group: Ints) -> Ints:
+    """Return where each of some groups, which stand one after the other, begins."""
+    changed = np.empty(len(group), dtype=bool)
+    changed[:1] = True
+    np.not_equal(group[1:], group[:-1], out=changed[1:])
+    return np.flatnonzero(changed)
+
+
 def _others(masks: list[Mask]) -> list[Mask]:
     """Return for each of some masks the and of all others."""
     before, after = [np.ones_like(masks[0])], [np.ones_like(masks[0])]
@@ -137,14 +151,12 @@ def _others(masks: list[Mask]) -> list[Mask]:
     return [one & other for one, other in zip(before, after[::-1], strict=True)]
 
 
-def _unpacked(score: AdditiveScore, place: int) -> Mask:
+def _of_trees(score: AdditiveScore, place: int) -> Mask:
     """Return which cells of an axis reach which leaves of the trees, by cell and leaf."""
     size, trees = score.axes[place].size, score.trees
     if not trees.count:
         return np.zeros((size, 0), dtype=bool)
-    words = trees.masks[place][trees.leaf_masks[:, place]]
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return np.ascontiguousarray(bits[:, :size].T.astype(bool))
+    return np.ascontiguousarray(trees.masks[place][trees.leaf_masks[:, place]].T)
 
 
 def _entries(table: Table, place: int, size: int) -> Mask:

@@ -6,23 +6,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, Curve, ScoreLine, Table
 from p2c.learn.model.cutting import as_numbers, cut_features, is_whole
 from p2c.learn.model.parts import DOUBLE, Unreadable
-from p2c.learn.model.planting import plant
 from p2c.learn.model.stages import ColumnShape
+from p2c.learn.model.trees import plant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats
     from p2c.learn.model.cutoff import Cutoff
     from p2c.learn.model.cutting import CutFeature
     from p2c.learn.model.parts import Sum, Tree
     from p2c.learn.model.stages import Stage
 
-Floats = NDArray[np.float64]
 
 MOST_LEAVES = 200_000
 """A model with more leaves is not read: neither memory nor time would be enough to prove anything with it."""
@@ -257,7 +258,7 @@ class _ScoreBuilder:
                 f"the column {name!r} adds to the score in two ways that go against each other"
             )
         self._at_missing(axis, self.cuts[axis].seen[-1, places].astype(np.float64) @ chosen)
-        self.lines.append(Curve(axis, apply, ways.sum(axis=0).clip(-1, 1).astype(np.int64)))
+        self.lines.append(Curve(axis, apply, self.margins))
 
     def _axis(self, cut: CutFeature) -> ColumnCells:
         count = len(cut.seen)

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+    from p2c.learn.model.arrays import Floats, Ints, Mask
+
 
 DOUBLE = float(np.finfo(np.float64).eps)
 LOGISTIC_FUZZ = DOUBLE
@@ -48,23 +47,43 @@ class Tree:
     """Whether the model does not see zeros, as XGBoost does not in a sparse matrix."""
 
     @classmethod
-    def of_nodes(
+    def nested(
         cls,
-        asked: Sequence[tuple[int, float, bool]],
-        children: Sequence[tuple[int, int]],
-        value: Floats,
+        root: Any,
+        below: Callable[[Any], tuple[Any, Any] | None],
+        asked: Callable[[Any, int], tuple[int, float, bool]],
+        value: Callable[[Any], Any],
         chosen: Mapping[int, Callable[[Any], Mask]] | None = None,
     ) -> Tree:
-        """Return a tree from what each node asks (column, bound, missing values left) and the two nodes it leads to."""
-        column, bound, missing = zip(*asked, strict=True)
+        """Return a tree of nodes inside nodes.
+
+        `below` gives the two nodes that one leads to, None for a leaf; `asked` what it asks, being the node at a place: the
+        column, the bound, and whether missing values go left; `value` the scores of a leaf.
+        """
+        rows: list[tuple[int, float, bool]] = []
+        children: list[tuple[int, int]] = []
+        values: list[Any] = []
+
+        def add(node: Any) -> int:
+            place, sides = len(rows), below(node)
+            rows.append((LEAF, 0.0, False) if sides is None else asked(node, place))
+            children.append((place, place))
+            values.append(value(node) if sides is None else None)
+            if sides is not None:
+                children[place] = (add(sides[0]), add(sides[1]))
+            return place
+
+        add(root)
+        column, bound, missing = zip(*rows, strict=True)
         left, right = (np.array(each, dtype=np.int64) for each in zip(*children, strict=True))
+        nothing = np.zeros_like(next(each for each in values if each is not None))
         return cls(
             np.array(column, dtype=np.int64),
             np.array(bound, dtype=np.float64),
             left,
             right,
             np.array(missing, dtype=bool),
-            value,
+            np.array([nothing if each is None else each for each in values]),
             chosen or {},
         )
 
@@ -100,6 +119,11 @@ class Link:
     share: Callable[[Floats], Floats] | None = None
     second: Callable[[Floats], Mask] = lambda score: score > 0
     fuzz: float = 0.0
+
+    @classmethod
+    def logistic(cls, scores: int) -> Link:
+        """Return the link of a model whose one score is the logarithm of the odds; several have no share of their own."""
+        return cls(logistic, fuzz=LOGISTIC_FUZZ) if scores == 1 else cls()
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +166,12 @@ class Sum:
         return {column: np.unique(np.concatenate(each)) for column, each in found.items()}
 
 
+def classes_and_scores(model: Any) -> tuple[tuple[Any, ...], int]:
+    """Return the classes of a model, and how many scores a boosted one has: one for the second of two, else one each."""
+    classes = tuple(np.asarray(model.classes_).tolist())
+    return classes, 1 if len(classes) == 2 else len(classes)
+
+
 def logistic(score: Floats) -> Floats:
     """Return the logistic function of scores, without overflow.
 
@@ -150,3 +180,51 @@ def logistic(score: Floats) -> Floats:
     """
     small = np.exp(-np.abs(score))
     return np.where(score >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def coded_test(
+    members: Collection[int],
+    codes: Mapping[str, int] | None,
+    *,
+    inside: bool,
+    missing: bool,
+    truncated: bool = False,
+) -> Callable[[Any], Mask]:
+    """Return the test of a node that sends its members left where `inside`, else right, and missing values as told.
+
+    `codes` gives the number that stands for each category; without them the values are such numbers themselves. A value
+    without a number counts as missing, and so does one below zero, but where it is `truncated` to zero first.
+
+    >>> coded_test([1], {"a": 0, "b": 1}, inside=True, missing=False)(["a", "b", None]).tolist()
+    [False, True, False]
+    """
+    chosen = set(members)
+
+    def test(values: Any) -> Mask:
+        return np.array(
+            [
+                missing if code is None else (code in chosen) == inside
+                for code in map(code_of, values)
+            ],
+            dtype=bool,
+        )
+
+    def code_of(value: Any) -> int | None:
+        if value is None or pd.isna(value):
+            return None
+        if codes is not None:
+            # Among other numbers, a whole one that is a category comes as 5.0.
+            whole = isinstance(value, float) and value.is_integer()
+            return codes.get(str(value), codes.get(str(int(value))) if whole else None)
+        return None if (int(value) if truncated else value) < 0 else int(value)
+
+    return test
+
+
+def listed_test(left: Mapping[Any, bool]) -> Callable[[Any], Mask]:
+    """Return a test by a list of values; None stands for a missing one."""
+
+    def test(values: Any) -> Mask:
+        return np.array([left[None if pd.isna(value) else value] for value in values], dtype=bool)
+
+    return test

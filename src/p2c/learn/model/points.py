@@ -19,7 +19,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.domain.files import read_sheet
 from p2c.errors import P2CError
@@ -29,10 +28,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats
 
 HEADER = ("feature", "from", "to", "points")
-
-Floats = NDArray[np.float64]
 
 
 class PointsLine(NamedTuple):

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from p2c.learn.model.box_kernel import least_sum
 from p2c.learn.model.compiled import NEVER
+from p2c.learn.model.leaves import firsts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from p2c.learn.model.arrays import Floats, Ints
     from p2c.learn.model.leaves import Leaves
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Prices = NDArray[np.int64]
 """What each leaf costs at least, in whole numbers; `NEVER` or more where nothing leads there."""
 
@@ -36,8 +36,8 @@ class PricedLeaves:
         for place, cells in enumerate(boxes or ()):
             kept &= leaves.open(place, cells)
         self._kept = np.flatnonzero(kept)
-        groups = np.searchsorted(leaves.starts, self._kept, side="right") - 1
-        first = _firsts(groups)
+        groups = leaves.group[self._kept]
+        first = firsts(groups)
         self._group = np.repeat(np.arange(len(first)), np.diff(first, append=len(groups)))
         self._values = np.ascontiguousarray(leaves.values[self._kept].T)
         self._border = leaves.border(below)
@@ -77,17 +77,9 @@ class PricedLeaves:
 
     def gaps(self, within: Ints, cases: NDArray[np.bool_]) -> list[float]:
         """Return how near the border some leaves come in each case, which says for each of them whether it is open."""
-        first = _firsts(self._group[within])
+        first = firsts(self._group[within])
         told = np.full(len(cases), np.inf)
         for values, border in zip(self._values, self._border, strict=True):
             best = np.where(cases, values[within], -np.inf)
             told = np.minimum(told, np.maximum.reduceat(best, first, axis=1).sum(axis=1) - border)
         return [float(each) for each in told]
-
-
-def _firsts(group: Ints) -> Ints:
-    """Return where each of some groups, which stand one after the other, begins."""
-    changed = np.empty(len(group), dtype=bool)
-    changed[:1] = True
-    np.not_equal(group[1:], group[:-1], out=changed[1:])
-    return np.flatnonzero(changed)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from p2c.learn.model.floats import last_held
 from p2c.learn.model.parts import Unreadable
@@ -23,9 +22,11 @@ from p2c.learn.model.parts import Unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats
     from p2c.learn.tables.view import ColumnView, View
 
-Floats = NDArray[np.float64]
 
 FARTHEST = 40
 """How many doublings of a feature's range beyond its values bounds are looked for."""

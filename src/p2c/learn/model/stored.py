@@ -3,22 +3,24 @@
 A pickle runs whatever its author wrote as it is opened, so it takes an explicit word. A skops file names the types that
 it holds, and those that are not known to be safe must be named to be let in. An ONNX file holds arithmetic only, the
 files of XGBoost, LightGBM and CatBoost hold trees, a scorecard holds points.
+
+A folder that MLflow wrote says in `MLmodel` which library wrote which file, and that is opened as if it had been given by itself;
+MLflow is not needed.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Trust
 from p2c.errors import MissingExtra, P2CError, one_line
-from p2c.learn.model.mlflow_folder import model_file
 from p2c.learn.model.onnx_model import open_onnx
 from p2c.learn.model.points import load_points
 from p2c.learn.model.tree_checks import CHECKED, PARTIAL, binds_other_function, check_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from pathlib import Path
 
     import pandas as pd
 
@@ -46,6 +48,16 @@ COMPRESSED = (
     b"\x04\x22M\x18",
 )
 """How files begin that joblib has compressed: zlib, gzip, bzip2, xz and lz4."""
+
+DESCRIPTION = "MLmodel"
+FLAVOURS = {
+    "sklearn": "pickled_model",
+    "xgboost": "data",
+    "lightgbm": "data",
+    "catboost": "data",
+    "onnx": "data",
+}
+"""The libraries whose models are opened, and where a description names the file."""
 
 
 def load_model(path: Path, frame: pd.DataFrame, trust: Trust | None = None) -> Any:
@@ -169,6 +181,48 @@ def _open_catboost(path: Path) -> Any:
         return CatBoostClassifier().load_model(str(path), format=kind)
     except Exception as error:
         raise P2CError(f"{path}: no model of CatBoost: {_reason(error)}") from None
+
+
+def is_mlflow_folder(model: Any) -> bool:
+    """Tell whether something is the path of a folder that MLflow wrote."""
+    return isinstance(model, str | Path) and (Path(model) / DESCRIPTION).is_file()
+
+
+def model_file(path: Path) -> Path:
+    """Return the file of a stored model: what an MLflow folder names, any other path as it is."""
+    if not is_mlflow_folder(path):
+        return path
+    description = path / DESCRIPTION
+    flavours = _flavours(description)
+    known = [name for name in FLAVOURS if name in flavours]
+    if not known:
+        found = ", ".join(map(str, flavours)) or "none"
+        raise P2CError(
+            f"{description}: expected one of the flavours {', '.join(FLAVOURS)}, found {found}"
+        )
+    name = flavours[known[0]].get(FLAVOURS[known[0]])
+    file = path / str(name)
+    inside = path.resolve() in file.resolve().parents
+    if not isinstance(name, str) or not inside or not file.is_file():
+        raise P2CError(
+            f"{description}: flavors.{known[0]}.{FLAVOURS[known[0]]}: expected a file of the folder, found {name!r}"
+        )
+    return file
+
+
+def _flavours(description: Path) -> dict[str, dict[str, Any]]:
+    try:
+        import yaml
+    except ImportError as error:
+        raise MissingExtra("pyyaml", extra="mlflow") from error
+    try:
+        told = yaml.safe_load(description.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise P2CError(f"{description}: not YAML: {one_line(error)}") from None
+    flavours = told.get("flavors") if isinstance(told, dict) else None
+    if not isinstance(flavours, dict) or not all(isinstance(e, dict) for e in flavours.values()):
+        raise P2CError(f"{description}: expected a table of 'flavors', as MLflow writes it")
+    return flavours
 
 
 def _reason(error: Exception) -> str:

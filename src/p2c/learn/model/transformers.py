@@ -200,18 +200,24 @@ def _points(stage: Stage, wanted: dict[int, Any]) -> dict[int, Sequence[float]]:
     return {place: each.tolist() for place, each in stage.pull_back(bounds).items()}
 
 
+def _stepwise(transformer: Any, stage: Stage, points: Any, widths: Sequence[int]) -> Stage:
+    """Look through what changes at some values of each column only, and makes so many columns of it."""
+    breaks = _points(stage, dict(enumerate(points)))
+    columns = [
+        stepped(column, breaks.get(place, ()))
+        for place, (column, width) in enumerate(zip(stage.columns, widths, strict=True))
+        for _ in range(width)
+    ]
+    return stage.then(transformer.transform, columns)
+
+
 def _encoder(outputs: Callable[[Any, int], int]) -> Handler:
     """Return the handler of an encoder that gives each category of a column values of its own."""
 
     def handler(encoder: Any, stage: Stage) -> Stage:
         _check_unknown(encoder, stage)
-        breaks = _points(stage, dict(enumerate(encoder.categories_)))
-        columns = [
-            stepped(column, breaks.get(place, ()))
-            for place, column in enumerate(stage.columns)
-            for _ in range(outputs(encoder, place))
-        ]
-        return stage.then(encoder.transform, columns)
+        widths = [outputs(encoder, place) for place in range(len(stage.columns))]
+        return _stepwise(encoder, stage, encoder.categories_, widths)
 
     return handler
 
@@ -239,23 +245,8 @@ def _target_width(encoder: Any, place: int) -> int:
 
 def _binner(binner: Any, stage: Stage) -> Stage:
     """Look through a discretizer: constant between its edges."""
-    edges = {
-        place: np.unique([each, np.nextafter(each, -np.inf)])
-        for place, each in enumerate(binner.bin_edges_)
-    }
-    numbers = {
-        place: each
-        for place, each in edges.items()
-        if stage.columns[place].shape is ColumnShape.MONOTONE
-    }
-    breaks = stage.pull_back(numbers)
     widths = [1 if binner.encode == "ordinal" else int(each) for each in binner.n_bins_]
-    columns = [
-        stepped(column, breaks[place].tolist() if place in breaks else ())
-        for place, column in enumerate(stage.columns)
-        for _ in range(widths[place])
-    ]
-    return stage.then(binner.transform, columns)
+    return _stepwise(binner, stage, binner.bin_edges_, widths)
 
 
 def _function(transformer: Any, stage: Stage) -> Stage:

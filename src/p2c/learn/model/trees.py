@@ -1,20 +1,20 @@
-"""Trees over cells, packed into arrays: walked for rows, their leaves compared with boxes for bounds."""
+"""Decision trees of a model that was read: brought from its columns over the cells of the features, walked, and told leaf by leaf."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
-Mask = NDArray[np.bool_]
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats, Ints, Mask
+    from p2c.learn.model.parts import Tree
+
 
 CHUNK = 2_000_000
 """How many pairs of row and tree are walked at a time."""
@@ -25,9 +25,8 @@ class Trees:
     """Decision trees over cells.
 
     As nodes, to walk: node `n` of axis `axis[n]` sends a row to `left[n]` where `goes_left[test[n] + cell]`; a leaf sends
-    it to itself. As leaves, to bound: the leaves of tree `t` are `starts[t]` to `starts[t+1]`, and leaf `i` takes the
-    cells `masks[a][leaf_masks[i, a]]` of axis `a`, where the first mask of each axis has every cell. Masks are bits,
-    packed into words of 64, cell 0 in the lowest bit of the first.
+    it to itself. As leaves: those of tree `t` are `starts[t]` to `starts[t+1]`, and leaf `i` takes the cells
+    `masks[a][leaf_masks[i, a]]` of axis `a`, where the first mask of each axis has every cell.
     """
 
     roots: Ints
@@ -40,29 +39,13 @@ class Trees:
     depth: int
     starts: Ints
     leaf_values: Floats
-    leaf_masks: NDArray[np.int32]
-    masks: tuple[Words, ...]
+    leaf_masks: Ints
+    masks: tuple[Mask, ...]
 
     @classmethod
     def none(cls) -> Trees:
         """Return no trees at all."""
-        ints, floats = np.zeros(0, dtype=np.int64), np.zeros((0, 1))
-        empty = np.zeros((0, 0), dtype=np.int32)
-        nothing = np.zeros(0, dtype=bool)
-        return cls(
-            ints,
-            ints,
-            ints,
-            ints,
-            ints,
-            floats,
-            nothing,
-            0,
-            np.zeros(1, np.int64),
-            floats,
-            empty,
-            (),
-        )
+        return plant((), lambda _: np.zeros(0), lambda _: None, np.zeros((1, 1)), ())
 
     @property
     def count(self) -> int:
@@ -80,47 +63,126 @@ class Trees:
 
     def score(self, cells: Ints) -> Floats:
         """Return the sum over the trees for each row and margin."""
-        if not self.count:
-            return np.zeros((len(cells), 1))
-        step = max(CHUNK // self.count, 1)
+        step = max(CHUNK // max(self.count, 1), 1)
         parts = [
             self.value[self.leaves_reached(cells[at : at + step])].sum(axis=1)
             for at in range(0, len(cells), step)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, self.value.shape[1]))
 
-    def reachable(self, boxes: Sequence[Mask]) -> Mask:
-        """Return for each box and leaf whether a row of the box can end in the leaf."""
-        found = np.ones((len(boxes[0]), len(self.leaf_values)), dtype=bool)
-        for place, masks in enumerate(self.masks):
-            if len(masks) > 1:
-                words = pack(boxes[place])
-                met = np.asarray((words[:, None, :] & masks[None, :, :]).any(axis=2))
-                found &= met[:, self.leaf_masks[:, place]]
-        return found
 
-    def bounds(self, boxes: Sequence[Mask]) -> tuple[Floats, Floats]:
-        """Return for each box and margin the sum over the trees of the least and of the greatest leaf still reachable."""
-        if not self.count:
-            nothing = np.zeros((len(boxes[0]), 1))
-            return nothing, nothing
-        found = self.reachable(boxes)[:, :, None]
-        low = np.where(found, self.leaf_values, np.inf)
-        high = np.where(found, self.leaf_values, -np.inf)
-        starts = self.starts[:-1]
-        return (
-            np.minimum.reduceat(low, starts, axis=1).sum(axis=1),
-            np.maximum.reduceat(high, starts, axis=1).sum(axis=1),
+def plant(
+    trees: Sequence[Tree],
+    columns: Callable[[int], NDArray[Any]],
+    axis_of: Callable[[int], int | None],
+    mix: Floats,
+    sizes: Sequence[int],
+) -> Trees:
+    """Return trees over cells: `columns` gives a column's value in each cell of its axis, `mix` turns scores into margins."""
+    return _Planter(columns, axis_of, mix, sizes).plant(trees)
+
+
+class _Masks:
+    """The distinct masks of the cells of one axis, by number; the first has every cell."""
+
+    def __init__(self, size: int) -> None:
+        self.rows: list[Mask] = []
+        self.known: dict[bytes, int] = {}
+        self.add(np.ones(size, dtype=bool))
+
+    def add(self, mask: Mask) -> int:
+        number = self.known.setdefault(mask.tobytes(), len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(mask)
+        return number
+
+
+class _Planter:
+    """Arrays of nodes and leaves as they grow; lives for one planting."""
+
+    def __init__(
+        self,
+        columns: Callable[[int], NDArray[Any]],
+        axis_of: Callable[[int], int | None],
+        mix: Floats,
+        sizes: Sequence[int],
+    ) -> None:
+        self.columns, self.axis_of, self.mix, self.sizes = columns, axis_of, mix, sizes
+        self.masks = [_Masks(size) for size in sizes]
+        self.axis: list[int] = []
+        self.sent: list[int] = []
+        """By node, the mask of the cells that it sends left."""
+        self.left: list[int] = []
+        self.right: list[int] = []
+        self.value: list[Floats] = []
+        self.leaf_values: list[Floats] = []
+        self.leaf_masks: list[list[int]] = []
+        self.depth = 0
+
+    def plant(self, trees: Sequence[Tree]) -> Trees:
+        roots, starts = [], [0]
+        for tree in trees:
+            roots.append(self._grow(tree, 0, {}, 0))
+            starts.append(len(self.leaf_values))
+        masks = tuple(np.array(each.rows) for each in self.masks)
+        begins = np.cumsum([0, *(each.size for each in masks)])
+        axis, width = _whole(self.axis), self.mix.shape[1]
+        return Trees(
+            roots=_whole(roots),
+            axis=axis,
+            test=begins[axis] + _whole(self.sent) * np.array([*self.sizes, 0])[axis],
+            left=_whole(self.left),
+            right=_whole(self.right),
+            value=np.array(self.value).reshape(-1, width),
+            goes_left=np.concatenate([np.zeros(0, dtype=bool), *map(np.ravel, masks)]),
+            depth=self.depth,
+            starts=_whole(starts),
+            leaf_values=np.array(self.leaf_values).reshape(-1, width),
+            leaf_masks=_whole(self.leaf_masks).reshape(len(self.leaf_masks), len(self.sizes)),
+            masks=masks,
         )
 
+    def _grow(self, tree: Tree, node: int, open_: dict[int, Mask], depth: int) -> int:
+        """Add a node and what is below it; a split that no cell takes both ways is left out."""
+        column = int(tree.column[node])
+        if column < 0:
+            return self._leaf(tree, node, open_, depth)
+        axis, left = self.axis_of(column), tree.goes_left(node, self.columns(column))
+        if axis is None:
+            return self._grow(tree, int((tree.left if left[0] else tree.right)[node]), open_, depth)
+        here = open_.get(axis, self.masks[axis].rows[0])
+        if not (here & left).any():
+            return self._grow(tree, int(tree.right[node]), open_, depth)
+        if not (here & ~left).any():
+            return self._grow(tree, int(tree.left[node]), open_, depth)
+        place = self._node(axis, self.masks[axis].add(left), np.zeros(self.mix.shape[1]))
+        self.left[place] = self._grow(
+            tree, int(tree.left[node]), {**open_, axis: here & left}, depth + 1
+        )
+        self.right[place] = self._grow(
+            tree, int(tree.right[node]), {**open_, axis: here & ~left}, depth + 1
+        )
+        return place
 
-def pack(mask: Mask) -> Words:
-    """Return masks of cells as words of 64 bits, the first cell in the lowest bit.
+    def _node(self, axis: int, sent: int, value: Floats) -> int:
+        place = len(self.axis)
+        self.axis.append(axis)
+        self.sent.append(sent)
+        self.left.append(place)
+        self.right.append(place)
+        self.value.append(value)
+        return place
 
-    >>> pack(np.array([[True, False, True]])).tolist()
-    [[5]]
-    """
-    width = -(-mask.shape[1] // 64) * 64
-    wide = np.zeros((len(mask), width), dtype=bool)
-    wide[:, : mask.shape[1]] = mask
-    return np.packbits(wide, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+    def _leaf(self, tree: Tree, node: int, open_: dict[int, Mask], depth: int) -> int:
+        value = tree.value[node] @ self.mix
+        masks = [0] * len(self.sizes)
+        for axis, mask in open_.items():
+            masks[axis] = self.masks[axis].add(mask)
+        self.leaf_values.append(value)
+        self.leaf_masks.append(masks)
+        self.depth = max(self.depth, depth)
+        return self._node(0, 0, value)
+
+
+def _whole(numbers: Sequence[Any]) -> Ints:
+    return np.array(numbers, dtype=np.int64)

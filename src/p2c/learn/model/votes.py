@@ -12,16 +12,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from p2c.learn.model.leaves import firsts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from p2c.learn.model.arrays import Floats, Ints, Mask
     from p2c.learn.model.leaves import Leaves
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Boxes = tuple[int, ...]
 """For each axis the open cells, as bits."""
 
@@ -54,11 +55,6 @@ class Votes:
 
     leaves: Leaves
     below: Floats
-
-    @cached_property
-    def _group(self) -> Ints:
-        counts = np.diff(self.leaves.starts, append=len(self.leaves.values))
-        return np.repeat(np.arange(len(counts)), counts)
 
     @cached_property
     def _border(self) -> Floats:
@@ -99,8 +95,7 @@ class Votes:
         return None
 
     def _best(self, leaves: Ints) -> _Best:
-        group = self._group[leaves]
-        first = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+        first = firsts(self.leaves.group[leaves])
         best = np.maximum.reduceat(self.leaves.values[leaves], first, axis=0)
         gaps = best.sum(axis=0) - self._border
         margin = int(gaps.argmin())

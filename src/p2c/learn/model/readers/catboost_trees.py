@@ -9,19 +9,17 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.errors import one_line
-from p2c.learn.model.categories import listed_test
 from p2c.learn.model.floats import single_bound
-from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
+from p2c.learn.model.parts import Link, Sum, Tree, Unreadable, classes_and_scores, listed_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from p2c.learn.model.stages import Stage
+    from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+    from p2c.learn.model.stages import Stage
 
 FLOAT = "FloatFeature"
 
@@ -30,17 +28,14 @@ def read_catboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read the trees from the model's own JSON."""
     stored = _stored(model)
     scale, bias = stored["scale_and_bias"]
-    classes = tuple(np.asarray(model.classes_).tolist())
-    scores = 1 if len(classes) == 2 else len(classes)
+    classes, scores = classes_and_scores(model)
     planter = _TreeRebuilder(model, stored, stage, scores, float(scale))
-    share = logistic if scores == 1 else None
-    start = np.zeros(scores) + np.asarray(bias, dtype=np.float64)
     found = Sum(
         classes,
         scores,
-        Link(share, fuzz=LOGISTIC_FUZZ if scores == 1 else 0.0),
+        Link.logistic(scores),
         ask=lambda rows: model.predict(rows, prediction_type="RawFormulaVal"),
-        bias=start,
+        bias=np.zeros(scores) + np.asarray(bias, dtype=np.float64),
         trees=planter.trees(),
     )
     return found, stage
@@ -170,25 +165,15 @@ class _TreeRebuilder:
 
     def _uneven(self, root: Mapping[str, Any]) -> Tree:
         """Return a tree of nested nodes."""
-        rows: list[tuple[int, float, bool]] = []
-        children: list[tuple[int, int]] = []
-        values: list[Floats] = []
 
-        def add(node: Mapping[str, Any]) -> int:
-            place = len(rows)
-            children.append((place, place))
-            if "split" not in node:
-                rows.append((-1, 0.0, False))
-                values.append(
-                    np.zeros(self.scores) + np.asarray(node["value"], dtype=np.float64) * self.scale
-                )
-                return place
+        def asked(node: Mapping[str, Any], _: int) -> tuple[int, float, bool]:
             if node["split"]["split_type"] != FLOAT:
                 raise Unreadable("CatBoost's uneven trees are read without categories only")
-            rows.append(self._asked(node["split"]))
-            values.append(np.zeros(self.scores))
-            children[place] = (add(node["left"]), add(node["right"]))
-            return place
+            return self._asked(node["split"])
 
-        add(root)
-        return Tree.of_nodes(rows, children, np.array(values))
+        return Tree.nested(
+            root,
+            lambda node: (node["left"], node["right"]) if "split" in node else None,
+            asked,
+            lambda leaf: np.zeros(self.scores) + np.asarray(leaf["value"]) * self.scale,
+        )

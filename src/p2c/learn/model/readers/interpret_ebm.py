@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from p2c.learn.model.floats import below
-from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Term, Unreadable, logistic
+from p2c.learn.model.parts import Link, Sum, Term, Unreadable, classes_and_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from p2c.learn.model.stages import Stage
+    from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+    from p2c.learn.model.arrays import Ints
+    from p2c.learn.model.stages import Stage
 
 
 def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read the terms over the bins that the model cuts its columns into."""
-    classes = tuple(np.asarray(model.classes_).tolist())
-    scores = 1 if len(classes) == 2 else len(classes)
+    classes, scores = classes_and_scores(model)
     if scores == 1 and model.link_ != "logit":
         raise Unreadable(
             f"an explainable boosting machine with the link {model.link_!r} is not known"
@@ -47,12 +46,17 @@ def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
                 points[int(column)] = _numbers(level)
             else:
                 cuts[int(column)] = np.union1d(cuts.get(int(column), np.zeros(0)), below(level))
-    link = Link(logistic if scores == 1 else None, fuzz=LOGISTIC_FUZZ if scores == 1 else 0.0)
-    start = np.zeros(scores) + np.asarray(model.intercept_, dtype=np.float64)
-    ask = model.decision_function
-    return Sum(
-        classes, scores, link, ask, start, terms=tuple(terms), cuts=cuts, points=points
-    ), stage
+    found = Sum(
+        classes,
+        scores,
+        Link.logistic(scores),
+        model.decision_function,
+        bias=np.zeros(scores) + np.asarray(model.intercept_, dtype=np.float64),
+        terms=tuple(terms),
+        cuts=cuts,
+        points=points,
+    )
+    return found, stage
 
 
 def _numbers(level: Mapping[str, int]) -> NDArray[np.float64]:

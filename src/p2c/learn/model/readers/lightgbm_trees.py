@@ -8,15 +8,23 @@ import numpy as np
 import pandas as pd
 
 from p2c.learn.model.asking import kept_categories
-from p2c.learn.model.categories import coded_test
-from p2c.learn.model.parts import DOUBLE, LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
+from p2c.learn.model.parts import (
+    DOUBLE,
+    LOGISTIC_FUZZ,
+    Link,
+    Sum,
+    Tree,
+    Unreadable,
+    coded_test,
+    logistic,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from p2c.learn.model.parts import Mask
+    from p2c.learn.model.arrays import Mask
     from p2c.learn.model.stages import Stage
     from p2c.learn.tables.view import ColumnView
 
@@ -122,6 +130,10 @@ def _zero_test(bound: float, *, zero_left: bool) -> Callable[[Any], Mask]:
     return test
 
 
+def _below(node: Mapping[str, Any]) -> tuple[Any, Any] | None:
+    return (node["left_child"], node["right_child"]) if "split_feature" in node else None
+
+
 class _Flat:
     """Makes arrays of trees of nested nodes, one after the other, and keeps where tests of their own change."""
 
@@ -130,28 +142,14 @@ class _Flat:
         self.cuts: dict[int, set[float]] = {}
 
     def tree(self, root: Mapping[str, Any], place: int) -> Tree:
-        self.rows: list[tuple[int, float, bool]] = []
-        self.values: list[float] = []
-        self.children: list[tuple[int, int]] = []
         self.chosen: dict[int, Callable[[Any], Mask]] = {}
-        self._add(root)
-        values = np.zeros((len(self.rows), self.scores))
-        values[:, place] = self.values
-        return Tree.of_nodes(self.rows, self.children, values, self.chosen)
 
-    def _add(self, node: Mapping[str, Any]) -> int:
-        place = len(self.rows)
-        self.children.append((place, place))
-        if "split_feature" not in node:
-            if node.get("leaf_coeff"):
+        def value(leaf: Mapping[str, Any]) -> NDArray[np.float64]:
+            if leaf.get("leaf_coeff"):
                 raise Unreadable("LightGBM's trees with linear leaves are not read")
-            self.rows.append((-1, 0.0, False))
-            self.values.append(float(node["leaf_value"]))
-            return place
-        self.rows.append(self._asked(node, place))
-        self.values.append(0.0)
-        self.children[place] = (self._add(node["left_child"]), self._add(node["right_child"]))
-        return place
+            return np.asarray(np.eye(self.scores)[place] * float(leaf["leaf_value"]))
+
+        return Tree.nested(root, _below, self._asked, value, self.chosen)
 
     def _asked(self, node: Mapping[str, Any], place: int) -> tuple[int, float, bool]:
         """Return the column, the bound, and whether a missing value goes left: as zero where the node knows of none."""

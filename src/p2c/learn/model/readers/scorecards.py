@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,5 +69,4 @@ def read_points(model: PointsTable, stage: Stage) -> tuple[Sum, Stage]:
         cuts[place] = part.uppers
     link = Link(second=lambda score: score >= model.cutoff)
     start = np.array([model.base])
-    found = Sum((False, True), 1, link, model.score, start, terms=tuple(terms), cuts=cuts)
-    return replace(found), stage
+    return Sum((False, True), 1, link, model.score, start, terms=tuple(terms), cuts=cuts), stage

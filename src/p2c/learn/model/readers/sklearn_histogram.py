@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Tree, logistic
+from p2c.learn.model.parts import Link, Sum, Tree
 from p2c.learn.model.transformers import pass_through
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from p2c.learn.model.arrays import Mask
     from p2c.learn.model.stages import Stage
-
-Mask = NDArray[np.bool_]
 
 
 def read_histogram(model: Any, stage: Stage) -> tuple[Sum, Stage]:
@@ -23,22 +21,20 @@ def read_histogram(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     classes = tuple(model.classes_)
     scores = int(model.n_trees_per_iteration_)
     known, places = model._bin_mapper.make_known_categories_bitsets()
-    trees, points = [], {}
-    for stages in model._predictors:
-        for place, each in enumerate(stages):
-            trees.append(_tree(each, place, scores, known, places))
-    for column in range(len(model._bin_mapper.is_categorical_)):
-        if model._bin_mapper.is_categorical_[column]:
-            points[column] = np.arange(256, dtype=np.float64)
-    link = Link(logistic if scores == 1 else None, fuzz=LOGISTIC_FUZZ if scores == 1 else 0.0)
+    trees = [
+        _tree(each, place, scores, known, places)
+        for stages in model._predictors
+        for place, each in enumerate(stages)
+    ]
+    listed = np.flatnonzero(model._bin_mapper.is_categorical_).tolist()
+    points = dict.fromkeys(listed, np.arange(256, dtype=np.float64))
     start = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
-    behind = _behind(model, stage)
+    encoder = model._preprocessor
+    behind = stage if encoder is None else pass_through(encoder, stage)
     ask = model.decision_function if behind is stage else _asker(model)
-    return Sum(classes, scores, link, ask, start, tuple(trees), points=points), behind
-
-
-def _behind(model: Any, stage: Stage) -> Stage:
-    return stage if model._preprocessor is None else pass_through(model._preprocessor, stage)
+    return Sum(
+        classes, scores, Link.logistic(scores), ask, start, tuple(trees), points=points
+    ), behind
 
 
 def _asker(model: Any) -> Callable[[Any], Any]:

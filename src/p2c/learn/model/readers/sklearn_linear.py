@@ -20,12 +20,10 @@ def read_linear(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     scores = weights.shape[1]
     bias = np.zeros(scores) + np.asarray(model.intercept_, dtype=np.float64)
     single = np.asarray(model.coef_).dtype == np.float32
-    link = Link(_share(model) if scores == 1 else None, fuzz=LOGISTIC_FUZZ)
-    link = link if scores == 1 else Link()
     found = Sum(
         classes=tuple(model.classes_),
         scores=scores,
-        link=link,
+        link=Link(_share(model), fuzz=LOGISTIC_FUZZ) if scores == 1 else Link(),
         ask=model.decision_function,
         bias=bias,
         weights=weights,

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from p2c.learn.model.floats import single_bound
 from p2c.learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Tree, Unreadable, logistic
 
 if TYPE_CHECKING:
+    from p2c.learn.model.arrays import Floats
     from p2c.learn.model.stages import Stage
-
-Floats = NDArray[np.float64]
 
 
 def tree_of(fitted: Any, values: Floats) -> Tree:
@@ -47,8 +45,6 @@ def read_tree(model: Any, stage: Stage) -> tuple[Sum, Stage]:
 
 def read_forest(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read a forest: the shares of its trees are added, then divided by their number."""
-    if model.n_outputs_ != 1:
-        raise Unreadable("the model decides several things at once")
     count = len(model.estimators_)
     trees = tuple(tree_of(each, shares_of(each)) for each in model.estimators_)
     classes = tuple(model.classes_)
@@ -101,8 +97,5 @@ def read_adaboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         votes = np.where(named[:, None] == model.classes_, weight, -weight / (count - 1)) / total
         values = votes if count > 2 else votes[:, 1:] - votes[:, :1]
         trees.append(tree_of(each, values))
-    if count == 2:
-        link = Link(share=logistic, second=lambda score: score > 0, fuzz=LOGISTIC_FUZZ)
-        return Sum(classes, 1, link, model.decision_function, np.zeros(1), tuple(trees)), stage
-    ask = model.decision_function
-    return Sum(classes, count, Link(), ask, np.zeros(count), tuple(trees)), stage
+    scores, ask = 1 if count == 2 else count, model.decision_function
+    return Sum(classes, scores, Link.logistic(scores), ask, np.zeros(scores), tuple(trees)), stage

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.model.categories import coded_test
 from p2c.learn.model.floats import single_bound
-from p2c.learn.model.parts import SINGLE, Link, Sum, Tree, Unreadable, logistic
+from p2c.learn.model.parts import (
+    SINGLE,
+    Link,
+    Sum,
+    Tree,
+    Unreadable,
+    classes_and_scores,
+    coded_test,
+    logistic,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +48,7 @@ def read_xgboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         raise Unreadable(
             f"XGBoost takes {missing!r} for a missing value, which is an ordinary number"
         )
-    classes = tuple(np.asarray(model.classes_).tolist())
-    scores = 1 if len(classes) == 2 else len(classes)
+    classes, scores = classes_and_scores(model)
     trees, points = _trees(model, learner, stage, scores)
     if stage.is_sparse:
         trees = tuple(replace(tree, zero_is_missing=True) for tree in trees)
