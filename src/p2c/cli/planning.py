@@ -259,7 +259,7 @@ def lint(
 
 @planning.command()
 def space(problem: ProblemFile, *, as_json: AsJson = False, trust: TrustOption = None) -> None:
-    """Show how large the search space is, and what is left once rules are all that tell states apart."""
+    """Show how large the search space is, and what is left of it to the rules or the model that decides."""
     report = load_problem(problem, trust).space()
     if as_json:
         print_json(report.to_dict())

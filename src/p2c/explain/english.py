@@ -9,8 +9,8 @@ from p2c.explain.english_pages import AUDIT, PAGES
 from p2c.rules.syntax import Comparator
 
 ENGLISH = Phrases(
-    statement="your {label} is {value}",
-    unknown_statement="your {label} is not known",
+    statement="your value for {label} is {value}",
+    unknown_statement="your value for {label} is not known",
     relations=MappingProxyType(
         {
             Comparator.EQ: "{statement}",
@@ -69,7 +69,7 @@ ENGLISH = Phrases(
     decimal=".",
     unknown="unknown",
     act="change your {label} from {start} to {end}",
-    effect="by itself, your {label} then goes from {start} to {end}",
+    effect="by itself, your {label} will then go from {start} to {end}",
     assumed="other outcomes are as near; the plan counts on this one",
     effort="the effort is {cost}, measured as {norm}",
     proved_least="no cheaper way exists; this is proved{by}",
@@ -81,12 +81,12 @@ ENGLISH = Phrases(
     not_explained="there was no time to find out what stands in the way",
     restrictions=MappingProxyType(
         {
-            "fixed": "your {label} is fixed",
+            "fixed": "your {label} cannot be changed",
             "up": "your {label} may only rise",
             "down": "your {label} may only fall",
             "effect": "your {label} cannot be changed directly",
             "moves": "your {label} may only change in certain ways",
-            "limits": "your {label} has to stay within its limits",
+            "limits": "your {label} must stay within the limits",
         }
     ),
     restrictions_of_many=MappingProxyType(
@@ -94,12 +94,12 @@ ENGLISH = Phrases(
             "fixed": "{label} cannot be changed",
             "up": "{label} may only rise",
             "down": "{label} may only fall",
-            "effect": "{label} cannot be changed itself: it only follows from other things",
+            "effect": "{label} cannot be changed itself, but only follow from other things",
             "moves": "{label} may only change in certain ways",
-            "limits": "{label} has to stay within its limits",
+            "limits": "{label} must stay within the limits",
         }
     ),
-    excused_value="your {label} of {value} is an exception to what usually follows from the rest, and is taken as it is",
+    excused_value="your value for {label} of {value} is an exception to what usually follows from the rest, and is taken as it is",
     excused_constraint="you break a constraint of the problem as you are, and that is taken as it is",
     gave_up="the search stopped at its limit; no way costs less than {bound}",
     nothing_found="no way was found until then",
@@ -146,16 +146,16 @@ ENGLISH = Phrases(
     missing_for_yes="This still stands between you and a yes:",
     several_ways="There are {count} ways to a yes, and none is open yet. This is what closes them:",
     yes_because="This is why:",
-    unknown_value="We do not know your {label}, so it counts as not known. The answer may be another once it is known.",
+    unknown_value="We do not know your {label}, so this counts as not known. The answer may be another once it is known.",
     one_step="Do this:",
     several_steps="Do these things in this order:",
     raise_value="raise your {label} from {start} to {end}",
     lower_value="lower your {label} from {start} to {end}",
     change_value="change your {label} from “{start}” to “{end}”",
     set_value="bring your {label} to {end}",
-    follows="your {label} then goes from {start} to {end} by itself",
-    follows_named="your {label} then goes from “{start}” to “{end}” by itself",
-    follows_unknown="your {label} then becomes {end} by itself",
+    follows="your {label} will then go from {start} to {end} by itself",
+    follows_named="your {label} will then go from “{start}” to “{end}” by itself",
+    follows_unknown="your {label} will then become {end} by itself",
     because="this is because {reason}",
     because_only="the rules let your {label} be {value} only where {body}, which is not so",
     wait="you need not do a thing for this",
@@ -163,7 +163,7 @@ ENGLISH = Phrases(
     rest_stays="All else about you stays as it is.",
     rules_stay="The rules behind the answer stay as they are.",
     effects_follow="What should follow by itself does follow.",
-    odd_value="Your {label} ({value}) does not fit the rest as one would think. We take it as it is.",
+    odd_value="Your value for {label} ({value}) does not fit the rest as one would think. We take it as it is.",
     odd_constraint="Some of what you told us does not fit. We take it as it is.",
     without_step="Leave out step {number}, and the answer stays no.",
     without_step_stuck="Leave out step {number}, and the rest does not work.",
@@ -214,7 +214,7 @@ ENGLISH = Phrases(
             "nothing": "Nothing has to change.",
             "no_way": "There is no way to show.",
             "direct_told": "You change {label} from {start} to {end}",
-            "effect_told": "{label} then goes from {start} to {end} by itself",
+            "effect_told": "{label} will then go from {start} to {end} by itself",
         }
     ),
     pages=PAGES,
