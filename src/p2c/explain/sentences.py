@@ -134,12 +134,12 @@ def compared_words(
     test = claim.test
     constant = value_words(feature, test.constant, phrases)
     if claim.value is None:
-        frame = phrases.unknown_relations[test.comparator]
+        frame = phrases.unknown_relations[test.comparator.value]
         statement = phrases.unknown_statement.replace("{label}", label_words(feature))
     else:
         passed = holds is not test.negated
         relation = test.comparator if passed else test.comparator.opposite
-        frame = phrases.relations[relation]
+        frame = phrases.relations[relation.value]
         statement = statement_words(feature, claim.value, phrases)
     return filled(frame, statement=statement, constant=constant)
 
