@@ -202,7 +202,7 @@ def test_the_reasons_of_a_model_are_names_that_tell_themselves(tree: p2c.Recours
     reasons = tree.why({"income": 40, "age": 30})
     assert reasons is not None
     assert list(reasons) == ["income"]
-    assert "<li>Your income is 40.</li>" in reasons._repr_html_()
+    assert "<li>Your value for income is 40.</li>" in reasons._repr_html_()
     assert tree.why({"income": 70, "age": 30}) is None
 
 

@@ -86,6 +86,6 @@ def test_a_missing_value_is_told_in_words_and_a_models_yes_as_its_yes() -> None:
     model.fit(rows, (rows.years > 3) | (rows.savings > 1))
     recourse = Recourse.fit(model, rows, desired=True)
     refused = recourse.plan({"savings": None, "years": 1}).explain()
-    assert "Your savings is unknown." in refused
+    assert "Your value for savings is unknown." in refused
     assert "None" not in refused
     assert "The model says yes." in recourse.plan({"savings": 2, "years": 4}).explain()

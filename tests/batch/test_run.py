@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -86,9 +87,14 @@ def begin_and_kill(
         process.communicate()
 
 
+def complaints(err: str) -> list[str]:
+    """Return what a batch said on standard error besides how far it is."""
+    return [line for line in err.splitlines() if not re.fullmatch(r"[\d,]+ of [\d,]+ rows", line)]
+
+
 def go_on(line: list[str]) -> None:
     done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
 
 
 def test_the_output_is_described_by_its_manifest(source: Path, tmp_path: Path) -> None:
@@ -158,10 +164,7 @@ def test_the_summary_counts_who_is_answered_without_a_value_that_rules_read(
 def test_processes_write_the_same_bytes(
     source: Path, tmp_path: Path, expected: dict[str, str]
 ) -> None:
-    done = subprocess.run(
-        command(source, tmp_path / "out", "--workers", 2), check=True, capture_output=True
-    )
-    assert done.stderr == b""
+    go_on(command(source, tmp_path / "out", "--workers", 2))
     assert hashes(tmp_path / "out") == expected
 
 
@@ -341,7 +344,7 @@ def test_a_disk_that_takes_no_more_is_one_line_that_names_the_missing_parts(
     limited = [line[0], "-c", FULL, "20000", *line[3:]]
     failed = subprocess.run(limited, capture_output=True, text=True, check=False)
     assert failed.returncode == 1
-    assert failed.stderr.count("\n") == 1
+    assert len(complaints(failed.stderr)) == 1
     assert "2 parts missing (0-1)" in failed.stderr
     assert "cannot be written" in failed.stderr
     go_on(line)
@@ -371,7 +374,7 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     deadly = [line[0], str(tmp_path / "start.py"), *line[3:-1], "2"]
     failed = subprocess.run(deadly, capture_output=True, text=True, check=False)
     assert failed.returncode == 1
-    assert failed.stderr.splitlines() == [
+    assert complaints(failed.stderr) == [
         f"{PARTS} parts missing (0-{PARTS - 1}): a worker process ended before its time;"
         " the same command goes on from here"
     ]
@@ -399,7 +402,7 @@ def test_a_damaged_input_is_bad_input_that_can_be_mended_and_gone_on_with(
     for _ in range(2):
         failed = subprocess.run(line, capture_output=True, text=True, check=False)
         assert failed.returncode == 2
-        assert failed.stderr.count("\n") == 1
+        assert len(complaints(failed.stderr)) == 1
         assert "a.parquet, rows 451 to 500: cannot be read as Parquet" in failed.stderr
         assert "mend the input, and the same command goes on" in failed.stderr
     made = {path.name for path in (tmp_path / "out").glob("*.parquet")}

@@ -42,7 +42,7 @@ def desk(
 def test_a_report_is_written_in_every_format_and_can_be_written_again(desk: Desk) -> None:
     line = ("audit", "loan.toml", "people.csv", "--by", "sex", "--by", "age:<40,>=40", "-o", "out")
     shown = desk.run(*line)
-    assert (shown.code, shown.err) == (0, "")
+    assert (shown.code, shown.err) == (0, f"{len(PEOPLE)} of {len(PEOPLE)} rows\n")
     assert shown.out.split() == [f"out/audit.{ending}" for ending in ENDINGS]
     found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
     assert found["groups"][0]["statuses"] == {
@@ -65,7 +65,10 @@ def test_a_report_that_is_there_is_kept_unless_it_may_be_replaced(desk: Desk) ->
     (desk.folder / "out").mkdir()
     desk.write("out/audit.html", "mine")
     line = ("audit", "loan.toml", "people.csv", "-o", "out")
-    assert "exists and differs" in desk.refuses(*line)
+    refused = desk.run(*line)
+    progress, complaint = refused.err.splitlines()
+    assert (refused.code, progress) == (2, f"{len(PEOPLE)} of {len(PEOPLE)} rows")
+    assert "exists and differs" in complaint
     assert desk.run(*line, "--overwrite").code == 0
 
 
@@ -108,7 +111,7 @@ def test_two_problems_are_compared_on_the_same_people(desk: Desk) -> None:
         ),
     )
     shown = desk.run("audit", "loan.toml", "people.csv", "--against", "other.toml", "-o", "out")
-    assert (shown.code, shown.err) == (0, "")
+    assert (shown.code, shown.err) == (0, 2 * f"{len(PEOPLE)} of {len(PEOPLE)} rows\n")
     found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
     assert found["change"]["after"] == "other"
     assert found["change"]["groups"][0]["gain"]["count"] == 2
@@ -122,7 +125,7 @@ def test_a_folder_with_a_model_is_audited(desk: Desk) -> None:
     Recourse.fit(model, loans, desired=True, actions={"age": "fixed"}).save(desk.folder / "model")
     loans.assign(region="north").to_csv("loans.csv", index=False)
     shown = desk.run("audit", "model", "loans.csv", "--by", "region", "-o", "out")
-    assert (shown.code, shown.err) == (0, "")
+    assert (shown.code, shown.err) == (0, "60 of 60 rows\n")
     found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
     assert found["asked"]["proved"]
     stuck = int((loans["age"] <= 30).sum())

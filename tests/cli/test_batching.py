@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 
-from p2c.batch.show import progress
+from p2c.batch.show import Lines, progress
 from p2c.cli import main
 from p2c.domain.toml import problem_to_toml
 from tests.batch.people import PEOPLE, read, write_parquet
@@ -47,7 +48,7 @@ def test_the_summary_is_a_page(
     code, out, err = run("batch loan.toml in out --plot sum.svg", monkeypatch, capsys)
     assert (code, err) == (
         0,
-        "left aside, not in the problem: id (--keep carries a column through)\n",
+        "left aside, not in the problem: id (--keep carries a column through)\n24 of 24 rows\n",
     )
     assert [" ".join(line.split()) for line in out.splitlines()] == [
         "24 rows in 1 part, all made now",
@@ -101,7 +102,7 @@ def test_the_summary_may_be_json(
 ) -> None:
     line = "batch loan.toml in out --json --keep id --alternatives 1 --norm l0 --no-blockers"
     code, out, err = run(line, monkeypatch, capsys)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "24 of 24 rows\n")
     summary = json.loads(out)
     assert summary == json.loads((desk / "out" / "_summary.json").read_text(encoding="utf-8"))
     assert summary["blockers"] == {"not asked": 4}
@@ -144,3 +145,30 @@ def test_progress_shows_rows_where_somebody_looks() -> None:
     assert screen.getvalue().count("left aside, not in the problem: id, note") == 1
     assert "1,500 of 2,000 rows" in screen.getvalue()
     assert "rows/s" in screen.getvalue()
+
+
+def test_progress_is_a_line_now_and_then_where_nobody_looks() -> None:
+    screen = io.StringIO()
+    with progress(Console(file=screen, width=120)) as watch:
+        for rows in (0, *range(1, 2001, 7), 2000):
+            watch(rows=rows, total=2000, spare=("id",))
+    first, *lines = screen.getvalue().splitlines()
+    assert first.startswith("left aside")
+    assert (lines[0], lines[-1]) == ("204 of 2,000 rows", "2,000 of 2,000 rows")
+    assert len(lines) == 10
+
+
+def test_a_slow_batch_is_not_silent_for_long() -> None:
+    screen, clock = io.StringIO(), iter([0.0, 29.0, 31.0, 31.0, 40.0])
+    lines = Lines(Console(file=screen, width=120), clock=lambda: next(clock))
+    for rows in (1, 2, 3):
+        lines.tell(rows, 2000)
+    assert screen.getvalue() == "2 of 2,000 rows\n"
+
+
+def test_a_batch_into_a_pipe_says_how_far_it_is(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    code, _, err = run("batch loan.toml in out", monkeypatch, capsys)
+    assert code == 0
+    assert re.search(r"^([\d,]+) of \1 rows$", err, re.MULTILINE)

@@ -175,11 +175,15 @@ def test_the_table_is_read_and_told_as_when_a_model_is_fitted(folder: Path, tmp_
     problem.unlink()
     table["age"] = [*range(20, 60)] * 10
     table.to_csv(data, index=False)
-    run("extract", "--decisions", "paid", *options)
+    shown = run("extract", "--decisions", "paid", *options)
     features = p2c.Problem.load(problem).theory.feature
     assert "number" not in features
     assert "sex" not in features
     assert features["age"].action.value == "up"
+    assert "column 'number' is left out: it is different in every row" in shown.output
+    problem.unlink()
+    run("extract", "--decisions", "paid", *options, "--keep", "number")
+    assert "number" in p2c.Problem.load(problem).theory.feature
 
 
 def test_numbers_with_commas_are_read_or_refused(tmp_path: Path) -> None:

@@ -121,6 +121,18 @@ def test_two_commands_lead_from_a_model_file_to_a_confirmed_plan(
     assert (answer["model"]["verified"], answer["model"]["proved"]) == (True, proved)
 
 
+def test_the_search_space_of_a_model_is_told_as_the_models(place: Path, tmp_path: Path) -> None:
+    causal = tmp_path / "causal.lp"
+    causal.write_text("job(X,'clerk') :- income(X,M), M>=70.")
+    fitted = ("fit", place / "points.csv", "--data", place / "loans.csv", "-o")
+    assert run(*fitted, tmp_path / "alone").exit_code == 0
+    assert run(*fitted, tmp_path / "both", "--causal", causal).exit_code == 0
+    for name, who in (("alone", "the model"), ("both", "the model and the rules")):
+        shown = run("space", tmp_path / name).output
+        assert f"cut by {who} into" in shown
+        assert f"of which {who} can tell " in shown
+
+
 def test_the_command_that_is_named_next_trusts_what_was_trusted(
     place: Path, tmp_path: Path
 ) -> None:

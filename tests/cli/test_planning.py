@@ -23,7 +23,7 @@ def test_a_plan_is_told_in_numbered_steps(desk: Desk) -> None:
     assert shown.code == 0
     assert [line.rstrip() for line in shown.out.splitlines()] == [
         "1. Change your debt from 5,000 to 0.",
-        "   → By itself, your credit score then goes from 599 to 620.",
+        "   → By itself, your credit score will then go from 599 to 620.",
         f"     because {CREDIT_RULE}",
         "2. Change your bank balance from 40,000 to 60,000.",
         " feature       now     then",

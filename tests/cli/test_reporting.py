@@ -145,3 +145,17 @@ def test_a_row_from_standard_input_is_reported_on(
     shown = office.run("report", office.loan, "-", "-o", target, "--for", "expert")
     assert (shown.code, shown.err) == (0, "")
     assert hashlib.sha256(office.loan.read_bytes()).hexdigest() in target.read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["plan", "nearest", "explain", "report", "batch", "audit"])
+def test_every_command_that_plans_takes_the_same_limits(desk: Desk, command: str) -> None:
+    shown = desk.run(command, "--help")
+    for option in ("--engine", "--time-limit", "--node-limit"):
+        assert shown.out.count(f"{option} ") == 1
+
+
+@pytest.mark.parametrize("limit", ["--time-limit", "--node-limit"])
+def test_a_letter_may_come_of_a_search_that_was_ended(desk: Desk, limit: str) -> None:
+    shown = desk.run("explain", desk.loan, desk.john, limit, "0")
+    assert shown.code == 1
+    assert "The search came to its limit." in shown.out

@@ -51,7 +51,7 @@ def test_a_plan_is_told_from_the_refusal_to_the_proof() -> None:
             "What you can do",
             "Do these things in this order:",
             "1. Lower your debt from 5,000 dollars to 0 dollars.",
-            "   → Your credit score then goes from 599 points to 620 points by itself. This is because you owe 0 dollars.",
+            "   → Your credit score will then go from 599 points to 620 points by itself. This is because you owe 0 dollars.",
             "2. Raise your bank balance from 40,000 dollars to 60,000 dollars.",
             "",
             "What would not be enough",
@@ -120,7 +120,9 @@ def test_a_plan_is_told_in_german_with_the_problems_german_words() -> None:
 
 def test_where_there_is_no_way_the_letter_says_what_blocks_and_what_opens() -> None:
     sections = {s.kind: s for s in letter_of(embedded("german"), people("german", 0)[3]).sections}
-    assert [item.text for item in sections["blocked"].items] == ["Your bank account is fixed."]
+    assert [item.text for item in sections["blocked"].items] == [
+        "Your bank account cannot be changed."
+    ]
     assert sections["blocked"].lead.startswith(
         "There is no way from here. This is proved by rules that agree with the recorded outcomes"
         " on 73.4% of the rows."
@@ -180,7 +182,7 @@ def test_a_missing_value_is_said_to_be_unknown_and_set_rather_than_changed() -> 
         )
     )
     assert (
-        "We do not know your bank balance, so it counts as not known."
+        "We do not know your bank balance, so this counts as not known."
         " The answer may be another once it is known." in texts
     )
     problem = Problem.from_dict(LOAN | {"goal": "bank_balance(X,N), N>=7"})
@@ -381,3 +383,28 @@ def test_every_outcome_of_any_problem_can_be_told_and_drawn(
             acts = [a for s in plan.steps for a in s.actions]
             assert sum(1 + len(item.notes) for item in steps.items) >= len(acts)
     assert plan.to_svg().count("<svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "Your value for open debts is 6"), ("de", "Ihr Wert bei „open debts“ ist 6")],
+)
+def test_a_label_may_stand_in_the_plural(language: str, said: str) -> None:
+    debts = whole(0, 9) | {"label": "open debts"}
+    problem = Problem.from_dict(
+        {"goal": "not bad(X)", "rules": "bad(X) :- debts(X,N), N>5.", "features": {"debts": debts}}
+    )
+    assert any(each.startswith(said) for each in told(letter_of(problem, {"debts": 6}, language)))
+
+
+def test_no_verb_agrees_with_a_label() -> None:
+    singular = re.compile(
+        r"(?<!value for )\{label\}(?: of \{value\}| \(\{value\}\))?,? (?:then )?(is|goes|has|does|becomes)\b"
+    )
+    told = [getattr(ENGLISH, each.name) for each in fields(ENGLISH)]
+    letters = [
+        *(each for each in told if isinstance(each, str)),
+        *ENGLISH.restrictions.values(),
+        *ENGLISH.picture.values(),
+    ]
+    assert not [each for each in letters if singular.search(each)]

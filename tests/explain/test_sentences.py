@@ -40,8 +40,8 @@ def fact(rule: str, feature: dict[str, Any], value: Any) -> str:
 def test_a_refusal_gives_each_reason_in_a_sentence() -> None:
     assert lines(theory_of(SPOKEN), JOHN) == [
         "You do not reach the goal: “reject loan” applies to you.",
-        "- Your bank balance is 40,000 dollars, which is below 60,000 dollars.",
-        "- Your credit rating is 599, which is below 620.",
+        "- Your value for bank balance is 40,000 dollars, which is below 60,000 dollars.",
+        "- Your value for credit rating is 599, which is below 620.",
     ]
 
 
@@ -49,8 +49,8 @@ def test_an_acceptance_says_what_keeps_each_rule_from_applying() -> None:
     rich = JOHN | {"bank_balance": 1_234_567, "credit_score": 620}
     assert lines(theory_of(SPOKEN), rich) == [
         "You reach the goal: “reject loan” does not apply to you.",
-        "- Your bank balance is 1,234,567 dollars, which is at least 60,000 dollars.",
-        "- Your credit rating is 620, which is at least 620.",
+        "- Your value for bank balance is 1,234,567 dollars, which is at least 60,000 dollars.",
+        "- Your value for credit rating is 620, which is at least 620.",
     ]
 
 
@@ -69,32 +69,36 @@ def test_nested_decisions_are_explained_below_the_sentence_that_names_them() -> 
     assert lines(theory, {"pay": 30.0, "job": "no_job", "home": "rented"}) == [
         "You do not reach the goal: “label: good” does not apply to you.",
         "- Exception 1 applies to you.",
-        "  - Your job is no job, and exception 2 does not apply to you.",
-        "    - Your home is rented rather than own.",
+        "  - Your value for job is no job, and exception 2 does not apply to you.",
+        "    - Your value for home is rented rather than own.",
     ]
     assert lines(theory, {"pay": 30.0, "job": "some", "home": "rented"}) == [
         "You reach the goal: “label: good” applies to you.",
-        "- Your pay is 30, which is above 20.5, and exception 1 does not apply to you.",
-        "  - Your job is some rather than no job.",
+        "- Your value for pay is 30, which is above 20.5, and exception 1 does not apply to you.",
+        "  - Your value for job is some rather than no job.",
     ]
 
 
 @pytest.mark.parametrize(
     ("test", "value", "sentence"),
     [
-        ("N<5", 3, "Your how many is 3, which is below 5."),
-        ("N<5", 7, "Your how many is 7, which is at least 5."),
-        ("N=<5", 3, "Your how many is 3, which is at most 5."),
-        ("N=<5", 7, "Your how many is 7, which is above 5."),
-        ("not(N=<5)", 3, "Your how many is 3, which is at most 5."),
-        ("not(N=<5)", 7, "Your how many is 7, which is above 5."),
-        ("5>N", 3, "Your how many is 3, which is below 5."),
-        ("N = 5", 5, "Your how many is 5."),
-        ("N = 5", 3, "Your how many is 3 rather than 5."),
-        ("N \\= 5", 3, "Your how many is 3 rather than 5."),
-        ("N \\= 5", 5, "Your how many is 5."),
-        ("N>5", None, "Your how many is not known, so it does not count as above 5."),
-        ("not(N>5)", None, "Your how many is not known, so it does not count as above 5."),
+        ("N<5", 3, "Your value for how many is 3, which is below 5."),
+        ("N<5", 7, "Your value for how many is 7, which is at least 5."),
+        ("N=<5", 3, "Your value for how many is 3, which is at most 5."),
+        ("N=<5", 7, "Your value for how many is 7, which is above 5."),
+        ("not(N=<5)", 3, "Your value for how many is 3, which is at most 5."),
+        ("not(N=<5)", 7, "Your value for how many is 7, which is above 5."),
+        ("5>N", 3, "Your value for how many is 3, which is below 5."),
+        ("N = 5", 5, "Your value for how many is 5."),
+        ("N = 5", 3, "Your value for how many is 3 rather than 5."),
+        ("N \\= 5", 3, "Your value for how many is 3 rather than 5."),
+        ("N \\= 5", 5, "Your value for how many is 5."),
+        ("N>5", None, "Your value for how many is not known, so it does not count as above 5."),
+        (
+            "not(N>5)",
+            None,
+            "Your value for how many is not known, so it does not count as above 5.",
+        ),
     ],
 )
 def test_a_comparison_is_said_as_it_stands_for_the_person(
@@ -106,7 +110,7 @@ def test_a_comparison_is_said_as_it_stands_for_the_person(
 def test_the_order_of_an_ordinal_is_said_like_that_of_numbers() -> None:
     feature = ordinal("very_low", "low", "high", label="rank")
     assert fact("good(X) :- how_many(X,V), V>='low'.", feature, "very_low") == (
-        "Your rank is very low, which is below low."
+        "Your value for rank is very low, which is below low."
     )
 
 
@@ -129,10 +133,10 @@ def test_a_phrase_says_it_in_the_words_of_the_problem(phrase: str, sentence: str
 def test_a_goal_about_features_is_its_own_reason() -> None:
     theory = small("", {"n": whole(0, 9), "m": whole(0, 9)}, goal="n(X,N), N>=5, m(X,M), M>=5")
     assert lines(theory, {"n": 3, "m": 7}) == [
-        "You do not reach the goal: your n is 3, which is below 5."
+        "You do not reach the goal: your value for n is 3, which is below 5."
     ]
     assert lines(theory, {"n": 6, "m": 7}) == [
-        "You reach the goal: your n is 6, which is at least 5, and your m is 7, which is at least 5."
+        "You reach the goal: your value for n is 6, which is at least 5, and your value for m is 7, which is at least 5."
     ]
 
 
@@ -145,7 +149,7 @@ def test_the_same_fact_is_said_once_in_a_sentence() -> None:
     rule = "good(X) :- not how_many(X,'a'), not how_many(X,'b'), how_many(X,'c')."
     theory = small(rule, {"how_many": category("a", "b", "c")})
     assert explain_proof(theory, why(theory, {"how_many": "c"}))[1] == Sentence(
-        "Your how many is c rather than a, and your how many is c rather than b, and your how many is c.",
+        "Your value for how many is c rather than a, and your value for how many is c rather than b, and your value for how many is c.",
         1,
     )
 

@@ -74,7 +74,7 @@ def test_the_applicants_page_has_no_rule_and_the_experts_has_each() -> None:
 def test_a_report_as_text_has_its_tables_in_columns() -> None:
     text = text_of("loan", "john", format="txt", audience="expert")
     assert (
-        "1. Lower your debt from 5,000 dollars to 0 dollars.\n   → Your credit score then goes"
+        "1. Lower your debt from 5,000 dollars to 0 dollars.\n   → Your credit score will then go"
         in text
     )
     now = "bank balance  40,000 dollars  40,000 dollars  (2) 60,000 dollars"

@@ -147,7 +147,7 @@ def test_an_answer_names_the_values_that_are_not_known(client: TestClient) -> No
     values = {"v:debt": "", "unknown": "debt", "v:bank_balance": "70000", "v:credit_score": "700"}
     page = client.get(f"/p/loan/plan?{urlencode(values)}").text
     assert "Not known, and the answer rests on that: debt." in page
-    assert "We do not know your debt, so it counts as not known." in page
+    assert "We do not know your debt, so this counts as not known." in page
     assert re.search(r'name="unknown" value="debt"[^>]* checked', page)
 
 

@@ -25,7 +25,7 @@ STUCK = case_of_row(datasets.rows("loan")["no_way"])
 def test_the_plan_page_tells_the_plan_of_the_address(client: TestClient) -> None:
     page = client.get(f"/p/loan/plan?{JOHN.query()}").text
     assert "Lower your debt from 5,000 dollars to 0 dollars." in page
-    assert "Your credit score then goes from 599 points to 620 points" in page
+    assert "Your credit score will then go from 599 points to 620 points" in page
     assert "No other way takes less effort. This is proved." in page
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.audit.ground import Limitation, Parts
-    from p2c.audit.groups import Codes, Rows
+    from p2c.audit.groups import Codes
     from p2c.audit.people import People
     from p2c.domain.feature import Value
 
@@ -263,11 +263,3 @@ class Prover:
             if found is not None:
                 boxes.append(found)
         return True
-
-
-def rows_in(boxes: Sequence[Box], size: int) -> Rows:
-    """Tell which rows some boxes hold."""
-    found = np.zeros(size, dtype=bool)
-    for box in boxes:
-        found[box.rows] = True
-    return found

@@ -76,8 +76,8 @@ class _Pages:
         yield Paragraph(
             self.tell.say(
                 "refused_now",
-                refused=self.tell.count(whole.refused.count),
-                people=self.tell.count(whole.refused.of),
+                refused=whole.refused.count,
+                people=whole.refused.of,
                 share=self.tell.percent(whole.refused.value),
             ),
             strong=True,
@@ -87,8 +87,9 @@ class _Pages:
         if not self.audit.asked.proved:
             points.append(self.words["not_proved"])
         elif stuck.count:
-            count, share = self.tell.count(stuck.count), self.tell.percent(stuck.value)
-            points += [self.tell.say("stuck_now", count=count, share=share), *self._short_why()]
+            share = self.tell.percent(stuck.value)
+            told = self.tell.say("stuck_now", count=stuck.count, share=share)
+            points += [told, *self._short_why()]
         else:
             points.append(self.words["none_stuck"])
         if whole.found:
@@ -96,14 +97,14 @@ class _Pages:
             points.append(
                 self.tell.say(
                     "found_now",
-                    count=self.tell.count(whole.found),
+                    count=whole.found,
                     median=self.tell.number(whole.costs["50%"]),
                     change=self.tell.as_change(whole.costs["50%"], list(whole.first)),
-                    actions=self.tell.count(usual),
+                    actions=usual,
                 )
             )
         if whole.given_up:
-            points.append(self.tell.say("given_up_now", count=self.tell.count(whole.given_up)))
+            points.append(self.tell.say("given_up_now", count=whole.given_up))
         if self.audit.differences and not self._sure():
             points.append(self.words["no_sure_gap"])
         yield Listing(tuple(map(Item, points)))
@@ -138,7 +139,7 @@ class _Pages:
             yield Listing(tuple(Item(self._gap(each)) for each in shown))
         more = sum(each.is_sure for each in self.audit.differences) - len(shown)
         if more:
-            yield Paragraph(self.tell.say("sure_more", count=self.tell.count(more)))
+            yield Paragraph(self.tell.say("sure_more", count=more))
 
     def _gap(self, each: Difference) -> str:
         return self.tell.say(
@@ -202,12 +203,8 @@ class _Pages:
             yield Heading(self.words[title])
             if title == "groups":
                 yield Paragraph(" ".join(notes))
-            header = (
-                self.words["group"],
-                self.words["people"],
-                *(self.words[key] for key in shown),
-            )
-            yield Grid(header, tuple(self._group(each, shown) for each in tallies))
+            rows = (self._group(each, shown) for each in tallies)
+            yield Grid.under(self.words, ("group", "people", *shown), rows)
 
     def _group(self, tally: Tally, shown: Sequence[str]) -> tuple[str, ...]:
         cells = {
@@ -244,7 +241,7 @@ class _Pages:
         whole = self.audit.everybody
         yield Paragraph(self.tell.say("costs_note", norm=self.tell.norm()))
         counts = tuple(self.tell.counted(list(whole.first)))[:MANY]
-        yield Grid((self.words["feature"], self.words["counts"]), counts)
+        yield Grid.under(self.words, ("feature", "counts"), counts)
         yield Paragraph(self.words["quantiles_note"])
         header = (
             self.words["group"],
@@ -261,7 +258,7 @@ class _Pages:
                 count,
                 self.tell.say(
                     "first_bar",
-                    count=self.tell.count(count),
+                    count=count,
                     share=self.tell.percent(count / whole.found),
                 ),
             )
@@ -298,7 +295,7 @@ class _Pages:
             curves = [Curve(self.name(each), _curve(each)) for each in (whole, *some)]
             svg = curves_svg(curves, axes=axes, title=title, told=told, language=self.language)
             ends = [(curve.name, self.tell.percent(curve.points[-1][1])) for curve in curves]
-            table = Grid((self.words["group"], self.words["curve_end"]), tuple(ends))
+            table = Grid.under(self.words, ("group", "curve_end"), ends)
             yield Figure(svg, title, told, table)
 
     def _change(self) -> Iterator[Block]:
@@ -309,18 +306,12 @@ class _Pages:
         gain, lose = whole.gain.count, whole.lose.count
         counts = {"gain": gain, "lose": lose, "same": whole.gain.of - gain - lose}
         yield Heading(self.words["change"])
-        told = {key: self.tell.count(value) for key, value in counts.items()}
-        lead = self.tell.say(
-            "change_lead", name=change.name, problem=self.audit.theory.name, **told
-        )
-        yield Paragraph(lead, strong=True)
-        costs = {
-            "cheaper": self.tell.count(change.cheaper),
-            "dearer": self.tell.count(change.dearer),
-        }
+        names = {"name": change.name, "problem": self.audit.theory.name}
+        yield Paragraph(self.tell.say("change_lead", **names, **counts), strong=True)
+        costs = {"cheaper": change.cheaper, "dearer": change.dearer}
         yield Paragraph(self.tell.say("change_cost", **costs))
         if whole.unclear:
-            yield Paragraph(self.tell.say("change_unclear", count=self.tell.count(whole.unclear)))
+            yield Paragraph(self.tell.say("change_unclear", count=whole.unclear))
         people = self.audit.asked.rows
         bars = [
             Bar(self._move(*statuses), count, self.tell.out_of(count, people))
@@ -328,12 +319,11 @@ class _Pages:
         ]
         yield self._bars("change", bars)
         keys = ("group", "gain", "lose", "median_before", "median_after")
-        header = tuple(self.words[key] for key in keys)
-        yield Grid(header, tuple(map(self._shift, change.shifts)))
+        yield Grid.under(self.words, keys, map(self._shift, change.shifts))
 
     def _move(self, before: str, after: str) -> str:
-        names = (self.words[f"status_{each}"] for each in (before, after))
-        return self.tell.say("change_bar", **dict(zip(("before", "after"), names, strict=True)))
+        names = {"before": self.words[f"status_{before}"], "after": self.words[f"status_{after}"]}
+        return self.tell.say("change_bar", **names)
 
     def _shift(self, shift: Shift) -> tuple[str, ...]:
         small = shift.gain.of < FEW
@@ -350,7 +340,7 @@ class _Pages:
             return
         size = self.audit.everybody.stuck.count
         yield Heading(self.words["why"])
-        yield Paragraph(self.tell.say("why_note", count=self.tell.count(size)))
+        yield Paragraph(self.tell.say("why_note", count=size))
         if any(each.instead for each in found.statements):
             yield Paragraph(self.words["why_instead"])
         counts = [(self.tell.statement(each), each.people) for each in found.statements]
@@ -360,9 +350,10 @@ class _Pages:
         if found.singles or found.pairs:
             yield Heading(self.words["lift"])
             yield Paragraph(self.words["lift_note"])
-            header = tuple(self.words[key] for key in ("lifted", "opens", "effort_then"))
             openings = (*found.singles, *found.pairs)
-            yield Grid(header, tuple(self._opening(each) for each in openings))
+            yield Grid.under(
+                self.words, ("lifted", "opens", "effort_then"), map(self._opening, openings)
+            )
         named = [(self.tell.teller.label(name), count) for name, count in found.features]
         rules = [(self.tell.rule(text), count) for text, count in found.rules]
         for key, what, counted, of in (
@@ -374,13 +365,13 @@ class _Pages:
                 if key == "forcing":
                     yield Paragraph(self.tell.say("forcing_note", of=self.tell.out_of(of, size)))
                 rows = [(name, self.tell.out_of(count, of)) for name, count in counted[:MANY]]
-                yield Grid((self.words[what], self.words["people"]), tuple(rows))
+                yield Grid.under(self.words, (what, "people"), rows)
 
     def _opening(self, opening: Opening) -> tuple[str, ...]:
         opened = self.tell.out_of(opening.opened, opening.of)
         cost = self.tell.number(opening.costs["50%"]) if opening.costs else "–"
         if 0 < opening.priced < opening.opened:
-            cost += self.tell.say("priced", count=self.tell.count(opening.priced))
+            cost += self.tell.say("priced", count=opening.priced)
         return self.tell.barred(opening.blockers), opened, cost
 
     def _confined(self) -> Iterator[Block]:
@@ -393,13 +384,11 @@ class _Pages:
             (self.tell.told(some), self.tell.count(len(box.rows))) for box, some in boxes[:MANY]
         ]
         if rows:
-            yield Grid((self.words["who"], self.words["in_data"]), tuple(rows))
+            yield Grid.under(self.words, ("who", "in_data"), rows)
         if len(boxes) > MANY:
-            yield Paragraph(
-                self.tell.say("confined_more", count=self.tell.count(len(boxes) - MANY))
-            )
+            yield Paragraph(self.tell.say("confined_more", count=len(boxes) - MANY))
         if len(found.left):
-            yield Paragraph(self.tell.say("confined_left", count=self.tell.count(len(found.left))))
+            yield Paragraph(self.tell.say("confined_left", count=len(found.left)))
         else:
             yield Paragraph(self.words["confined_all" if found.complete else "confined_some"])
 
@@ -411,7 +400,6 @@ class _Pages:
             yield Paragraph(self.words["too_few"])
             return
         keys = ("group", "measure", "here", "others", "gap", "chance", "sure")
-        header = tuple(self.words[key] for key in keys)
         yield Paragraph(self.tell.say("differences_note", few=str(FEW)))
         by_score = self.audit.theory.model or self.audit.asked.confirmed is not None
         reasons = self.words["same_scores" if by_score else "same_rules"]
@@ -419,7 +407,7 @@ class _Pages:
             some = [each for each in self.audit.differences if each.equal_need is need]
             if some:
                 yield Paragraph(self.tell.say(key, reasons=reasons))
-                yield Grid(header, tuple(map(self._difference, some)))
+                yield Grid.under(self.words, keys, map(self._difference, some))
 
     def _difference(self, each: Difference) -> tuple[str, ...]:
         gap, low, high = (self._level(each, value) for value in (each.gap, *each.interval))
@@ -453,13 +441,13 @@ class _Pages:
         yield self._table(facts)
         rules = self.tell.decisions()
         if rules:
-            more = [self.tell.say("rules_more", count=self.tell.count(len(rules) - MANY))]
+            more = [self.tell.say("rules_more", count=len(rules) - MANY)]
             yield Paragraph(self.words["rules"])
             yield Listing(tuple(map(Item, (*rules[:MANY], *more * (len(rules) > MANY)))))
 
     def _table(self, facts: dict[str, str]) -> Grid:
-        rows = tuple((self.words.get(key, key), value) for key, value in facts.items())
-        return Grid((self.words["key"], self.words["value"]), rows)
+        rows = ((self.words.get(key, key), value) for key, value in facts.items())
+        return Grid.under(self.words, ("key", "value"), rows)
 
     def _method(self) -> Iterator[Block]:
         theory = self.audit.theory

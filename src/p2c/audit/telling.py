@@ -35,9 +35,10 @@ class AuditTeller:
         """Return the problem with its words in this language."""
         return self.teller.theory
 
-    def say(self, key: str, **words: str) -> str:
-        """Return a phrase with its places filled."""
-        return filled(self.words[key], **words)
+    def say(self, key: str, **words: str | int) -> str:
+        """Return a phrase with its places filled, whole numbers as people write them."""
+        told = {each: w if isinstance(w, str) else self.count(w) for each, w in words.items()}
+        return filled(self.words[key], **told)
 
     def number(self, number: float, digits: int = 3) -> str:
         """Return a number as people write it."""
@@ -58,7 +59,7 @@ class AuditTeller:
     def out_of(self, count: int, of: int) -> str:
         """Return a count with what it is of."""
         share = self.percent(count / of)
-        return self.say("why_bar", count=self.count(count), of=self.count(of), share=share)
+        return self.say("why_bar", count=count, of=of, share=share)
 
     def barred(self, blockers: Sequence[Blocker]) -> str:
         """Return what restrictions that hold together say."""

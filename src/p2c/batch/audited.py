@@ -47,7 +47,7 @@ def audit_files(
     against: Problem | None = None,
     seed: int = 0,
     workers: int = 1,
-    time_limit: float | None = None,
+    policy: Policy | None = None,
     command: str = "",
     watch: Watch | None = None,
 ) -> Audit:
@@ -60,7 +60,7 @@ def audit_files(
     keep = tuple(each.column for each in read_divisions(by) if each.column not in known)
     for name in keep:
         _refuse_if_absent(name, files)
-    options = Options(keep, policy=Policy(time_limit=time_limit))
+    options = Options(keep, policy=policy or Policy())
 
     def answered(one: Problem, folder: str) -> pa.Table:
         people = Path(target) / folder

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -16,7 +18,7 @@ from p2c.explain.sentences import filled
 from p2c.report.terminal import confirmed_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
     from p2c.batch.run import Watch
     from p2c.batch.summary import Summary
+
+
+SILENCE = 30.0
+"""Seconds after which a line is due where a bar cannot be shown."""
 
 
 class RateColumn(ProgressColumn):
@@ -34,9 +40,26 @@ class RateColumn(ProgressColumn):
         return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
 
 
+class Lines:
+    """Prints how far a batch has come into what is no terminal: a line for each tenth, after a while, and at the end."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._print = partial(console.print, markup=False)
+        self._clock = clock
+        self._rows, self._since = 0, clock()
+
+    def tell(self, rows: int, total: int) -> None:
+        """Print a line where it is time for one."""
+        self._rows = min(self._rows, rows)  # an audit may plan for everybody twice
+        late = self._clock() - self._since >= SILENCE
+        if rows > self._rows and (late or rows == total or 10 * (rows - self._rows) >= total):
+            self._rows, self._since = rows, self._clock()
+            self._print(f"{rows:,} of {total:,} rows")
+
+
 @contextmanager
 def progress(console: Console) -> Iterator[Watch]:
-    """Show how far a batch has come, where somebody looks; name the columns that are left aside."""
+    """Show how far a batch has come: a bar where somebody looks, else a line now and then; name the columns left aside."""
     rows = TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows")
     columns = (BarColumn(), rows, RateColumn(), TimeRemainingColumn())
     bar = Progress(
@@ -49,6 +72,7 @@ def progress(console: Console) -> Iterator[Watch]:
     with bar:
         task = bar.add_task("planning", total=None, start=False, visible=False)
         told = False
+        lines = Lines(console)
 
         def watch(*, rows: int, total: int, spare: Sequence[str]) -> None:
             nonlocal told
@@ -61,6 +85,8 @@ def progress(console: Console) -> Iterator[Watch]:
                 bar.start_task(task)
             told = True
             bar.update(task, completed=rows, total=total, visible=True, refresh=True)
+            if bar.disable:
+                lines.tell(rows, total)
 
         yield watch
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-from functools import cache
+from dataclasses import fields, is_dataclass
+from functools import cache, wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -24,7 +26,7 @@ from p2c.on_demand import OnDemand
 from p2c.release import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from rich.console import ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
 HOMES = {
     "planning": ("plan", "nearest", "why", "check", "lint", "space", "example"),
     "learning": ("learn", "causal", "review", "adopt"),
-    "fitting": ("fit", "init"),
-    "extraction": ("extract",),
+    "fitting": ("fit", "init", "extract"),
     "reporting": ("explain", "report"),
     "batching": ("batch",),
     "auditing": ("audit",),
@@ -53,6 +54,29 @@ def command_group(text: str | None = None, kind: type[TyperGroup] = TyperGroup) 
         pretty_exceptions_enable=False,
         add_completion=False,
     )
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command in which each argument that is a dataclass has become the options that are its fields."""
+    hints = get_type_hints(command, include_extras=True)
+    places = signature(command).parameters
+    groups = {name: hints[name] for name in places if is_dataclass(hints[name])}
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
+        command(**given)
+
+    found: dict[str, Parameter] = {}
+    for name, place in places.items():
+        inner = signature(groups[name]).parameters if name in groups else {name: place}
+        kinds = get_type_hints(groups[name], include_extras=True) if name in groups else hints
+        for key, each in inner.items():
+            found[key] = each.replace(kind=Parameter.KEYWORD_ONLY, annotation=kinds[key])
+    run.__annotations__ = {key: each.annotation for key, each in found.items()}
+    run.__signature__ = Signature([*found.values()])  # type: ignore[attr-defined]
+    return run
 
 
 class Commands(TyperGroup):

@@ -8,22 +8,8 @@ from typing import Annotated
 
 import typer
 
-from p2c.cli.app import command_group, out
-from p2c.cli.desk import (
-    AsJson,
-    EffectsOption,
-    MinimizeOption,
-    NormOption,
-    ProblemFile,
-    RowFile,
-    RowNumber,
-    TrustOption,
-    given,
-    load_problem,
-    print_json,
-    read_person,
-    write_new,
-)
+from p2c.cli.app import command_group, out, spread
+from p2c.cli.desk import AsJson, Keys, OnePerson, print_json, write_new
 from p2c.engines.doctor import examine
 from p2c.errors import P2CError, suggestion
 from p2c.export import EXPORTS
@@ -34,28 +20,24 @@ asp = command_group()
 
 
 @asp.command()
+@spread
 def export(
-    problem: ProblemFile,
-    row: RowFile,
+    who: OnePerson,
+    keys: Keys,
     *,
     to: Annotated[str, typer.Option(help=f"The language: {', '.join(EXPORTS)}.")],
     folder: Annotated[
         Path | None, typer.Option("--out", help="The folder for the files; else they are printed.")
     ] = None,
-    number: RowNumber = None,
-    norm: NormOption = None,
-    effects: EffectsOption = None,
-    minimize: MinimizeOption = None,
-    trust: TrustOption = None,
 ) -> None:
     """Write the question of one person in the language of another tool, ready to run there."""
     if to not in EXPORTS:
         raise P2CError(f"--to: no language '{to}'; {suggestion(to, EXPORTS)}")
-    loaded = load_problem(problem, trust)
+    loaded = who.load()
     if loaded.model is not None and to != "json-schema":
         raise P2CError(f"--to {to}: it cannot hold a model, which decides here; json-schema can")
-    keyed = loaded.with_keys(**given(norm=norm, effects=effects, minimize=minimize))
-    files = EXPORTS[to](keyed.compiled, keyed.read_row(read_person(loaded, row, number)))
+    keyed = loaded.with_keys(**keys.given)
+    files = EXPORTS[to](keyed.compiled, keyed.read_row(who.read(loaded)))
     if folder is None and len(files) > 1:
         raise P2CError(f"--to {to} makes {len(files)} files: name a folder for them with --out")
     for name, text in files.items():

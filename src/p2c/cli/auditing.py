@@ -5,26 +5,43 @@ Exit codes: 0 done, 1 parts of the answers are missing and the same command goes
 
 from __future__ import annotations
 
-import shlex
 from importlib.util import find_spec
 from pathlib import Path  # noqa: TC003 - typer needs it at run time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from p2c.cli.app import Terminal, command_group, complain
-from p2c.cli.desk import ELSEWHERE, ProblemFile, TrustOption, load_problem, write_new
+from p2c.cli.app import Terminal, command_group, complain, spread
+from p2c.cli.desk import (
+    ELSEWHERE,
+    Keys,
+    Language,
+    Manner,
+    Overwrite,
+    ProblemFile,
+    TrustOption,
+    Workers,
+    load_problem,
+    spelled,
+    write_new,
+)
 from p2c.errors import BatchError, MissingExtra
+
+if TYPE_CHECKING:
+    from p2c.problem import Problem
 
 auditing = command_group()
 
 
 @auditing.command()
+@spread
 def audit(
     problem: ProblemFile,
     data: Annotated[
         Path, typer.Argument(help="The people: a Parquet or CSV file, or a folder of them.")
     ],
+    keys: Keys,
+    manner: Manner,
     *,
     output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the report.")],
     by: Annotated[
@@ -41,12 +58,9 @@ def audit(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="For what is drawn at random.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="How many processes plan.")] = 1,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for one person; then give up on them.")
-    ] = None,
-    language: Annotated[str, typer.Option(help="The language: en or de.")] = "en",
-    overwrite: Annotated[bool, typer.Option(help="Replace a report that is there.")] = False,
+    workers: Workers = 1,
+    language: Language = "en",
+    overwrite: Overwrite = False,
     trust: TrustOption = None,
 ) -> None:
     """Audit everybody in a file or folder: who has a way to a yes, who has none, and whether groups differ."""
@@ -55,24 +69,28 @@ def audit(
     from p2c.audit.audit import FORMATS
     from p2c.batch.audited import audit_files
     from p2c.batch.show import progress
+    from p2c.engines.policy import Policy
     from p2c.explain.phrases import phrases_of
 
     phrases_of(language)
-    options = {"against": against, "seed": seed, "time-limit": time_limit, "language": language}
-    words = [*(f"--by={each}" for each in by or ())]
-    words += [f"--{key}={value}" for key, value in options.items() if value is not None]
-    command = shlex.join(["p2c", "audit", str(problem), str(data), "-o", str(output), *words])
+    options = {"against": against, "seed": seed, **manner.given, **keys.given}
+    divided = [f"--by={each}" for each in by or ()]
+    command = spelled("audit", problem, data, "-o", output, *divided, **options, language=language)
+
+    def opened(path: Path) -> Problem:
+        return load_problem(path, trust).with_keys(**keys.given)
+
     try:
         with progress(Terminal(stderr=True)) as watch:
             found = audit_files(
-                load_problem(problem, trust),
+                opened(problem),
                 data,
                 output,
                 by=tuple(by or ()),
-                against=None if against is None else load_problem(against, trust),
+                against=None if against is None else opened(against),
                 seed=seed,
                 workers=workers,
-                time_limit=time_limit,
+                policy=Policy(**manner.given),
                 command=command,
                 watch=watch,
             )

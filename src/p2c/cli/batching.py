@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import logging
 from enum import Enum
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer needs it at run time
 from typing import Annotated
 
 import typer
 
 from p2c.batch import PART_ROWS, Options, plan_files
-from p2c.cli.app import Terminal, command_group, complain, out
+from p2c.cli.app import Terminal, command_group, complain, out, spread
 from p2c.cli.desk import (
     AsJson,
-    EffectsOption,
-    EngineOption,
-    MinimizeOption,
-    NormOption,
+    Codes,
+    Keys,
+    Manner,
     ProblemFile,
-    ProtectedOption,
-    ReasonsOption,
     TrustOption,
-    catalogue,
-    given,
+    Workers,
     load_problem,
     print_json,
 )
@@ -41,19 +37,18 @@ class Cluster(Enum):
     LOCAL = "local"
 
 
-Source = Annotated[
-    Path, typer.Argument(metavar="IN", help="A Parquet or CSV file, or a folder of them.")
-]
-Target = Annotated[Path, typer.Argument(metavar="OUT", help="A folder for the answers.")]
-PlotFile = Annotated[Path | None, typer.Option(help="Draw the summary into this image file.")]
-
-
 @batching.command()
+@spread
 def batch(
     problem: ProblemFile,
-    source: Source,
-    target: Target,
+    source: Annotated[
+        Path, typer.Argument(metavar="IN", help="A Parquet or CSV file, or a folder of them.")
+    ],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="A folder for the answers.")],
     *,
+    keys: Keys,
+    manner: Manner,
+    codes: Codes,
     keep: Annotated[
         list[str] | None, typer.Option(help="A column to carry through; repeat it for more.")
     ] = None,
@@ -63,7 +58,7 @@ def batch(
     alternatives: Annotated[
         int, typer.Option(min=0, help="How many further end states to list for each person.")
     ] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="How many processes make parts.")] = 1,
+    workers: Workers = 1,
     part_rows: Annotated[
         int, typer.Option(min=1, help="About how many rows make a part.")
     ] = PART_ROWS,
@@ -74,16 +69,9 @@ def batch(
         Cluster | None, typer.Option(help="Start a Dask cluster of so many workers here.")
     ] = None,
     blockers: Annotated[bool, typer.Option(help="Ask what blocks those who have no way.")] = True,
-    engine: EngineOption = "auto",
-    time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for one person; then give up on them.")
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the summary into this image file.")
     ] = None,
-    reasons: ReasonsOption = None,
-    protected: ProtectedOption = None,
-    plot: PlotFile = None,
-    norm: NormOption = None,
-    effects: EffectsOption = None,
-    minimize: MinimizeOption = None,
     as_json: AsJson = False,
     trust: TrustOption = None,
 ) -> None:
@@ -95,14 +83,11 @@ def batch(
     if plot is not None:
         check_figure(plot)
 
-    asked = load_problem(problem, trust).with_keys(
-        **given(norm=norm, effects=effects, minimize=minimize)
-    )
-    policy = Policy(engine, time_limit)
-    codes = catalogue(reasons, protected)
-    if codes is not None:
-        codes.refuse_gaps(asked.compiled)
-    options = Options(tuple(keep or ()), keep_all, alternatives, part_rows, policy, codes)
+    asked = load_problem(problem, trust).with_keys(**keys.given)
+    policy, reasons = Policy(**manner.given), codes.read()
+    if reasons is not None:
+        reasons.refuse_gaps(asked.compiled)
+    options = Options(tuple(keep or ()), keep_all, alternatives, part_rows, policy, reasons)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
     # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
     logging.getLogger("distributed.client").disabled = True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from p2c.cli.app import complain, out
-from p2c.domain.cost import Norm
+from p2c.domain.cost import Norm  # noqa: TC001 - typer needs it at run time
 from p2c.domain.spec import Effects, Minimize, Trust, read_text
 from p2c.engines import HOMES
 from p2c.errors import P2CError, misread
@@ -33,56 +35,127 @@ TrustOption = Annotated[
         help="Of the model: a type in a skops file to let in, or 'pickle', which may run any code.",
     ),
 ]
-RowFile = Annotated[
-    Path,
-    typer.Argument(
-        help="The person: a JSON object, or a CSV or JSON lines file of rows; - for standard input."
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
-RowNumber = Annotated[
-    int | None,
-    typer.Option("--row", min=1, help="Which row of the file, from 1; the first if not said."),
-]
-NormOption = Annotated[
-    Norm | None, typer.Option(help="How efforts add up; the problem's own by default.")
-]
 EngineOption = Annotated[str, typer.Option(help=f"Who answers: {', '.join(HOMES)}.")]
-EffectsOption = Annotated[Effects | None, typer.Option(help="When effects happen.")]
-MinimizeOption = Annotated[Minimize | None, typer.Option(help="What comes first.")]
-TimeLimit = Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")]
-NodeLimit = Annotated[int | None, typer.Option(min=0, help="States; then give up.")]
-FixedOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FEATURE", help="What this person cannot change; repeat it for more."),
-]
-LimitOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FEATURE=LOW..HIGH", help="Own limits, either end left out at will."),
-]
-WeightOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FEATURE=WEIGHT", help="How hard a change is for this person."),
-]
+Language = Annotated[str, typer.Option(help="The language: en or de.")]
+Overwrite = Annotated[bool, typer.Option(help="Replace what is there.")]
+Workers = Annotated[int, typer.Option(min=1, help="How many processes plan.")]
 
 
-ReasonsOption = Annotated[
-    Path | None,
-    typer.Option(metavar="CODES", help="Give principal reasons by these codes: a CSV file."),
-]
-ProtectedOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FEATURE", help="What is never given as a reason; repeat it for more."),
-]
+@dataclass(frozen=True)
+class OnePerson:
+    """A problem, and the person who asks."""
+
+    problem: ProblemFile
+    row: Annotated[
+        Path,
+        typer.Argument(
+            help="The person: a JSON object, or a CSV or JSON lines file of rows; - for standard input."
+        ),
+    ]
+    number: Annotated[
+        int | None,
+        typer.Option("--row", min=1, help="Which row of the file, from 1; the first if not said."),
+    ] = None
+    trust: TrustOption = None
+
+    def load(self) -> Problem:
+        """Return the problem."""
+        return load_problem(self.problem, self.trust)
+
+    def read(self, problem: Problem) -> dict[str, Any]:
+        """Return the person in the numbered row; of several, if no number is given, the first, and say so."""
+        rows, number = problem.read_rows(self.row), self.number or 1
+        if not rows:
+            raise P2CError(f"{self.row}: expected at least one row, found none")
+        if self.number is None and len(rows) > 1:
+            complain(
+                f"{self.row}: this is for the first of {len(rows)} rows; --row chooses another"
+            )
+        if number > len(rows):
+            raise P2CError(f"{self.row}: expected a row number up to {len(rows)}, found {number}")
+        return dict(rows[number - 1])
 
 
-def catalogue(codes: Path | None, protected: list[str] | None) -> Catalogue | None:
-    """Return the codes of principal reasons, where some were given."""
-    from p2c.audit.reasons import read_catalogue
+@dataclass(frozen=True)
+class Keys:
+    """What a question puts in the place of the problem's own keys."""
 
-    if codes is None and protected:
-        raise P2CError("--protected: needs --reasons, the codes of what may be a reason")
-    return None if codes is None else read_catalogue(codes, protected or ())
+    norm: Annotated[
+        Norm | None, typer.Option(help="How efforts add up; the problem's own by default.")
+    ] = None
+    effects: Annotated[Effects | None, typer.Option(help="When effects happen.")] = None
+    minimize: Annotated[Minimize | None, typer.Option(help="What comes first.")] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return the keys that were given."""
+        return given(**asdict(self))
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a person is planned for: by whom, and within which limits."""
+
+    engine: EngineOption = "auto"
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for one person; then give up.")
+    ] = None
+    node_limit: Annotated[
+        int | None, typer.Option(min=0, help="States for one person; then give up.")
+    ] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return it as every planner takes it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a person adds to a problem: what they can and cannot do."""
+
+    fixed: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FEATURE", help="What this person cannot change; repeat it for more."),
+    ] = None
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FEATURE=LOW..HIGH", help="Own limits, either end left out at will."),
+    ] = None
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FEATURE=WEIGHT", help="How hard a change is for this person."),
+    ] = None
+
+    @property
+    def restrictions(self) -> dict[str, dict[str, Any]]:
+        """Return it by feature."""
+        return restrictions(self.fixed, self.limit, self.weight)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The codes of principal reasons."""
+
+    reasons: Annotated[
+        Path | None,
+        typer.Option(metavar="CODES", help="Give principal reasons by these codes: a CSV file."),
+    ] = None
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FEATURE", help="What is never given as a reason; repeat it for more."
+        ),
+    ] = None
+
+    def read(self) -> Catalogue | None:
+        """Return the codes, where some were given."""
+        from p2c.audit.reasons import read_catalogue
+
+        if self.reasons is None and self.protected:
+            raise P2CError("--protected: needs --reasons, the codes of what may be a reason")
+        return None if self.reasons is None else read_catalogue(self.reasons, self.protected or ())
 
 
 def restrictions(
@@ -152,6 +225,16 @@ def given(**keys: Any) -> dict[str, Any]:
     }
 
 
+def spelled(*words: object, **options: Any) -> str:
+    """Return a command as it is written in a shell, with those options that were given.
+
+    >>> spelled("plan", "my loan.toml", row=2, time_limit=None)
+    "p2c plan 'my loan.toml' --row=2"
+    """
+    said = [f"--{key.replace('_', '-')}={value}" for key, value in given(**options).items()]
+    return shlex.join(["p2c", *map(str, words), *said])
+
+
 def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
     """Return a problem, whose model may be opened as far as is trusted; rules that have no say in it because of a slip in a name are named on standard error."""
     from p2c.problem import Problem
@@ -162,19 +245,6 @@ def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
     for finding in misspelt_heads(loaded.theory):
         complain(f"{rules}: {finding}")
     return loaded
-
-
-def read_person(problem: Problem, path: Path, number: int | None) -> dict[str, Any]:
-    """Return the person in the numbered row of a file; of several, if no number is given, the first, and say so."""
-    rows = problem.read_rows(path)
-    if not rows:
-        raise P2CError(f"{path}: expected at least one row, found none")
-    if number is None and len(rows) > 1:
-        complain(f"{path}: this is for the first of {len(rows)} rows; --row chooses another")
-    number = number or 1
-    if number > len(rows):
-        raise P2CError(f"{path}: expected a row number up to {len(rows)}, found {number}")
-    return dict(rows[number - 1])
 
 
 ELSEWHERE = "choose another name or folder"
@@ -213,6 +283,20 @@ def refuse_existing(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and path.exists():
             raise P2CError(f"{path}: exists; it is left as it is, {ELSEWHERE}")
+
+
+def choose(question: str, choices: Iterable[str], default: str | None = None) -> str:
+    """Ask for one of some words; the first letters of one are enough."""
+    words = tuple(choices)
+    asked = f"{question} ({', '.join(words)})"
+    while True:
+        given = str(typer.prompt(asked, default=default)).strip().lower()
+        if given in words:
+            return given
+        near = [word for word in words if given and word.startswith(given)]
+        if len(near) == 1:
+            return near[0]
+        typer.echo(f"expected one of {', '.join(words)}")
 
 
 def print_json(data: Any) -> None:

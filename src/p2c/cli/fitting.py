@@ -1,4 +1,4 @@
-"""The commands that begin: from a stored model and a table to a folder that answers, or from a table to a problem.
+"""The commands that begin: from a stored model and a table to a folder that answers or to rules, or from a table to a problem.
 
 Exit codes: 0 done, 2 bad input.
 """
@@ -7,29 +7,33 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from p2c.cli.app import command_group, out
-from p2c.cli.desk import TrustOption, chosen_actions, refuse_existing, restrictions, write_new
+from p2c.cli.app import command_group, out, spread
+from p2c.cli.desk import (
+    TrustOption,
+    choose,
+    chosen_actions,
+    refuse_existing,
+    restrictions,
+    write_new,
+)
 from p2c.cli.learning import (
-    DecimalComma,
-    Desired,
-    Down,
-    Empty,
-    Fixed,
-    Free,
-    Ignored,
+    Changes,
+    DataFile,
+    HeldOut,
     Kept,
+    ProblemOut,
+    Reading,
+    RulesFile,
     ScaleName,
     ScaleOption,
     Seed,
-    Threshold,
-    Truth,
-    Up,
+    hint_actions,
 )
 from p2c.domain.spec import Trust
 from p2c.domain.toml import problem_to_toml
@@ -43,17 +47,58 @@ if TYPE_CHECKING:
 
 fitting = command_group()
 
-Weights = Annotated[
-    list[str] | None,
-    typer.Option("--weight", metavar="COLUMN=WEIGHT", help="How hard a change is; 1 by default."),
-]
 Causal = Annotated[
     Path | None, typer.Option(help="Causal rules: a file of rules (.lp), or an answered review.")
 ]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is assumed.")]
+Desired = Annotated[str | None, typer.Option(help="The outcome that a person wants.")]
+
+
+@dataclass(frozen=True)
+class Efforts(Changes):
+    """Who may change which column, and at what effort."""
+
+    free: Annotated[
+        list[str] | None, typer.Option(help="A column that anybody may change; repeat it for more.")
+    ] = None
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=WEIGHT", help="How hard a change is; 1 by default."),
+    ] = None
+    scale: ScaleOption = ScaleName.RANGE
+
+    def assumed(self, table: Table, *, yes: bool) -> tuple[Assumption, ...]:
+        """Return who may change each column: as options say, else as answered in a terminal, else assumed."""
+        from p2c.project import assume
+
+        named = {"fixed": self.fixed, "up": self.up, "down": self.down, "free": self.free}
+        given = chosen_actions(table.column, **named)
+        told = restrictions(None, None, self.weight)
+        efforts = {table.column(name): keys["weight"] for name, keys in told.items()}
+        assumed = assume(table.seen, given=given, weights=efforts)
+        return _ask_changes(table, assumed, known={*given, *efforts}) if _may_ask(yes) else assumed
+
+
+@dataclass(frozen=True)
+class OfModel:
+    """What is said of a model, and of the rows that it is asked about."""
+
+    data: Annotated[Path, typer.Option(help="Rows of its table, a CSV or Parquet file.")]
+    target: Annotated[
+        str | None, typer.Option(help="The column of true labels, which the model does not see.")
+    ] = None
+    desired: Desired = None
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
+    ] = None
+    empty: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What stood in empty cells of text when it was trained."),
+    ] = None
 
 
 @fitting.command()
+@spread
 def fit(
     model: Annotated[
         Path,
@@ -62,21 +107,11 @@ def fit(
         ),
     ],
     *,
-    data: Annotated[Path, typer.Option(help="Rows of its table, a CSV or Parquet file.")],
+    asked: OfModel,
+    reading: Reading,
+    efforts: Efforts,
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to make.")],
-    target: Truth = None,
-    desired: Desired = None,
-    threshold: Threshold = None,
-    fixed: Fixed = None,
-    up: Up = None,
-    down: Down = None,
-    free: Free = None,
-    weight: Weights = None,
     causal: Causal = None,
-    ignore: Ignored = None,
-    decimal_comma: DecimalComma = False,
-    empty: Empty = None,
-    scale: ScaleOption = ScaleName.RANGE,
     seed: Seed = 0,
     yes: Quiet = False,
     replace_old: Annotated[
@@ -86,30 +121,29 @@ def fit(
 ) -> None:
     """Make a folder out of a stored model and its table: plans that the model confirms, in every command."""
     need_learning()
-    from p2c.project import FitRequest, fit_model, open_stored, open_table
+    from p2c.project import FitRequest, fit_model, open_stored
     from p2c.project.fitting import read_causal
     from p2c.report.learned import show_changes, show_next, show_reading
 
     if not replace_old:
         refuse_existing(output)
     words = tuple(trust or ())
-    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma, empty=empty)
-    opened = open_stored(model, table, target=target, trust=Trust.of(words))
+    table = reading.open(asked.data, asked.empty)
+    opened = open_stored(model, table, target=asked.target, trust=Trust.of(words))
     rules = read_causal(causal)
-    if _may_ask(yes):
-        desired = desired or _ask_class(opened.classes)
-    assumed = who_changes(opened.table, weight, yes=yes, fixed=fixed, up=up, down=down, free=free)
+    desired = asked.desired or (_ask_class(opened.classes) if _may_ask(yes) else None)
+    assumed = efforts.assumed(opened.table, yes=yes)
     request = FitRequest(
         desired=desired,
-        threshold=threshold,
+        threshold=asked.threshold,
         assumptions=assumed,
         causal=rules,
-        scale=scale.value,
+        scale=efforts.scale.value,
         name=output.name,
         seed=seed,
     )
     fitted = fit_model(opened, request)
-    show_changes(out, opened.table.seen, assumed, unread=opened.table.unread)
+    show_changes(out, opened.table, assumed)
     assert fitted.recourse.reading is not None
     show_reading(out, fitted.recourse.reading, fitted.recourse.extraction)
     fitted.recourse.save(
@@ -119,9 +153,12 @@ def fit(
 
 
 @fitting.command()
+@spread
 def init(
-    data: Annotated[Path, typer.Argument(help="The data, a CSV or Parquet file with names.")],
+    data: DataFile,
     *,
+    reading: Reading,
+    efforts: Efforts,
     target: Annotated[
         str | None, typer.Option(help="The column of outcomes; asked for in a terminal.")
     ] = None,
@@ -129,50 +166,102 @@ def init(
         Path | None, typer.Option("-o", "--output", help="The problem to write, a TOML file.")
     ] = None,
     desired: Desired = None,
-    fixed: Fixed = None,
-    up: Up = None,
-    down: Down = None,
-    free: Free = None,
-    weight: Weights = None,
     causal: Causal = None,
-    ignore: Ignored = None,
     keep: Kept = None,
-    decimal_comma: DecimalComma = False,
-    scale: ScaleOption = ScaleName.RANGE,
     seed: Seed = 0,
     yes: Quiet = False,
 ) -> None:
     """Make a problem out of a table of outcomes: rules learned from them, with comments, to be edited."""
     need_learning()
-    from p2c.project import FitRequest, learn_problem, open_table
+    from p2c.project import FitRequest, learn_problem
     from p2c.project.fitting import feature_remarks, read_causal
     from p2c.report.learned import show_changes, show_learned, show_next
 
     path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
     refuse_existing(path)
-    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
+    table = reading.open(data)
     column = table.column(target) if target else _ask_target(table, yes=yes)
     kept = frozenset(map(table.column, [column, *(keep or ())]))
-    left_out = table.seen.left_out(kept)
     table = table.useful(kept)
     rest = table.without([column])
     if _may_ask(yes):
         desired = desired or _ask_class(sorted(map(str, table.frame[column].dropna().unique())))
-    assumed = who_changes(rest, weight, yes=yes, fixed=fixed, up=up, down=down, free=free)
+    assumed = efforts.assumed(rest, yes=yes)
     request = FitRequest(
         desired=desired,
         assumptions=assumed,
         causal=read_causal(causal),
-        scale=scale.value,
+        scale=efforts.scale.value,
         name=path.stem,
         seed=seed,
     )
     learned, described = learn_problem(table, column, request)
-    show_changes(out, rest.seen, assumed, left_out=left_out)
+    show_changes(out, rest, assumed)
     show_learned(out, learned)
     remarks = feature_remarks(rest, assumed, described["features"]) | {(): ABOUT}
     write_new(path, problem_to_toml(described, remarks))
     show_next(out, _problem_steps(path, learned.positive, desired))
+
+
+@fitting.command()
+@spread
+def extract(
+    model: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The model: a .joblib, .pkl, .skops, .onnx, .json, .ubj, .txt, .cbm, .csv or rules (.lp) file, or a folder of MLflow."
+        ),
+    ] = None,
+    *,
+    asked: OfModel,
+    reading: Reading,
+    efforts: Efforts,
+    decisions: Annotated[
+        str | None, typer.Option(help="Instead of a model: the column of recorded decisions.")
+    ] = None,
+    keep: Kept = None,
+    output: RulesFile = None,
+    problem: ProblemOut = None,
+    held_out: HeldOut = 0.2,
+    seed: Seed = 0,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Open a pickle, which may run any code.")
+    ] = False,
+    trust: TrustOption = None,
+) -> None:
+    """Read the rules of a model, or learn them from its answers, and write a problem around them."""
+    need_learning()
+    from p2c.project import FitRequest, open_stored
+    from p2c.project.fitting import extract_problem, feature_remarks, open_recorded
+    from p2c.report.learned import show_changes, show_extraction
+
+    if (model is None) == (decisions is None):
+        raise P2CError("expected a model file or --decisions COLUMN, and not both")
+    refuse_existing(output, problem)
+    table = reading.open(asked.data, asked.empty)
+    if model is not None:
+        words = [*(trust or ()), *(["pickle"] if trust_pickle else [])]
+        opened = open_stored(model, table, target=asked.target, trust=Trust.of(words))
+    else:
+        opened = open_recorded(table, decisions or "", target=asked.target, keep=keep or ())
+    request = FitRequest(
+        desired=asked.desired,
+        threshold=asked.threshold,
+        assumptions=efforts.assumed(opened.table, yes=True),
+        scale=efforts.scale.value,
+        name=problem.stem if problem else asked.data.stem,
+        seed=seed,
+    )
+    found, described = extract_problem(opened, request, held_out=held_out)
+    show_changes(out, opened.table, request.assumptions)
+    truth = "it too" if opened.labels is None else f"the column {opened.labels.name}"
+    show_extraction(out, found, truth=truth)
+    if problem is not None:
+        hint_actions(described)
+        remarks = feature_remarks(opened.table, request.assumptions, described["features"])
+        write_new(problem, problem_to_toml(described, remarks))
+    if output is not None:
+        write_new(output, f"{found.program}\n")
 
 
 ABOUT = """Made by p2c init from a table. Edit it; p2c lint reads it back and names what looks wrong.
@@ -184,31 +273,18 @@ def _may_ask(yes: bool) -> bool:
     return not yes and sys.stdin.isatty()
 
 
-def who_changes(
-    table: Table, weights: list[str] | None, *, yes: bool, **named: list[str] | None
-) -> tuple[Assumption, ...]:
-    """Return who may change each column, at what effort: as options say, else as answered in a terminal, else assumed."""
-    from p2c.project import assume
-
-    given = chosen_actions(table.column, **named)
-    told = restrictions(None, None, weights)
-    efforts = {table.column(name): keys["weight"] for name, keys in told.items()}
-    assumed = assume(table.seen, given=given, weights=efforts)
-    return _ask_changes(table, assumed, known={*given, *efforts}) if _may_ask(yes) else assumed
-
-
 def _ask_class(classes: Sequence[Any] | None) -> str | None:
     """Ask which outcome is wanted, where the classes do not say it themselves."""
     if not classes or [*classes] in ([False, True], [0, 1]):
         return None
-    return _choose("which outcome is wanted", [str(each) for each in classes])
+    return choose("which outcome is wanted", [str(each) for each in classes])
 
 
 def _ask_target(table: Table, *, yes: bool) -> str:
     names = [str(each) for each in table.frame.columns]
     if not _may_ask(yes):
         raise P2CError(f"--target: which column holds the outcome? There are {', '.join(names)}")
-    return _choose("which column holds the outcome", names)
+    return choose("which column holds the outcome", names)
 
 
 def _ask_changes(
@@ -226,7 +302,7 @@ def _ask_changes(
             told = f"{each.column} ({seen.kind.value}, {seen.span})"
             ordered = seen.kind.value == "number"
             choices = ACTIONS if ordered else ("free", "fixed")
-            action = _choose(told, choices, default=each.action)
+            action = choose(told, choices, default=each.action)
             why = each.why if action == each.action else ""
             weight = each.weight if action == "fixed" else _effort(each.weight)
             each = replace(each, action=action, weight=weight, why=why)  # noqa: PLW2901
@@ -244,12 +320,6 @@ def _effort(proposed: float) -> float:
         if 0 <= number < float("inf"):
             return int(number) if number.is_integer() else number
         typer.echo("expected a number, 0 or more")
-
-
-def _choose(question: str, choices: Sequence[str], *, default: str | None = None) -> str:
-    from p2c.cli.interview import choose
-
-    return choose(question, choices, default)
 
 
 def _next_steps(

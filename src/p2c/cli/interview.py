@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
+from p2c.cli.desk import choose
 from p2c.domain.feature import Law
 from p2c.errors import ReviewError
 from p2c.explain.phrases import ENGLISH
@@ -19,8 +20,6 @@ from p2c.report.learned import show_candidate, show_rule_reading
 from p2c.report.questions import effects, read_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas as pd
     from rich.console import Console
 
@@ -100,20 +99,6 @@ def _decided(talk: Interview, candidate: Candidate, verdict: ReviewVerdict) -> b
         candidate.id, verdict, by=talk.by, why=why, law=law, rule=text, evidence=evidence
     )
     return True
-
-
-def choose(question: str, choices: Iterable[str], default: str | None = None) -> str:
-    """Ask for one of some words; the first letters of one are enough."""
-    words = tuple(choices)
-    asked = f"{question} ({', '.join(words)})"
-    while True:
-        given = str(typer.prompt(asked, default=default)).strip().lower()
-        if given in words:
-            return given
-        near = [word for word in words if given and word.startswith(given)]
-        if len(near) == 1:
-            return near[0]
-        typer.echo(f"expected one of {', '.join(words)}")
 
 
 def _edited(candidate: Candidate) -> str:

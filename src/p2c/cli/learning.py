@@ -5,13 +5,14 @@ Exit codes: 0 done, 1 rules are left to answer, 2 bad input.
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from p2c.cli.app import command_group, out
+from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import chosen_actions, refuse_existing, write_new
 from p2c.domain.spec import read_text
 from p2c.domain.toml import problem_to_toml
@@ -19,7 +20,7 @@ from p2c.errors import need_learning
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    from p2c.learn.tables.files import Table as DataTable
+    from p2c.learn.tables.files import Table
 
 learning = command_group()
 
@@ -32,75 +33,95 @@ class ScaleName(Enum):
     MAD = "mad"
 
 
-Table = Annotated[Path, typer.Argument(help="The data, a CSV or Parquet file with names.")]
+DataFile = Annotated[Path, typer.Argument(help="The data, a CSV or Parquet file with names.")]
 ReviewFile = Annotated[Path, typer.Argument(help="The review, as `p2c causal` writes it.")]
-Ignored = Annotated[
-    list[str] | None, typer.Option("--ignore", help="A column to leave out; repeat it for more.")
-]
 Kept = Annotated[
     list[str] | None,
     typer.Option("--keep", help="A column to keep although it looks useless; repeat it for more."),
 ]
-DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="Read 1.236,50 as the number 1236.5.")
-]
-Empty = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="What stood in empty cells of text when it was trained."),
-]
-Ratio = Annotated[float, typer.Option(min=0, help="FOLD-SE: negatives for one positive in a rule.")]
-Tail = Annotated[
-    float, typer.Option(min=0, max=0.99, help="FOLD-SE: the least share of rows for a rule.")
-]
 ScaleOption = Annotated[ScaleName, typer.Option(help="What numeric differences are divided by.")]
 HeldOut = Annotated[float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")]
 Seed = Annotated[int, typer.Option(min=0, help="Which rows those are.")]
-Truth = Annotated[
-    str | None, typer.Option(help="The column of true labels, which the model does not see.")
-]
-Desired = Annotated[str | None, typer.Option(help="The outcome that a person wants.")]
-Threshold = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
-]
-Fixed = Annotated[
-    list[str] | None, typer.Option(help="A column that nothing changes; repeat it for more.")
-]
-Up = Annotated[list[str] | None, typer.Option(help="A column that only grows; repeat it for more.")]
-Down = Annotated[
-    list[str] | None, typer.Option(help="A column that only shrinks; repeat it for more.")
+RulesFile = Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the rules.")]
+ProblemOut = Annotated[
+    Path | None, typer.Option(help="Where to write a problem around the rules, a TOML file.")
 ]
 
-Free = Annotated[
-    list[str] | None, typer.Option(help="A column that anybody may change; repeat it for more.")
-]
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read."""
+
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; repeat it for more.")
+    ] = None
+    decimal_comma: Annotated[
+        bool, typer.Option("--decimal-comma", help="Read 1.236,50 as the number 1236.5.")
+    ] = False
+
+    def open(self, data: Path, empty: str | None = None) -> Table:
+        """Return the table; `empty` is what stood in empty cells of text."""
+        from p2c.learn.tables.files import open_table
+
+        ignore = self.ignore or ()
+        return open_table(data, ignore=ignore, decimal_comma=self.decimal_comma, empty=empty)
+
+    def look(self, data: Path, keep: list[str]) -> Table:
+        """Return the table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
+        from p2c.report.learned import show_columns
+
+        table = self.open(data)
+        kept = set(map(table.column, keep))
+        show_columns(out, table.seen, keep=kept)
+        return table.useful(kept)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Which columns change in which way."""
+
+    fixed: Annotated[
+        list[str] | None, typer.Option(help="A column that nothing changes; repeat it for more.")
+    ] = None
+    up: Annotated[
+        list[str] | None, typer.Option(help="A column that only grows; repeat it for more.")
+    ] = None
+    down: Annotated[
+        list[str] | None, typer.Option(help="A column that only shrinks; repeat it for more.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Foldse:
+    """How FOLD-SE learns."""
+
+    ratio: Annotated[
+        float, typer.Option(min=0, help="FOLD-SE: negatives for one positive in a rule.")
+    ] = 0.5
+    tail: Annotated[
+        float, typer.Option(min=0, max=0.99, help="FOLD-SE: the least share of rows for a rule.")
+    ] = 0.005
 
 
 @learning.command()
+@spread
 def learn(
-    data: Table,
+    data: DataFile,
     *,
+    reading: Reading,
+    changes: Changes,
+    foldse: Foldse,
     target: Annotated[str, typer.Option(help="The column that the rules decide.")],
     positive: Annotated[str | None, typer.Option(help="The class that the rules define.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the rules.")
-    ] = None,
-    problem: Annotated[
-        Path | None, typer.Option(help="Where to write a problem around the rules, a TOML file.")
-    ] = None,
+    output: RulesFile = None,
+    problem: ProblemOut = None,
     wanted: Annotated[
         str | None, typer.Option(help="The class that the problem's goal asks for.")
     ] = None,
     scale: ScaleOption = ScaleName.RANGE,
-    fixed: Fixed = None,
-    up: Up = None,
-    down: Down = None,
     held_out: HeldOut = 0.2,
     seed: Seed = 0,
-    ignore: Ignored = None,
     keep: Kept = None,
-    decimal_comma: DecimalComma = False,
-    ratio: Ratio = 0.5,
-    tail: Tail = 0.005,
 ) -> None:
     """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
     need_learning()
@@ -108,11 +129,11 @@ def learn(
     from p2c.report.learned import show_learned
 
     refuse_existing(output, problem)
-    table = looked_at(data, ignore, [target, *(keep or ())], decimal_comma=decimal_comma)
+    table = reading.look(data, [target, *(keep or ())])
     column = table.column(target)
-    actions = chosen_actions(table.column, fixed=fixed, up=up, down=down)
+    actions = chosen_actions(table.column, **asdict(changes))
     learned = learn_decision(
-        table.frame, column, positive=positive, held_out=held_out, seed=seed, ratio=ratio, tail=tail
+        table.frame, column, positive=positive, held_out=held_out, seed=seed, **asdict(foldse)
     )
     show_learned(out, learned)
     if output is not None:
@@ -133,9 +154,12 @@ def learn(
 
 
 @learning.command()
+@spread
 def causal(
-    data: Table,
+    data: DataFile,
     *,
+    reading: Reading,
+    foldse: Foldse,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The review file, a new one or one in use.")
     ],
@@ -147,9 +171,7 @@ def causal(
         list[str] | None,
         typer.Option(help="A column that may be a cause; repeat it for more. All by default."),
     ] = None,
-    ignore: Ignored = None,
     keep: Kept = None,
-    decimal_comma: DecimalComma = False,
     bins: Annotated[int, typer.Option(min=2, help="Into how many ranges numbers are cut.")] = 4,
     cuts: Annotated[
         Path | None, typer.Option(help="A file of rules; numbers are cut where they are there.")
@@ -157,8 +179,6 @@ def causal(
     complements: Annotated[
         bool, typer.Option(help="Explain 'any value but this one' too.")
     ] = False,
-    ratio: Ratio = 0.5,
-    tail: Tail = 0.005,
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
     need_learning()
@@ -169,7 +189,7 @@ def causal(
     from p2c.report.learned import show_candidates, show_progress
 
     named = [*(keep or ()), *(target or ()), *(feature or ())]
-    frame = looked_at(data, ignore, named, decimal_comma=decimal_comma).frame
+    frame = reading.look(data, named).frame
     places = _cuts(cuts, frame) if cuts else None
     found = learn_causal_rules(
         frame,
@@ -178,8 +198,7 @@ def causal(
         bins=bins,
         cuts=places,
         complements=complements,
-        ratio=ratio,
-        tail=tail,
+        **asdict(foldse),
     )
     written = write_review(output, found, features=domain_from_frame(frame))
     show_candidates(out, written, found)
@@ -248,19 +267,6 @@ def adopt(
 
     merged = with_causal_rules(Problem.load(problem).to_dict(), read_review(file))
     write_new(output, problem_to_toml(merged))
-
-
-def looked_at(
-    data: Path, ignore: list[str] | None, keep: list[str], *, decimal_comma: bool
-) -> DataTable:
-    """Read a table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
-    from p2c.learn.tables.files import open_table
-    from p2c.report.learned import show_columns
-
-    table = open_table(data, ignore=ignore or (), decimal_comma=decimal_comma)
-    kept = set(map(table.column, keep))
-    show_columns(out, table.seen, keep=kept)
-    return table.useful(kept)
 
 
 def hint_actions(described: dict[str, Any]) -> None:

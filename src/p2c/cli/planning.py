@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from p2c import datasets
-from p2c.cli.app import command_group, out
+from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
+    Abilities,
     AsJson,
-    EffectsOption,
     EngineOption,
-    FixedOption,
-    LimitOption,
-    MinimizeOption,
-    NodeLimit,
-    NormOption,
+    Keys,
+    Manner,
+    OnePerson,
     ProblemFile,
-    RowFile,
-    RowNumber,
-    TimeLimit,
     TrustOption,
-    WeightOption,
-    given,
     load_problem,
     print_json,
     read_document,
-    read_person,
-    restrictions,
     write_new,
 )
 from p2c.domain.cost import Norm
@@ -60,54 +52,40 @@ planning = command_group()
 
 
 @planning.command()
+@spread
 def plan(
-    problem: ProblemFile,
-    row: RowFile,
+    who: OnePerson,
+    keys: Keys,
+    manner: Manner,
+    abilities: Abilities,
     *,
-    as_json: AsJson = False,
-    number: RowNumber = None,
-    norm: NormOption = None,
-    effects: EffectsOption = None,
-    minimize: MinimizeOption = None,
-    engine: EngineOption = "auto",
     all_norms: Annotated[bool, typer.Option(help="Plan under each norm.")] = False,
-    fixed: FixedOption = None,
-    limit: LimitOption = None,
-    weight: WeightOption = None,
-    time_limit: TimeLimit = None,
-    node_limit: NodeLimit = None,
-    trust: TrustOption = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find the cheapest path to the goal for one person."""
-    loaded = load_problem(problem, trust).restricted(restrictions(fixed, limit, weight))
-    person = read_person(loaded, row, number)
-    norms = [each.value for each in Norm] if all_norms else [norm]
-    plans = [
-        loaded.plan(
-            person,
-            engine=engine,
-            time_limit=time_limit,
-            node_limit=node_limit,
-            **given(norm=each, effects=effects, minimize=minimize),
-        )
-        for each in norms
-    ]
+    loaded = who.load().restricted(abilities.restrictions)
+    person = who.read(loaded)
+    asked = [replace(keys, norm=each) for each in Norm] if all_norms else [keys]
+    plans = [loaded.plan(person, **manner.given, **each.given) for each in asked]
     if as_json:
         documents = [each.to_dict() for each in plans]
         print_json(documents if all_norms else documents[0])
     else:
-        asked = loaded.with_keys(**given(effects=effects, minimize=minimize))
+        worded = loaded.with_keys(**replace(keys, norm=None).given)
         for each in plans:
             if all_norms:
                 out.print(f"{each.question.norm.upper()}:", style="bold")
-            show_plan(out, asked.theory, each)
+            show_plan(out, worded.theory, each)
     raise typer.Exit(0 if all(each.status in ("found", "already") for each in plans) else 1)
 
 
 @planning.command()
+@spread
 def nearest(
-    problem: ProblemFile,
-    row: RowFile,
+    who: OnePerson,
+    keys: Keys,
+    manner: Manner,
+    abilities: Abilities,
     *,
     k: Annotated[int, typer.Option("-k", min=1, max=MOST, help="How many end states.")] = 5,
     distinct: Annotated[
@@ -118,31 +96,13 @@ def nearest(
         ),
     ] = None,
     as_json: AsJson = False,
-    number: RowNumber = None,
-    norm: NormOption = None,
-    effects: EffectsOption = None,
-    minimize: MinimizeOption = None,
-    engine: EngineOption = "auto",
-    fixed: FixedOption = None,
-    limit: LimitOption = None,
-    weight: WeightOption = None,
-    time_limit: TimeLimit = None,
-    node_limit: NodeLimit = None,
-    trust: TrustOption = None,
 ) -> None:
     """Find the k cheapest end states, each with its best path."""
-    loaded = load_problem(problem, trust).restricted(restrictions(fixed, limit, weight))
-    person = read_person(loaded, row, number)
+    loaded = who.load().restricted(abilities.restrictions)
+    person = who.read(loaded)
     points = as_json if distinct is None else distinct is Distinct.POINTS
-    plans = loaded.nearest(
-        person,
-        k,
-        distinct=(Distinct.POINTS if points else Distinct.CELLS).value,
-        engine=engine,
-        time_limit=time_limit,
-        node_limit=node_limit,
-        **given(norm=norm, effects=effects, minimize=minimize),
-    )
+    kind = (Distinct.POINTS if points else Distinct.CELLS).value
+    plans = loaded.nearest(person, k, distinct=kind, **manner.given, **keys.given)
     if as_json:
         print_json([each.to_dict() for each in plans])
     else:
@@ -154,21 +114,19 @@ def nearest(
 
 
 @planning.command()
+@spread
 def why(
-    problem: ProblemFile,
-    row: RowFile,
+    who: OnePerson,
     *,
     as_json: AsJson = False,
-    number: RowNumber = None,
     tree: Annotated[bool, typer.Option(help="Print the proof tree with its rules as well.")] = True,
     engine: Annotated[
         Justifier, typer.Option(help="scasp adds s(CASP)'s own justification.")
     ] = Justifier.NATIVE,
-    trust: TrustOption = None,
 ) -> None:
     """Show why the decision is what it is: in sentences, and as a proof tree."""
-    loaded = load_problem(problem, trust)
-    person = read_person(loaded, row, number)
+    loaded = who.load()
+    person = who.read(loaded)
     proof, state = loaded.why(person), loaded.read_row(person)
     if loaded.model is not None and engine is not Justifier.NATIVE:
         raise P2CError(f"--engine {engine.value}: it cannot hold a model, which decides here")
@@ -260,7 +218,7 @@ def lint(
 
 @planning.command()
 def space(problem: ProblemFile, *, as_json: AsJson = False, trust: TrustOption = None) -> None:
-    """Show how large the search space is, and what is left once rules are all that tell states apart."""
+    """Show how large the search space is, and what is left of it to the rules or the model that decides."""
     report = load_problem(problem, trust).space()
     if as_json:
         print_json(report.to_dict())

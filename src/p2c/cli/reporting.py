@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 from enum import Enum
 from pathlib import Path  # noqa: TC003 - typer needs it at run time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from p2c.cli.app import command_group, out
+from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
     ELSEWHERE,
-    EffectsOption,
-    EngineOption,
-    MinimizeOption,
-    NormOption,
-    ProblemFile,
-    ProtectedOption,
-    ReasonsOption,
-    RowFile,
-    RowNumber,
-    TrustOption,
-    catalogue,
-    given,
-    load_problem,
-    read_person,
+    Codes,
+    Keys,
+    Language,
+    Manner,
+    OnePerson,
+    Overwrite,
+    spelled,
     write_new,
 )
 from p2c.domain.files import file_digest
@@ -42,82 +34,57 @@ class Audience(Enum):
     EXPERT = "expert"
 
 
-Language = Annotated[str, typer.Option(help="The language: en or de.")]
-
-
 @reporting.command()
-def explain(
-    problem: ProblemFile,
-    row: RowFile,
-    *,
-    language: Language = "en",
-    number: RowNumber = None,
-    norm: NormOption = None,
-    effects: EffectsOption = None,
-    minimize: MinimizeOption = None,
-    trust: TrustOption = None,
-) -> None:
+@spread
+def explain(who: OnePerson, keys: Keys, manner: Manner, *, language: Language = "en") -> None:
     """Tell one person's plan in plain words."""
-    loaded = load_problem(problem, trust)
-    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
-    plan = loaded.plan(read_person(loaded, row, number), **keys)
+    loaded = who.load()
+    plan = loaded.plan(who.read(loaded), **manner.given, **keys.given)
     out.print(plan.explain(language=language), markup=False)
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
 
 @reporting.command()
+@spread
 def report(
-    problem: ProblemFile,
-    row: RowFile,
+    who: OnePerson,
+    keys: Keys,
+    manner: Manner,
+    codes: Codes,
     *,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The file: .html, .md, .txt, .png or .pdf.")
     ],
     audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
     language: Language = "en",
-    number: RowNumber = None,
-    norm: NormOption = None,
-    effects: EffectsOption = None,
-    minimize: MinimizeOption = None,
-    engine: EngineOption = "auto",
-    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds; then give up.")] = None,
     alternatives: Annotated[
         int, typer.Option(min=0, help="How many alternatives an expert sees.")
     ] = ALTERNATIVES,
-    reasons: ReasonsOption = None,
-    protected: ProtectedOption = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace the file if it exists.")] = False,
-    trust: TrustOption = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a report on one person's plan: the applicant's page, or all that an expert needs."""
-    loaded = load_problem(problem, trust)
-    person = read_person(loaded, row, number)
-    keys: dict[str, Any] = given(norm=norm, effects=effects, minimize=minimize)
-    options = given(
-        **{"for": audience, "language": language, "row": number, "engine": engine, **keys},
-        **{"time-limit": time_limit, "alternatives": alternatives},
-    )
-    words = [f"--{key}={value}" for key, value in options.items()]
+    loaded = who.load()
+    person = who.read(loaded)
+    files = (*_files_of(who.problem), *_files_of(who.row))
+    options = {"for": audience, "language": language, "row": who.number}
+    options |= keys.given | manner.given | {"alternatives": alternatives}
     origin = Origin(
-        command=shlex.join(["p2c", "report", str(problem), str(row), "-o", str(output), *words]),
+        command=spelled("report", who.problem, who.row, "-o", output, **options),
         alternatives=alternatives,
-        files=tuple(
-            (str(path), file_digest(path)) for path in (*_files_of(problem), *_files_of(row))
-        ),
+        files=tuple((str(path), file_digest(path)) for path in files),
     )
-    plan = loaded.plan(person, engine=engine, time_limit=time_limit, **keys)
+    plan = loaded.plan(person, **manner.given, **keys.given)
     content = loaded.report(
         plan,
         format=output.suffix.removeprefix(".").lower(),
         audience=audience.value,
         language=language,
-        time_limit=time_limit,
+        time_limit=manner.time_limit,
         origin=origin,
-        reasons=catalogue(reasons, protected),
-        **keys,
+        reasons=codes.read(),
+        **keys.given,
     )
-    way_out = f"{ELSEWHERE}, or --overwrite"
-    write_new(output, content, replace=overwrite, way_out=way_out)
+    write_new(output, content, replace=overwrite, way_out=f"{ELSEWHERE}, or --overwrite")
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from p2c.plan import rendered
 from p2c.plan.outcome import Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import pandas as pd
-
     from p2c.confirm.judge import Judge
     from p2c.domain.feature import Value
-    from p2c.plan.outcome import Plan, Step
+    from p2c.plan.outcome import Plan, Question, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class Border:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class VerifiedPlan:
+class VerifiedPlan(rendered.Plan):
     """A plan and whether the model itself accepts its end.
 
     `verified` is True only where the model was asked about the very end state and accepted it. `guide` is the plan
@@ -61,6 +59,16 @@ class VerifiedPlan:
     """Whether the plan, or that there is none, was proved against the model itself."""
     scores: tuple[tuple[float, float], ...] = ()
     """The model's score at the start and after each step, each with what it must reach."""
+
+    @property
+    def _outcome(self) -> Plan:
+        """Return the plan, as those take it apart who know the four kinds."""
+        return self.plan
+
+    @property
+    def question(self) -> Question:
+        """Return what was asked."""
+        return self.plan.question
 
     @property
     def optimal(self) -> bool:
@@ -99,23 +107,6 @@ class VerifiedPlan:
         confirmed = ", verified" if self.verified else ", not verified"
         return f"{self.plan.summary()}{confirmed}{', proved' if self.proved else ''}"
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return what `to_dict` returns as JSON text.
-
-        >>> confirmed.to_json()[:20]
-        '{"status": "found", '
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the actions of the path as a pandas table, as `Plan.to_frame` does.
-
-        >>> confirmed.to_frame()[["feature", "from", "to"]]
-          feature  from  to
-        0  income    40  52
-        """
-        return self.plan.to_frame()
-
     @property
     def overshoot(self) -> float | None:
         """Return how much dearer the plan is than the one that the rules gave; None where one of them has no path."""
@@ -130,33 +121,6 @@ class VerifiedPlan:
         if ruled is None or told is None:
             return {}
         return {name: (ruled[name], told[name]) for name in told if ruled[name] != told[name]}
-
-    def explain(self, language: str = "en") -> str:
-        """Return the plan in plain words for the person, and whether the model itself confirmed its end.
-
-        >>> print(confirmed.explain().splitlines()[0])
-        The answer is no for now.
-        """
-        return self.plan.explain(language=language)
-
-    def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
-        """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen.
-
-        >>> confirmed.to_svg(theme="light")[:4]
-        '<svg'
-        """
-        return self.plan.to_svg(theme=theme, language=language)
-
-    def to_png(self, *, theme: str = "light", language: str = "en") -> bytes:
-        """Return the plan as the bytes of a PNG file; needs the extra `report`.
-
-        >>> confirmed.to_png()[1:4]
-        b'PNG'
-        """
-        return self.plan.to_png(theme=theme, language=language)
-
-    def _repr_html_(self) -> str | None:
-        return self.plan._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON, with what the model said beside it.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Value
     from p2c.domain.spec import SourceSpec
-    from p2c.explain.catalogue import Phrases
+    from p2c.explain.phrases import Phrases
     from p2c.rules.proof import ProofNode
     from p2c.rules.theory import Theory
 
@@ -118,7 +118,7 @@ class _Facts:
             value_words(feature, each.claim.test.constant, self.phrases) for each in leaves
         )
         return filled(
-            self.phrases.relations[Comparator.NE],
+            self.phrases.relations[Comparator.NE.value],
             statement=statement_words(feature, leaves[0].claim.value, self.phrases),
             constant=self.phrases.disjunction.join(constants),
         )

@@ -156,7 +156,7 @@ def _template(name: str, given: Iterable[str], said: str) -> str:
 def _test_words(rules: Rules, test: Test, variable: str) -> str:
     feature = rules.theory.feature[test.feature]
     return filled(
-        ENGLISH.relations[test.comparator],
+        ENGLISH.relations[test.comparator.value],
         statement=stated_words(feature, f"@({variable})"),
         constant=value_words(feature, test.constant),
     )

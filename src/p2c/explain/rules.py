@@ -4,8 +4,8 @@
 
     If relationship is Husband, then marital status is Married-civ-spouse.
 
-Exceptions and other decisions that a rule calls are told in its place, in brackets, down to `DEEPEST` levels; below that
-they are only named. The laws of a problem are read back: which values no rule names, and who breaks a law.
+Exceptions and other decisions that a rule calls are told in its place, in brackets; where that would put brackets into
+brackets, they are named and told in sentences of their own, down to `DEEPEST` levels, below which they are only named. The laws of a problem are read back: which values no rule names, and who breaks a law.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Feature, Value
     from p2c.domain.row import State
     from p2c.explain.phrases import Phrases
-    from p2c.rules.theory import Call, Clause, Condition, Theory
+    from p2c.rules.theory import Call, Clause, Condition, Decision, Theory
 
 DEEPEST = 4
 FOLLOWING = (Law.IFF, Law.IF)
@@ -55,10 +55,16 @@ class LawWords:
 
 
 def rule_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> str:
-    """Return a rule as one sentence; a rule that is no causal one says what decision it leads to."""
-    told = _Words(theory, phrases)
-    frame = phrases.rules["rule" if clause.body else "fact"]
-    return as_sentence(filled(frame, body=told.body(clause.body), head=told.head(clause)), phrases)
+    """Return a rule as a sentence, and one for each rule of what it only names; one that is not causal leads to a decision."""
+    told = _Words(theory, phrases, named={})
+    said: list[str] = []
+    clauses: tuple[Clause, ...] = (clause,)
+    for _ in range(DEEPEST + 1):
+        before = len(told.named or ())
+        said += map(told.sentence, clauses)
+        new = list(told.named or ())[before:]
+        clauses = tuple(each for decision in new for each in theory.rules_for[decision])
+    return " ".join(said)
 
 
 def body_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> str:
@@ -98,12 +104,20 @@ def law_words(theory: Theory, clause: Clause, law: Law, phrases: Phrases = ENGLI
 
 
 class _Words:
-    """Puts the conditions of rules into one language."""
+    """Puts the conditions of rules into one language; `named` gathers what is told elsewhere, where it may be."""
 
-    def __init__(self, theory: Theory, phrases: Phrases) -> None:
+    def __init__(
+        self, theory: Theory, phrases: Phrases, named: dict[Decision, None] | None = None
+    ) -> None:
         self.theory = theory
         self.phrases = phrases
         self.frames = phrases.rules
+        self.named = named
+
+    def sentence(self, clause: Clause) -> str:
+        frame = self.frames["rule" if clause.body else "fact"]
+        words = filled(frame, body=self.body(clause.body), head=self.head(clause))
+        return as_sentence(words, self.phrases)
 
     def head(self, clause: Clause) -> str:
         if clause.head:
@@ -137,13 +151,20 @@ class _Words:
 
     def call(self, call: Call, depth: int) -> str:
         clauses = self.theory.rules_for.get(call.decision, ())
+        name = filled(self.frames["decides"], decision=decision_words(call.decision, self.phrases))
         if depth >= DEEPEST or not clauses:
-            return filled(
-                self.frames["decides"], decision=decision_words(call.decision, self.phrases)
-            )
-        ways = [self.body(clause.body, depth + 1) for clause in clauses]
-        several = len(ways) > 1 and not call.negated
+            return name
+        nested = any(not isinstance(each, Test) for clause in clauses for each in clause.body)
+        ways = (
+            []
+            if self.named is not None and nested
+            else [self.body(clause.body, depth + 1) for clause in clauses]
+        )
         told = self.frames["or"].join(ways)
+        if self.named is not None and (nested or "(" in told):
+            self.named[call.decision] = None
+            return name
+        several = len(ways) > 1 and not call.negated
         return filled(self.frames["either"], ways=told) if several else told
 
     def tests(self, tests: Sequence[Test], *, known: bool = False) -> str:

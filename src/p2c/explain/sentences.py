@@ -3,7 +3,7 @@
 A feature speaks through keys of the problem. `label` is its name in running text; without one, underscores in
 the feature's name become blanks. `unit` follows a number. `names` are words for single values. `phrase` says that the feature has a value, as a clause with
 the places `{label}` and `{value}`, such as `"you owe {value}"`; a phrase without `{value}` has the value put after it,
-and a feature without a phrase takes the catalogue's, `"your {label} is {value}"`.
+and a feature without a phrase takes the catalogue's, `"your value for {label} is {value}"`.
 
 Each sentence states a fact that is true of the person: "Your bank balance is 40,000 dollars, which is below 60,000
 dollars." A sentence that is explained by others stands before them, one level higher.
@@ -134,12 +134,12 @@ def compared_words(
     test = claim.test
     constant = value_words(feature, test.constant, phrases)
     if claim.value is None:
-        frame = phrases.unknown_relations[test.comparator]
+        frame = phrases.unknown_relations[test.comparator.value]
         statement = phrases.unknown_statement.replace("{label}", label_words(feature))
     else:
         passed = holds is not test.negated
         relation = test.comparator if passed else test.comparator.opposite
-        frame = phrases.relations[relation]
+        frame = phrases.relations[relation.value]
         statement = statement_words(feature, claim.value, phrases)
     return filled(frame, statement=statement, constant=constant)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Feature, Value
-    from p2c.explain.catalogue import Phrases
+    from p2c.explain.phrases import Phrases
     from p2c.plan.outcome import Blocker, Found, GaveUp, Question
     from p2c.rules.proof import ProofNode
     from p2c.rules.theory import Theory

@@ -90,6 +90,11 @@ class Plan:
         def counterfactual(self) -> Mapping[str, Any] | None:
             """Return the state at the end of the path; None where there is none."""
 
+    @property
+    def _outcome(self) -> Any:
+        """Return the answer as one of the four kinds; itself, where nothing is told beside it."""
+        return self
+
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Outcome:
         """Return the plan that `to_dict` wrote.
@@ -161,7 +166,7 @@ class Plan:
         >>> print(plan.explain("de").splitlines()[0])
         Die Antwort ist vorerst Nein.
         """
-        return self._renderer().explain(self, language=language)
+        return self._renderer().explain(self._outcome, language=language)
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
         """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen.
@@ -169,7 +174,7 @@ class Plan:
         >>> plan.to_svg(theme="light")[:4]
         '<svg'
         """
-        return self._renderer().svg(self, theme=theme, language=language)
+        return self._renderer().svg(self._outcome, theme=theme, language=language)
 
     def to_png(self, *, theme: str = "light", language: str = "en") -> bytes:
         """Return the plan as the bytes of a PNG file; needs the extra `report`.
@@ -177,7 +182,7 @@ class Plan:
         >>> plan.to_png()[1:4]
         b'PNG'
         """
-        return self._renderer().png(self, theme=theme, language=language)
+        return self._renderer().png(self._outcome, theme=theme, language=language)
 
     def __repr__(self) -> str:
         return f"<Plan {self.summary()}>"
@@ -201,7 +206,7 @@ class Plan:
 
     def _repr_html_(self) -> str | None:
         renderer = self.question.renderer
-        return None if renderer is None else renderer.html(self)
+        return None if renderer is None else renderer.html(self._outcome)
 
     def _renderer(self) -> Renderer:
         if self.question.renderer is None:

@@ -1,4 +1,4 @@
-"""How large the search space is: every combination of values, and what is left when rules are all that tell them apart."""
+"""How large the search space is: every combination of values, and what is left of it to the rules or to the model that decides."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from p2c.rules.theory import Test
 if TYPE_CHECKING:
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Space
+    from p2c.rules.theory import Theory
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureSize:
-    """One feature's values, the cells that rules cut them into, and the rules that cut."""
+    """One feature's values, the cells that they are cut into, and the rules that cut."""
 
     feature: str
     values: int
@@ -30,10 +31,12 @@ class SpaceReport:
 
     problem: str
     features: tuple[FeatureSize, ...]
+    by: str = "the rules"
+    """What tells states apart: the rules, the model that decides, or both."""
 
     def __repr__(self) -> str:
         raw, cells = (f"1e{math.log10(size):.0f}" for size in (self.raw, self.cells))
-        return f"<SpaceReport {self.problem!r}: about {raw} states, {cells} to the rules>"
+        return f"<SpaceReport {self.problem!r}: about {raw} states, {cells} to {self.by}>"
 
     @property
     def raw(self) -> int:
@@ -42,7 +45,7 @@ class SpaceReport:
 
     @property
     def cells(self) -> int:
-        """Return the number of states that rules can tell apart."""
+        """Return the number of states that can be told apart."""
         return math.prod(len(each.cells) for each in self.features)
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,7 +77,13 @@ def measure_space(space: Space) -> SpaceReport:
         )
         for axis in space.axes
     )
-    return SpaceReport(space.theory.name, features)
+    return SpaceReport(space.theory.name, features, _deciders(space.theory))
+
+
+def _deciders(theory: Theory) -> str:
+    if theory.model is None:
+        return "the rules"
+    return "the model and the rules" if theory.program.rules else "the model"
 
 
 def _cell_text(axis: Axis, cell: tuple[int, ...] | range) -> str:

@@ -108,11 +108,14 @@ def open_stored(
     return Opened(model, path, table, labels, told)
 
 
-def open_recorded(table: Table, decisions: str, *, target: str | None = None) -> Opened:
-    """Take a column of recorded decisions for a model, over the columns of the table that can be in a rule."""
+def open_recorded(
+    table: Table, decisions: str, *, target: str | None = None, keep: Iterable[str] = ()
+) -> Opened:
+    """Take a column of recorded decisions for a model, over the columns that can be in a rule and those to keep."""
     labels, table = _apart(table, target)
     model, table = _apart(table, decisions)
-    return Opened(model, Path(table.source), table.useful(), labels, None)
+    table = table.useful(set(map(table.column, keep)))
+    return Opened(model, Path(table.source), table, labels, None)
 
 
 def _apart(table: Table, name: str | None) -> tuple[pd.Series | None, Table]:

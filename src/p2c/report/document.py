@@ -18,7 +18,7 @@ from p2c.report.plan_layout import Sort, lay_out
 from p2c.rules.render import render_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Feature
     from p2c.explain.letter import Letter
@@ -61,6 +61,13 @@ class Grid:
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def under(
+        cls, words: Mapping[str, str], keys: Iterable[str], rows: Iterable[tuple[str, ...]]
+    ) -> Grid:
+        """Return a table whose columns have words of a catalogue for their titles, by their keys."""
+        return cls(tuple(words[key] for key in keys), tuple(rows))
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,13 +133,12 @@ class _Expert:
             "exceptions": theory.exceptions.value,
             **{f"causal, {f.name}": f.law.value for f in theory.features if f.governed},
         }
-        yield Grid((words["key"], words["value"]), tuple(settings.items()))
+        yield Grid.under(words, ("key", "value"), settings.items())
         yield Heading(words["features"])
-        header = tuple(words[each] for each in FEATURE_ROW)
         rows = [(*row[:3], _values(f), row[4]) for f in theory.features for row in [feature_row(f)]]
-        yield Grid(header, tuple(rows))
-        header = tuple(words[each] for each in ("feature", "weight", "scale", "grid", "moves"))
-        yield Grid(header, tuple(map(_effort_row, theory.features)))
+        yield Grid.under(words, FEATURE_ROW, rows)
+        keys = ("feature", "weight", "scale", "grid", "moves")
+        yield Grid.under(words, keys, map(_effort_row, theory.features))
 
     def _graph(self) -> Iterator[Block]:
         yield Heading(self.words["graph"])
@@ -150,12 +149,11 @@ class _Expert:
     def _row(self) -> Iterator[Block]:
         yield Heading(self.words["row"])
         initial, end = self.plan.question.initial, self.plan.counterfactual
-        header = tuple(self.words[each] for each in ("feature", "now", "then"))
         rows = [
             (name, _raw(value), "–" if end is None else _raw(end[name]))
             for name, value in initial.items()
         ]
-        yield Grid(header, tuple(rows))
+        yield Grid.under(self.words, ("feature", "now", "then"), rows)
 
     def _path(self) -> Iterator[Block]:
         yield Heading(self.words["path"])
@@ -175,7 +173,7 @@ class _Expert:
         ]
         keys = ("step", "kind", "feature", "change", "because")
         if rows:
-            yield Grid(tuple(self.words[key] for key in keys), tuple(rows))
+            yield Grid.under(self.words, keys, rows)
         cost = "–" if self.plan.cost is None else f"{self.plan.cost:.10g}"
         facts = [
             (self.words["status"], self.plan.status),
@@ -189,7 +187,7 @@ class _Expert:
                 for each in getattr(self.plan, "blockers", ())
             ),
         ]
-        yield Grid((self.words["key"], self.words["value"]), tuple(facts))
+        yield Grid.under(self.words, ("key", "value"), facts)
 
     def _replayed(self) -> Iterator[tuple[str, str]]:
         """Yield what a replay tells of the path, and what it cannot tell."""
@@ -240,7 +238,7 @@ class _Expert:
         ]
         keys = ("number", "cost", "end")
         if rows:
-            yield Grid(tuple(self.words[key] for key in keys), tuple(rows))
+            yield Grid.under(self.words, keys, rows)
         if len(rows) < len(plans):
             yield Paragraph(self.words["out_of_time"])
 
@@ -252,12 +250,11 @@ class _Expert:
         sizes = {"raw": report.raw, "cells": report.cells}
         numbers = {key: number_words(size, self.phrases) for key, size in sizes.items()}
         yield Paragraph(filled(self.words["sizes"], **numbers))
-        header = tuple(self.words[each] for each in ("feature", "values", "cells"))
         rows = [
             (each.feature, number_words(each.values, self.phrases), str(len(each.cells)))
             for each in report.features
         ]
-        yield Grid(header, tuple(rows))
+        yield Grid.under(self.words, ("feature", "values", "cells"), rows)
 
     def _repeat(self) -> Iterator[Block]:
         yield Heading(self.words["repeat"])
@@ -270,7 +267,7 @@ class _Expert:
             **{f"SHA-256 {name}": value for name, value in self.origin.files},
         }
         facts = (*hashes.items(), *versions().items())
-        yield Grid((self.words["key"], self.words["value"]), facts)
+        yield Grid.under(self.words, ("key", "value"), facts)
 
 
 def _values(feature: Feature) -> str:

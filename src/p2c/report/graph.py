@@ -24,7 +24,7 @@ from p2c.report.canvas import HEAD, LINE, Canvas, arrow, legend, legend_width, w
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.explain.catalogue import Phrases
+    from p2c.explain.phrases import Phrases
     from p2c.markup import Markup
     from p2c.rules.theory import Theory
 

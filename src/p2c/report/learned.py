@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from p2c.learn.extract.logic import Extraction
     from p2c.learn.model import NotRead
     from p2c.learn.tables.assumptions import Assumption
+    from p2c.learn.tables.files import Table as Rows
     from p2c.learn.tables.look import ColumnLook, TableLook
     from p2c.report.questions import Conclusion, Reading
 
@@ -88,19 +89,12 @@ def show_learned(console: Console, learned: Learned) -> None:
     console.print(table)
 
 
-def show_changes(
-    console: Console,
-    seen: TableLook,
-    assumed: Iterable[Assumption],
-    *,
-    unread: Sequence[ColumnLook] = (),
-    left_out: Sequence[ColumnLook] = (),
-) -> None:
+def show_changes(console: Console, read: Rows, assumed: Iterable[Assumption]) -> None:
     """Print a line for each column, what it holds and who may change it at what effort, and then what is assumed of them.
 
     Columns that the model does not read, or that are left out for they help no rule, come last.
     """
-    looks = {each.name: each for each in seen.columns}
+    looks = {each.name: each for each in read.seen.columns}
     heads = ("column", "holds", "values", "missing", "change", "effort", "")
     columns = (Column(head, overflow="fold") for head in heads)
     table = Table(*columns, box=None, header_style="dim")
@@ -110,11 +104,11 @@ def show_changes(
         table.add_row(*map(_text, (*_held(each), said.action, f"{said.weight:g}", each.note)))
         if said.why:
             reasons.setdefault((said.action, said.why), []).append(said.column)
-    for word, others in (("not read", unread), ("left out", left_out)):
+    for word, others in (("not read", read.unread), ("left out", read.left_out)):
         for each in others:
             table.add_row(*map(_text, (*_held(each), word, "", each.note)))
     console.print(table)
-    show_left_out(console, left_out)
+    show_left_out(console, read.left_out)
     for (action, why), names in reasons.items():
         told = f"assumed {action}, for {why}: {', '.join(names)}"
         console.print(_text(told, "yellow"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
     from p2c.domain.feature import Value
-    from p2c.explain.catalogue import Phrases
+    from p2c.explain.phrases import Phrases
     from p2c.plan.outcome import Action, CausalAction, Plan
     from p2c.rules.theory import Theory
 

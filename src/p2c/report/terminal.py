@@ -119,16 +119,15 @@ def show_caveats(
 
 def show_space(console: Console, report: SpaceReport) -> None:
     """Print the size of a search space, feature by feature."""
-    table = _table("feature", "values", "cells", "cut by rules into")
+    table = _table("feature", "values", "cells", f"cut by {report.by} into")
     for each in report.features:
         cells = ", ".join(each.cells) if len(each.cells) <= 8 else f"{len(each.cells)} cells"
         table.add_row(
             Text(clean(each.feature)), f"{each.values:,}", str(len(each.cells)), Text(clean(cells))
         )
     console.print(table)
-    console.print(
-        f"{counted(report.raw, 'state')}, of which the rules can tell {report.cells:,} apart"
-    )
+    states = counted(report.raw, "state")
+    console.print(f"{states}, of which {report.by} can tell {report.cells:,} apart")
 
 
 def show_laws(console: Console, theory: Theory) -> None:

@@ -131,10 +131,10 @@ def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
         "drawn": bool(plan.steps),
         "rules": _rules(teller, plan),
         "language": language,
-        "letter": _letter(problem, plan, language),
-        "picture": plan_told(problem.theory, plan, language),
+        "letter": asdict(write_letter(problem.worded, plan, language=language)),
+        "picture": lay_out(problem.theory, plan, language=language).told,
         "proof": asked.proof.to_dict(),
-        "blockers": _blockers(plan),
+        "blockers": [each.to_dict() for each in getattr(plan, "blockers", ())],
     }
 
 
@@ -173,15 +173,6 @@ def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the picture of what follows from what."""
     return {"svg": asked.problem.to_svg(theme=arguments["theme"], language=arguments["language"])}
-
-
-def plan_told(theory: Theory, plan: Plan, language: str) -> str:
-    """Say in words what the picture of a plan shows."""
-    return lay_out(theory, plan, language=language).told
-
-
-def _letter(problem: Problem, plan: Plan, language: str) -> dict[str, Any]:
-    return asdict(write_letter(problem.worded, plan, language=language))
 
 
 def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
@@ -230,12 +221,6 @@ def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
         for act in step
         if act.because
     ]
-
-
-def _blockers(plan: Plan) -> list[dict[str, Any]]:
-    if not isinstance(plan, Infeasible):
-        return []
-    return [each.to_dict() for each in plan.blockers]
 
 
 TASKS = {

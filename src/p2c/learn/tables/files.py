@@ -92,6 +92,8 @@ class Table:
     source: str
     unread: tuple[ColumnLook, ...] = ()
     """Columns of the file that the model does not read."""
+    left_out: tuple[ColumnLook, ...] = ()
+    """Columns of the file that surely help no rule."""
 
     def column(self, name: str) -> str:
         """Return a column by its name, as it stands in the file or as rules write it."""
@@ -115,7 +117,8 @@ class Table:
 
     def useful(self, keep: Collection[str] = ()) -> Table:
         """Return the table without what surely helps no rule, but for the columns to keep."""
-        return self.without(each.name for each in self.seen.left_out(keep))
+        gone = self.seen.left_out(keep)
+        return replace(self.without(each.name for each in gone), left_out=gone)
 
     def only(self, names: Iterable[str]) -> Table:
         """Return the table with just the columns that a model names, called as the model does.

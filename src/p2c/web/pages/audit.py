@@ -97,7 +97,7 @@ async def people(request: Request, id: str) -> Response:
         try:
             await asyncio.to_thread(_take, entry, shop, form)
         except P2CError as error:
-            return await _shown(request, entry, shop, trouble=_line(error))
+            return await _shown(request, entry, shop, trouble=joined_lines(error))
     return _back(request, id)
 
 
@@ -112,10 +112,6 @@ def _take(entry: Entry, shop: Workshop, form: FormData) -> None:
         raise P2CError("choose the file of a table: CSV with names in the first line, or Parquet")
 
 
-def _line(error: P2CError) -> str:
-    return joined_lines(error)
-
-
 @router.post("/p/{id}/audit/start")
 async def begin(request: Request, id: str) -> Response:
     """Begin the audit with the groups that were chosen."""
@@ -128,7 +124,7 @@ async def begin(request: Request, id: str) -> Response:
         await asyncio.to_thread(start, shop, entry.problem, by)
     except P2CError as error:
         typed = {"chosen": list(chosen), "bands": chosen}
-        return await _shown(request, entry, shop, trouble=_line(error), **typed)
+        return await _shown(request, entry, shop, trouble=joined_lines(error), **typed)
     return _back(request, id)
 
 
