@@ -133,7 +133,7 @@ class WeighedPoints:
                 best[:] = [price]
                 self.tied.clear()
             self.tied.append(point)
-            yield PointLead(self, self._key(price), point)
+            yield AcceptedLead(self, self._key(price), point)
 
     def _comes_after(self, point: Steps) -> bool:
         """Tell whether a point is known, or surely comes after one that is: its first feature does."""
@@ -259,7 +259,7 @@ class WeighedLead(NamedTuple):
                 yield part
 
 
-class PointLead(NamedTuple):
+class AcceptedLead(NamedTuple):
     """A point that is accepted; which of those that cost the same comes first is seen once none is cheaper."""
 
     points: WeighedPoints
