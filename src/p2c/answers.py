@@ -197,29 +197,28 @@ def check(
 
     With a policy to plan again by, what the plan claims beyond its path is refuted or proved, too.
     """
-    from p2c.plan.check.validate import check_plan, prove_claims
+    from p2c.plan.check.validate import check_record, prove_claims
     from p2c.plan.plan_json import read_record
 
     plan = read_record(document, problem.theory.feature)
     problem = _as_asked(problem, plan)
-    verdict = check_plan(problem.theory, document)
+    verdict = check_record(problem.theory, plan)
     if problem.decider is not None:
         verdict = problem.decider.testified(verdict, document, problem.theory)
     faults = (*verdict.faults, *_opened_faults(problem, plan, document))
     verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
     if prove is None or not verdict.unchecked:
         return verdict
-    return prove_claims(problem.theory, document, verdict, _answered_again(problem, plan, prove))
+    return prove_claims(problem.theory, plan, verdict, _answered_again(problem, plan, prove))
 
 
 def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:
     """Return the plan that `to_dict` wrote, able to tell itself as it was asked for."""
-    from p2c.plan.plan_json import read_plan, read_record
+    from p2c.plan.plan_json import answer_of, read_record
 
     plan = read_record(document, problem.theory.feature)
     rank, distinct = _place_among(plan)
-    read = read_plan(document, problem.theory.feature)
-    return told(_as_asked(problem, plan), read, rank=rank, distinct=distinct)
+    return told(_as_asked(problem, plan), answer_of(plan), rank=rank, distinct=distinct)
 
 
 def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:

@@ -188,14 +188,7 @@ class Found(rendered.Plan):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON."""
-        return {
-            "status": self.status,
-            **self.question.to_dict(),
-            "cost": self.cost,
-            "optimal": self.optimal,
-            "counterfactual": dict(self.counterfactual),
-            "steps": [step.to_dict() for step in self.steps],
-        }
+        return _written(self, {"optimal": self.optimal})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -214,14 +207,7 @@ class Already(rendered.Plan):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the contract's JSON."""
-        return {
-            "status": self.status,
-            **self.question.to_dict(),
-            "cost": 0,
-            "optimal": True,
-            "counterfactual": dict(self.counterfactual),
-            "steps": [],
-        }
+        return _written(self, {"optimal": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +241,7 @@ class Infeasible(rendered.Plan):
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON: `opened` is the path that lifting the blockers would open."""
         return {
-            "status": self.status,
-            **self.question.to_dict(),
-            "cost": None,
-            "counterfactual": None,
-            "steps": [],
+            **_written(self, {}),
             "blockers": [blocker.to_dict() for blocker in self.blockers],
             "opened": self.opened.to_dict() if self.opened else None,
             **({} if self.explained else {"explained": False}),
@@ -295,16 +277,7 @@ class GaveUp(rendered.Plan):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON."""
-        end = self.counterfactual
-        return {
-            "status": self.status,
-            **self.question.to_dict(),
-            "cost": self.cost,
-            "optimal": False,
-            "bound": self.bound,
-            "counterfactual": None if end is None else dict(end),
-            "steps": [step.to_dict() for step in self.steps],
-        }
+        return _written(self, {"optimal": False, "bound": self.bound})
 
 
 Plan = Found | Already | Infeasible | GaveUp
@@ -324,3 +297,16 @@ def answer_to(question: Question, plan: Plan) -> Plan:
         case GaveUp(best=inner):
             best = inner and replace(inner, question=question)
             return replace(plan, question=question, best=best)
+
+
+def _written(plan: Plan, claims: Record) -> dict[str, Any]:
+    """Return what every answer has in the contract's JSON, with what it claims of its cost."""
+    end = plan.counterfactual
+    return {
+        "status": plan.status,
+        **plan.question.to_dict(),
+        "cost": plan.cost,
+        **claims,
+        "counterfactual": None if end is None else dict(end),
+        "steps": [step.to_dict() for step in plan.steps],
+    }

@@ -307,10 +307,11 @@ def read_record(raw: object, features: Iterable[str]) -> PlanRecord:
 
 def read_plan(raw: object, features: Iterable[str]) -> Plan:
     """Return the answer that `to_dict` wrote, as it is: whether it is right is not asked."""
-    return _answer(read_record(raw, features))
+    return answer_of(read_record(raw, features))
 
 
-def _answer(record: PlanRecord) -> Plan:
+def answer_of(record: PlanRecord) -> Plan:
+    """Return the answer that a record tells."""
     exceptions = tuple(each.model_dump(mode="json") for each in record.exceptions or ())
     question = Question(
         record.problem or "",
@@ -330,7 +331,7 @@ def _answer(record: PlanRecord) -> Plan:
         case Status.ALREADY:
             return Already(question)
         case Status.INFEASIBLE:
-            opened = None if record.opened is None else _answer(record.opened)
+            opened = None if record.opened is None else answer_of(record.opened)
             blockers = tuple(each.blocker for each in record.blockers or ())
             path = opened if isinstance(opened, Found) else None
             return Infeasible(question, blockers, path, record.explained)

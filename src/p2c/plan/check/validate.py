@@ -77,7 +77,11 @@ def check_plan(theory: Theory, document: Mapping[str, Any], *, goal: Goal | None
 
     `goal` stands in the place of the theory's own.
     """
-    plan = read_record(document, theory.feature)
+    return check_record(theory, read_record(document, theory.feature), goal=goal)
+
+
+def check_record(theory: Theory, plan: PlanRecord, *, goal: Goal | None = None) -> Verdict:
+    """Replay a plan that was read."""
     try:
         initial = read_row(theory.features, plan.initial)
     except RowError as error:
@@ -117,11 +121,8 @@ def _checked(plan: PlanRecord) -> str:
     return "there is no path to replay: only that the goal does not hold at the start"
 
 
-def prove_claims(
-    theory: Theory, document: Mapping[str, Any], verdict: Verdict, answer: Plan
-) -> Verdict:
+def prove_claims(theory: Theory, plan: PlanRecord, verdict: Verdict, answer: Plan) -> Verdict:
     """Return a verdict that also says what a second answer to the same question makes of the plan's claims."""
-    plan = read_record(document, theory.feature)
     faults = (*verdict.faults, *refute(theory, plan, answer))
     if faults or not verdict.unchecked or not settled(plan, answer):
         return replace(verdict, faults=faults)

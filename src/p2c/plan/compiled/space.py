@@ -381,19 +381,20 @@ class Space:
         return known
 
     def _settle(self, base: int) -> Truth:
-        holding = 0
-        fired = base
+        fired, _ = self.settle(base, base)
+        return Truth(fired, bool(fired >> len(self.clauses) - 1 & 1))
+
+    def settle(self, may: int, must: int) -> tuple[int, int]:
+        """Return which rules may and which must fire once calls of decisions count, from what their tests allow."""
+        may_hold = must_hold = 0
         for position, (rules, calling) in enumerate(self.settling):
-            for bit, needs, bars in calling:
-                if fired & bit and (holding & needs != needs or holding & bars):
-                    fired &= ~bit
-            if fired & rules:
-                holding |= 1 << position
-        for bit, needs, bars in self.calling_others:
-            if fired & bit and (holding & needs != needs or holding & bars):
-                fired &= ~bit
-        goal = 1 << (len(self.clauses) - 1)
-        return Truth(fired, bool(fired & goal))
+            if calling:
+                may, must = _call(calling, may, must, may_hold, must_hold)
+            if may & rules:
+                may_hold |= 1 << position
+                if must & rules:
+                    must_hold |= 1 << position
+        return _call(self.calling_others, may, must, may_hold, must_hold)
 
     @cached_property
     def concerned(self) -> frozenset[str]:
@@ -492,6 +493,18 @@ class Space:
         return tuple(
             index for index in self.settable if self.axes[index].feature.name in self.concerned
         )
+
+
+def _call(
+    calling: tuple[tuple[int, int, int], ...], may: int, must: int, may_hold: int, must_hold: int
+) -> tuple[int, int]:
+    for bit, needs, bars in calling:
+        if may & bit and (may_hold & needs != needs or must_hold & bars):
+            may &= ~bit
+            must &= ~bit
+        elif must & bit and (must_hold & needs != needs or may_hold & bars):
+            must &= ~bit
+    return may, must
 
 
 def has_few_trails(feature: Feature) -> bool:

@@ -8,12 +8,11 @@ them, every governed feature being wherever it may come to. Only where that is s
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.bitsets import numbers
 from p2c.plan.search.best_first import START
-from p2c.plan.search.cheapest_points import PointLead, cheapest_cells, made_span, span_of
+from p2c.plan.search.cheapest_points import PointLead, by_cell, cheapest_cells, made_span, span_of
 from p2c.plan.search.relaxed_reach import RelaxedReach
 from p2c.plan.search.set_search import OrderLead
 
@@ -96,11 +95,8 @@ def _may_accept(options: Options, spans: list[Span], forced: list[Option], most:
     base = min(each.effort for each in forced)
     place = space.judged_places.get(axis)
     if place is not None and axis not in space.governed_axes:
-        left: dict[int, int] = {}
-        for each in sorted(forced, key=itemgetter(0)):
-            cell = options.transitions.judged_cell(axis, each.end)
-            left.setdefault(cell, each.effort - base)
-        span = made_span(tuple(left), tuple(left.values()))
+        left = by_cell(options, forced)
+        span = made_span(tuple(left), tuple(each.effort - base for each in left.values()))
         spans = [*spans[:place], span, *spans[place + 1 :]]
     unit, found = cheapest_cells(space, spans)
     while found.bound is not None and found.bound * unit + base <= most:

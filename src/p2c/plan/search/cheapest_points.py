@@ -101,11 +101,17 @@ def span_of(options: Options, index: int, some: Iterable[Option]) -> Span:
     """Return what some options on a feature leave open to a person, besides staying as they are."""
     transitions = options.transitions
     own = transitions.judged_cell(index, transitions.person.places[index])
-    found: dict[int, Option] = {}
-    for option in sorted(some, key=lambda each: each[:4]):
-        found.setdefault(transitions.judged_cell(index, option.end), option)
+    found = by_cell(options, some)
     found.pop(own, None)
     return made_span([own, *found], (0, *(each.effort for each in found.values())), found.values())
+
+
+def by_cell(options: Options, some: Iterable[Option]) -> dict[int, Option]:
+    """Return the best of some options on a feature to each of the model's cells, in the order of what they take."""
+    found: dict[int, Option] = {}
+    for each in sorted(some, key=lambda each: each[:4]):
+        found.setdefault(options.transitions.judged_cell(each.axis, each.end), each)
+    return found
 
 
 def made_span(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.domain.feature import Action
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.search.options import Option, Options
+from p2c.plan.search.relaxation import STAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.transitions import Transitions
     from p2c.rules.theory import DecidingModel
 
-STAY = -1
-"""The number of the course that leaves a feature as it is."""
 WAY_SHARE = 0.25
 """What the ways of all features add to a price at most."""
 KEPT = 1_000_000
@@ -203,7 +202,7 @@ class Survey:
 
     options: SpanOptions
     _own: dict[int, Gains] = field(default_factory=dict)
-    _courses: dict[int, Course] = field(default_factory=dict)
+    _courses: dict[tuple[int, int], Course] = field(default_factory=dict)
 
     @cached_property
     def margins(self) -> int:
@@ -258,35 +257,31 @@ class Survey:
             most += sum(person.way(index, start, end) for end in (0, last))
         return 0.0 if space.theory.norm.tells_way else WAY_SHARE / most
 
-    def course(self, number: int) -> Course:
-        """Return the course of an option."""
-        known = self._courses.get(number)
+    def course(self, axis: int, number: int) -> Course:
+        """Return the course of an option on a feature, or of staying; what a governed feature adds is not counted here."""
+        known = self._courses.get((axis, number))
         if known is None:
-            known = self._courses[number] = self._course(number, self.options.listed[number])
+            known = self._courses[axis, number] = self._find_course(axis, number)
         return known
 
-    def may_help(self, number: int, own: Gains) -> bool:
-        """Tell whether some place of an option adds more to some margin than to stay does."""
-        option, space = self.options.listed[number], self.options.space
-        if option.axis in space.lined_axes and option.axis not in space.governed_axes:
-            ends = option.among[0], option.among[-1]
-            told = [self.gain(option.axis, end) for end in ends]
-        else:
-            told = [self._seen(option)]
+    def _find_course(self, axis: int, number: int) -> Course:
+        space = self.options.space
+        counts = axis in space.judged_places and axis not in space.governed_axes
+        base, place = 0.0, self.options.transitions.person.places[axis]
+        if number != STAY:
+            option = self.options.listed[number]
+            if counts and axis in space.lined_axes:
+                return self._weighed(number, option)
+            base, place = option.effort + option.way * self.per_way, option.end
+        gains = self.gain(axis, place) if counts else self.nothing
+        return Course(number, axis, (place,), 0, 1, base, 0.0, 0.0, gains, self.nothing, self)
+
+    def may_help(self, course: Course) -> bool:
+        """Tell whether some place of a course adds more to some margin than to stay does."""
+        own, told = self.course(course.axis, STAY).gains, [course.gains]
+        if course.last:
+            told.append(self.gain(course.axis, course.places[-1]))
         return any(more > gain for each in told for more, gain in zip(each, own, strict=True))
-
-    def _seen(self, option: Option) -> Gains:
-        space, axis = self.options.space, option.axis
-        seen = axis in space.judged_places and axis not in space.governed_axes
-        return self.gain(axis, option.end) if seen else self.nothing
-
-    def _course(self, number: int, option: Option) -> Course:
-        space, axis = self.options.space, option.axis
-        if axis in space.lined_axes and axis not in space.governed_axes:
-            return self._weighed(number, option)
-        gains = self._seen(option)
-        base = option.effort + option.way * self.per_way
-        return Course(number, axis, (option.end,), 0, 1, base, 0.0, 0.0, gains, self.nothing, self)
 
     def _weighed(self, number: int, option: Option) -> Course:
         person, axis, places = self.options.transitions.person, option.axis, option.among

@@ -113,15 +113,13 @@ class Landmarks:
         return known if known != PENDING else self.stirred(moves.index)
 
     def _allow(self, moves: CausalMoves, regions: int, end: Prospect) -> int:
-        governed, heading, mask = moves.governed, 0, 0
+        governed, heading = moves.governed, 0
         for number in numbers(regions):
             heading |= moves.heads[number]
-        for bit in bits(heading):
-            mask |= self._first(self._fires(bit.bit_length() - 1, end))
+        mask = self._one_fires(heading, end)
         calm = any(governed.allows(0, moves.heads[number]) for number in numbers(regions))
         if calm and governed.law.asks_for_silence:
-            sure = end.must & governed.rules
-            mask |= self._first(self._stops(bit.bit_length() - 1, end) for bit in bits(sure))
+            mask |= self._all_stop(end.must & governed.rules, end)
         if moves.index in self.reach.transitions.excused:
             # The exception may come to hold again.
             mask |= self._upstream(moves.index)
@@ -137,13 +135,17 @@ class Landmarks:
         for decision in needs:
             rules = space.settling[decision][0]
             if not prospect.may & rules:
-                mask = 0
-                for bit in bits(rules):
-                    mask |= self._first(self._fires(bit.bit_length() - 1, prospect))
-                yield mask
+                yield self._one_fires(rules, prospect)
         for decision in bars:
-            for bit in bits(prospect.must & space.settling[decision][0]):
-                yield self._stops(bit.bit_length() - 1, prospect)
+            for other in numbers(prospect.must & space.settling[decision][0]):
+                yield self._stops(other, prospect)
+
+    def _one_fires(self, rules: int, prospect: Prospect) -> int:
+        """Return what may make one of some rules fire, none of which does."""
+        mask = 0
+        for rule in numbers(rules):
+            mask |= self._first(self._fires(rule, prospect))
+        return mask
 
     def _stops(self, rule: int, prospect: Prospect) -> int:
         """Return what may keep a rule from firing that surely does."""
@@ -154,14 +156,14 @@ class Landmarks:
             mask |= self._failing(rule, axis, prospect)
         needs, bars = space.called.get(rule, ((), ()))
         for decision in needs:
-            mask |= self._first(
-                self._stops(bit.bit_length() - 1, prospect)
-                for bit in bits(prospect.must & space.settling[decision][0])
-            )
+            mask |= self._all_stop(prospect.must & space.settling[decision][0], prospect)
         for decision in bars:
-            for bit in bits(space.settling[decision][0]):
-                mask |= self._first(self._fires(bit.bit_length() - 1, prospect))
+            mask |= self._one_fires(space.settling[decision][0], prospect)
         return mask
+
+    def _all_stop(self, rules: int, prospect: Prospect) -> int:
+        """Return what may keep some rules from firing, all of which surely do: what that takes for one of them."""
+        return self._first(self._stops(rule, prospect) for rule in numbers(rules))
 
     def _first(self, masks: Iterator[int]) -> int:
         """Return the mask that says most: whose cheapest option is dearest, and of those the narrowest."""
@@ -277,15 +279,10 @@ class Landmarks:
                 return None
             sure &= moves.heads[start.bit_length() - 1]
         if sure:
-            return self._first(self._stops(bit.bit_length() - 1, self.way) for bit in bits(sure))
+            return self._all_stop(sure, self.way)
         if self.way.may & rules or not possible & moves.bare or possible & ~moves.bare:
             return None
-        if not silent:
-            return 0
-        mask = 0
-        for bit, _ in moves.by_rule:
-            mask |= self._first(self._fires(bit.bit_length() - 1, self.way))
-        return mask
+        return self._one_fires(rules, self.way) if silent else 0
 
 
 @dataclass(frozen=True)

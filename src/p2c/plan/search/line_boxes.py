@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.plan.search.courses import STAY
-from p2c.plan.search.relaxation import OUTSIDE, Stretch, is_settled
+from p2c.plan.search.line_deals import OUTSIDE
+from p2c.plan.search.relaxation import NEARLY, Stretch, is_settled, split
 from p2c.plan.search.set_search import contains_one
 
 if TYPE_CHECKING:
@@ -15,15 +15,10 @@ if TYPE_CHECKING:
     from p2c.plan.search.courses import Gains
     from p2c.plan.search.line_search import LineSearch
     from p2c.plan.search.propagation import End
-    from p2c.plan.search.relaxation import Box, Open, Relaxed
+    from p2c.plan.search.relaxation import Opens, Relaxed, Steps
 
-NEARLY = 1e-11
-"""By what share a bound is lowered, since floats round."""
 FUZZ = 1e-9
 """By what share a choice may fall short and still be tried."""
-
-Steps = dict[int, tuple[int, int]]
-"""For each feature that may be set, the option that it takes and the step of it."""
 
 
 class LineLead(NamedTuple):
@@ -31,7 +26,7 @@ class LineLead(NamedTuple):
 
     search: LineSearch
     key: Key
-    box: Box
+    box: Opens
     end: End | None
     """What the box may end with; None where rules have no say."""
     relaxed: Relaxed
@@ -62,14 +57,14 @@ class LineLead(NamedTuple):
             yield from search.arrive(self, at, limits)
         if search.best and search.best[0] < self.most:
             most = search.best[0]
-            box = search.relaxation.narrowed(self.box, relaxed, most * (1 + NEARLY))
-            if box != self.box:
-                if all(box.values()):
-                    yield from search.narrowed(self, box, most)
+            left = search.deals.closed(self.box, relaxed, most * (1 + NEARLY))
+            if left:
+                if all(left.values()):
+                    yield from search.narrowed(self, left, most)
                 return
         failed = short is None and search.tried.get(search.chosen(at)) is False
-        for box in self._parts(at, short, unruled if failed else []):
-            yield from search.narrowed(self, box)
+        for left in self._parts(at, short, unruled if failed else []):
+            yield from search.narrowed(self, left)
 
     def _unruled(self) -> list[int]:
         """Return the features of which more than one option is open that rules tell apart; none where rules are settled."""
@@ -81,59 +76,44 @@ class LineLead(NamedTuple):
     def _next(self) -> Steps:
         """Return the choice next to the relaxed one: where it goes part of the way, as far as is needed."""
         relaxed, found = self.relaxed, {}
-        for axis, open_ in self.box.items():
-            hull = self.search.relaxation.hull(axis, open_, relaxed.margin)
-            corner = hull.corners[relaxed.corners[axis]]
-            wanted = corner.gain
-            if axis == relaxed.split:
-                corner, wanted = hull.corners[relaxed.corners[axis] + 1], relaxed.wanted
-            stretch, step = corner.stretch, corner.step
-            if step == OUTSIDE or axis == relaxed.split:
-                step = self._step(stretch, wanted)
-            found[axis] = stretch.number, step
+        for axis, hull in relaxed.hulls.items():
+            place, splits = relaxed.corners.get(axis, 0), axis == relaxed.split
+            _, gain, (number, near, far), step = hull.corners[place + splits]
+            if splits or step == OUTSIDE:
+                wanted = relaxed.wanted if splits else gain
+                course = self.search.survey.course(axis, number)
+                step = course.first_step(wanted, relaxed.margin, near, far)
+            found[axis] = number, step
         return found
-
-    def _step(self, stretch: Stretch, wanted: float) -> int:
-        course = self.search.survey.course(stretch.number)
-        return course.first_step(wanted, self.relaxed.margin, stretch.near, stretch.far)
 
     def _short(self, at: Steps) -> int | None:
         """Return a margin that a choice surely falls short of."""
-        survey, relaxation = self.search.survey, self.search.relaxation
+        course = self.search.survey.course
         for margin, needed in enumerate(self.needed):
-            total = 0.0
-            for axis, (number, step) in at.items():
-                stays = number == STAY
-                total += (
-                    relaxation.stays(axis)[margin]
-                    if stays
-                    else survey.course(number).gain(step, margin)
-                )
+            total = sum(
+                course(axis, number).gain(step, margin) for axis, (number, step) in at.items()
+            )
             if total < needed - FUZZ * max(abs(needed), 1.0):
                 return margin
         return None
 
-    def _parts(self, at: Steps, short: int | None, unruled: list[int]) -> Iterator[Box]:
-        """Yield the parts of the box."""
+    def _parts(self, at: Steps, short: int | None, unruled: list[int]) -> Iterator[Opens]:
+        """Yield what is open in the parts of the box."""
         if unruled:
             yield from self._by_option(unruled[0])
         elif short is not None:
             yield from self._halves(short)
-        elif self.relaxed.split is not None:
-            yield from self._around(self.relaxed.split, *at[self.relaxed.split])
         else:
-            yield from self._apart(at)
+            yield from split(self.box, self.relaxed, at)
 
-    def _by_option(self, axis: int) -> Iterator[Box]:
+    def _by_option(self, axis: int) -> Iterator[Opens]:
         for number in dict.fromkeys(each.number for each in self.box[axis]):
-            kept = tuple(each for each in self.box[axis] if each.number == number)
-            yield {**self.box, axis: kept}
+            yield {axis: tuple(each for each in self.box[axis] if each.number == number)}
 
-    def _halves(self, margin: int) -> Iterator[Box]:
-        """Yield the box in two parts, at the feature whose gain for a margin varies most."""
-        hulls = self.search.relaxation
+    def _halves(self, margin: int) -> Iterator[Opens]:
+        """Yield what is open in two parts of the box, by the feature whose gain for a margin varies most."""
         spreads = [
-            (hulls.spread(axis, open_, margin), axis)
+            (self.search.deals.spread(axis, open_, margin), axis)
             for axis, open_ in self.box.items()
             if not is_settled(open_)
         ]
@@ -148,32 +128,7 @@ class LineLead(NamedTuple):
             number, near, far = open_[0]
             middle = (near + far) // 2
             halves = [(Stretch(number, near, middle),), (Stretch(number, middle + 1, far),)]
-        yield from ({**self.box, axis: half} for half in halves)
-
-    def _around(self, axis: int, number: int, step: int) -> Iterator[Box]:
-        """Yield the part that takes a feature so far with an option, or farther, and the part that does not."""
-        farther, others = [], []
-        for stretch in self.box[axis]:
-            if stretch.number != number or stretch.far < step:
-                others.append(stretch)
-            elif stretch.near >= step:
-                farther.append(stretch)
-            else:
-                others.append(Stretch(number, stretch.near, step - 1))
-                farther.append(Stretch(number, step, stretch.far))
-        for part in (farther, others):
-            if part:
-                yield {**self.box, axis: tuple(part)}
-
-    def _apart(self, at: Steps) -> Iterator[Box]:
-        """Yield parts that have everything but one choice: each takes one more feature as the choice does, and differs in the next."""
-        box = dict(self.box)
-        for axis, (number, step) in at.items():
-            if is_settled(box[axis]):
-                continue
-            others = tuple(_without(box[axis], number, step))
-            yield {**box, axis: others}
-            box[axis] = (Stretch(number, step, step),)
+        yield from ({axis: half} for half in halves)
 
 
 class ArrivedLead(NamedTuple):
@@ -198,15 +153,3 @@ class ArrivedLead(NamedTuple):
             following = next(self.further, None)
             if following is not None:
                 yield self._replace(key=following.key, known=following)
-
-
-def _without(open_: Open, number: int, step: int) -> Iterator[Stretch]:
-    """Yield what is open but for one place."""
-    for stretch in open_:
-        if stretch.number != number or not stretch.near <= step <= stretch.far:
-            yield stretch
-            continue
-        if stretch.near < step:
-            yield Stretch(number, stretch.near, step - 1)
-        if step < stretch.far:
-            yield Stretch(number, step + 1, stretch.far)

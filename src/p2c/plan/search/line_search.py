@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import mask_of, numbers
 from p2c.plan.search.best_first import Key
-from p2c.plan.search.courses import STAY, WAY_SHARE, Survey
-from p2c.plan.search.line_boxes import NEARLY, ArrivedLead, LineLead
+from p2c.plan.search.courses import WAY_SHARE, Survey
+from p2c.plan.search.line_boxes import ArrivedLead, LineLead
+from p2c.plan.search.line_deals import LineDeals
 from p2c.plan.search.options import Choice
 from p2c.plan.search.propagation import DeadEnd
-from p2c.plan.search.relaxation import STAYING, Box, Relaxation, Stretch
+from p2c.plan.search.relaxation import NEARLY, STAY, STAYING, Stretch
 from p2c.plan.search.set_search import SetSearch, contains_one
 from p2c.plan.search.weighed_points import weighed_leads
 from p2c.rules.theory import ACCEPTED
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.space import Space
     from p2c.plan.search.best_first import Arrival, Lead, Limits
     from p2c.plan.search.courses import Gains, SpanOptions
-    from p2c.plan.search.line_boxes import Steps
     from p2c.plan.search.propagation import End
+    from p2c.plan.search.relaxation import Opens, Steps
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ class LineSearch(SetSearch):
         return Survey(self.options)
 
     @cached_property
-    def relaxation(self) -> Relaxation:
+    def deals(self) -> LineDeals:
         """Return what bounds a box."""
-        return Relaxation(self.survey)
+        return LineDeals(self.survey)
 
     @cached_property
     def is_plain(self) -> bool:
@@ -89,13 +90,11 @@ class LineSearch(SetSearch):
         if points is not None:
             yield from points
             return
-        box: Box = {}
+        box: Opens = {}
         for axis, options in self.options.by_axis.items():
-            some: Iterable[int] = numbers(options)
+            courses = [self.survey.course(axis, number) for number in numbers(options)]
             if self.is_plain and self.first_only:
-                own = self.relaxation.stays(axis)
-                some = [number for number in some if self.survey.may_help(number, own)]
-            courses = map(self.survey.course, some)
+                courses = list(filter(self.survey.may_help, courses))
             box[axis] = (STAYING, *(Stretch(each.number, 0, each.last) for each in courses))
         if self.is_plain:
             yield from self.boxed(box, None, self.survey.nothing)
@@ -106,14 +105,14 @@ class LineSearch(SetSearch):
             yield from self.boxed(synced, end, None)
 
     def boxed(
-        self, box: Box, end: End | None, known: Gains | None, most: float = math.inf
+        self, box: Opens, end: End | None, known: Gains | None, most: float = math.inf
     ) -> Iterator[LineLead]:
         """Yield a box, if a plan may come of it; `known` is what governed features add where that is known.
 
         `most` is the price above which nothing is left in the box.
         """
         needed = self._needed(end, known)
-        relaxed = self.relaxation.of(box, needed)
+        relaxed = self.deals.relaxed(box, needed)
         if relaxed is None or self.is_beaten(relaxed.price):
             return
         if self.of_a_kind and contains_one(taken_mask(box), self.closed):
@@ -125,44 +124,19 @@ class LineSearch(SetSearch):
         """Tell whether of the ends that rules and tables cannot tell apart only the best is wanted."""
         return not self.every and not self.first_only
 
-    def narrowed(self, lead: LineLead, box: Box, most: float = math.inf) -> Iterator[LineLead]:
-        """Yield a part of a box, if a plan may come of it."""
+    def narrowed(self, lead: LineLead, left: Opens, most: float = math.inf) -> Iterator[LineLead]:
+        """Yield the part of a box in which no more is left to some features, if a plan may come of it."""
+        box = {**lead.box, **left}
         if lead.end is None:
             yield from self.boxed(box, None, lead.gains, most)
             return
         try:
-            end = self._end(lead.end, lead.box, box)
+            end = _ended(lead.end, lead.box, left)
         except DeadEnd:
             return
         synced = box if end is lead.end else _synced(box, end)
         if synced is not None:
             yield from self.boxed(synced, end, lead.gains, most)
-
-    def _end(self, past: End, whole: Box, box: Box) -> End:
-        """Return what a part of a box may end with."""
-        gone = 0
-        chosen: list[int] = []
-        moved: list[int] = []
-        for axis, open_ in box.items():
-            before = whole[axis]
-            if open_ is before:
-                continue
-            left, known = ({each.number for each in some} for some in (open_, before))
-            if left == known:
-                continue
-            gone |= mask_of(number for number in known - left if number != STAY)
-            if STAY in known - left:
-                moved.append(axis)
-            if len(left) == 1 and STAY not in left:
-                chosen += left
-        if not (chosen or gone or moved):
-            return past
-        kept = mask_of(chosen)
-        end = past.narrowed(tuple(chosen), past.left & ~gone | kept)
-        for axis in moved:
-            end.leave_own(axis)
-        end.settle()
-        return end
 
     def is_beaten(self, price: float) -> bool:
         """Tell whether a price is above that of the best plan so far, where only that is wanted."""
@@ -170,13 +144,16 @@ class LineSearch(SetSearch):
 
     def _key(self, price: float) -> Key:
         """Return what no plan at some price or above can beat."""
-        prices, per_way = self.options.transitions.person.prices, self.survey.per_way
-        low = price * (1 - NEARLY)
+        low, per_way = price * (1 - NEARLY), self.survey.per_way
         effort = max(math.ceil(low - WAY_SHARE), 0)
-        way = int((low - effort) / per_way) if per_way and low > effort else 0
+        return self.key(effort, int((low - effort) / per_way) if per_way and low > effort else 0)
+
+    def key(self, effort: int, way: int) -> Key:
+        """Return what no plan of some effort and way can beat; the effort tells the number of actions."""
+        prices = self.options.transitions.person.prices
         by_cost = prices.per_cost > 1
         length = effort % prices.per_cost if by_cost else effort // prices.per_action
-        return Key(effort=effort, length=length, way=way, sequence=())
+        return Key(effort, length, way, ())
 
     def _needed(self, end: End | None, known: Gains | None) -> Gains:
         """Return what the features that may be set must add to each margin."""
@@ -220,7 +197,7 @@ class LineSearch(SetSearch):
         """Return what the features add that nobody changes."""
         space = self.options.space
         still = [
-            self.relaxation.stays(axis)
+            self.survey.course(axis, STAY).gains
             for axis in space.judged_axes
             if axis not in self.options.by_axis and axis not in space.governed_axes
         ]
@@ -252,7 +229,7 @@ class LineSearch(SetSearch):
                 told.append(survey.gain(axis, self.options.transitions.person.places[axis]))
         return tuple(map(max, zip(*told, strict=True)))
 
-    def foretold(self, box: Box, limits: Limits) -> Gains | None:
+    def foretold(self, box: Opens, limits: Limits) -> Gains | None:
         """Return the most that governed features come to add once all that rules see is settled; None if rules forbid it."""
         space = self.options.space
         chosen = [box[axis][0].number for axis in self.ruled if box[axis][0].number != STAY]
@@ -267,9 +244,9 @@ class LineSearch(SetSearch):
     def chosen(self, at: Steps) -> tuple[int, ...]:
         """Return the options that take features to some steps, by number."""
         found = []
-        for number, step in at.values():
+        for axis, (number, step) in at.items():
             if number != STAY:
-                places = self.survey.course(number).places
+                places = self.survey.course(axis, number).places
                 found.append(self.options.at(number, places[step]) if places[1:] else number)
         return tuple(sorted(found))
 
@@ -301,27 +278,46 @@ def _sizes(_: Space) -> dict[int, float]:
     return {}
 
 
-def taken_mask(box: Box) -> int:
+def taken_mask(box: Opens) -> int:
     """Return the options that every choice of a box takes."""
     settled = (open_[0].number for open_ in box.values() if len(open_) == 1)
     return mask_of(number for number in settled if number != STAY)
 
 
-def _synced(box: Box, end: End) -> Box | None:
+def _ended(past: End, box: Opens, left: Opens) -> End:
+    """Return what a part of a box may end with, in which no more is left to some features."""
+    gone = 0
+    chosen: list[int] = []
+    moved: list[int] = []
+    for axis, open_ in left.items():
+        kept, known = ({each.number for each in some} for some in (open_, box[axis]))
+        if kept == known:
+            continue
+        gone |= mask_of(number for number in known - kept if number != STAY)
+        if STAY in known - kept:
+            moved.append(axis)
+        if len(kept) == 1 and STAY not in kept:
+            chosen += kept
+    if not (chosen or gone or moved):
+        return past
+    end = past.narrowed(tuple(chosen), past.left & ~gone | mask_of(chosen))
+    for axis in moved:
+        end.leave_own(axis)
+    end.settle()
+    return end
+
+
+def _synced(box: Opens, end: End) -> Opens | None:
     """Return a box without what can no longer be ended with; None where a feature has nothing left."""
     left = end.left | sum(end.taken.values())
-    found: Box = {}
+    found: Opens = {}
     for axis, open_ in box.items():
         stays = axis not in end.moved
-        kept = open_
-        if not all(stays if each.number == STAY else left >> each.number & 1 for each in open_):
-            kept = tuple(
-                each
-                for each in open_
-                if (stays if each.number == STAY else left >> each.number & 1)
-            )
-            if not kept:
-                return None
+        kept = tuple(
+            [each for each in open_ if (stays if each.number == STAY else left >> each.number & 1)]
+        )
+        if not kept:
+            return None
         found[axis] = kept
     return found
 

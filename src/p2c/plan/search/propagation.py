@@ -210,12 +210,8 @@ class End:
 
     def within(self, regions: list[int]) -> None:
         """Leave governed features only some regions."""
-        reach = self.propagation.reach
-        for position, axis, _ in reach.governed:
-            kept = self.regions[position] & regions[position]
-            if kept != self.regions[position]:
-                some, every = reach.bodies(reach.causal_moves[position], kept)
-                self._keep(position, axis, Rest(kept, some, every, 0))
+        for position, kept in enumerate(map(and_, self.regions, regions)):
+            self._leave_regions(position, kept)
 
     def split(self) -> Iterator[End]:
         """Yield the cases of the feature that has the fewest, but more than one: each value that it may end with."""
@@ -234,12 +230,10 @@ class End:
             yield from self._rested(axis) if governed else self._acted(axis)
 
     def _rested(self, axis: int) -> Iterator[End]:
-        reach = self.propagation.reach
-        position, moves = reach.position[axis], reach.moves_of[axis]
+        position = self.propagation.reach.position[axis]
         for bit in bits(self.regions[position]):
             end = self.narrowed((), self.left)
-            some, every = reach.bodies(moves, bit)
-            end._keep(position, axis, Rest(bit, some, every, 0))
+            end._leave_regions(position, bit)
             yield end
 
     def _acted(self, axis: int) -> Iterator[End]:
@@ -311,9 +305,7 @@ class End:
         before: tuple[int, int, list[int]] | None = None
         silenced: tuple[int, list[int]] | None = None
         while True:
-            may, must = settle(
-                propagation.space, reduce(and_, self.may_of), reduce(and_, self.must_of)
-            )
+            may, must = settle(propagation.space, self.may_of, self.must_of)
             if not may & goal or must & propagation.forbidden:
                 raise DeadEnd
             now = may & causes, must & causes, self.regions[:]
@@ -342,6 +334,13 @@ class End:
                 self._keep(position, axis, rest)
         return silent
 
+    def _leave_regions(self, position: int, kept: int) -> None:
+        """Leave a governed feature no more than some of its regions."""
+        if kept != self.regions[position]:
+            moves = self.propagation.reach.causal_moves[position]
+            some, every = self.propagation.reach.bodies(moves, kept)
+            self._keep(position, moves.index, Rest(kept, some, every, 0))
+
     def _keep(self, position: int, axis: int, rest: Rest) -> None:
         if not rest.regions:
             raise DeadEnd
@@ -368,13 +367,10 @@ class End:
             self._drop(rule, axis)
             return
         position = reach.position[axis]
-        regions = self.regions[position]
-        kept = regions & ~moves.passing(rule)
+        kept = self.regions[position] & ~moves.passing(rule)
         if kept & ~moves.grid and reach.own[axis] >> rule & 1:
             kept &= moves.grid
-        if kept != regions:
-            some, every = reach.bodies(moves, kept)
-            self._keep(position, axis, Rest(kept, some, every, 0))
+        self._leave_regions(position, kept)
 
     def _drop(self, rule: int, axis: int) -> None:
         reach = self.propagation.reach

@@ -45,31 +45,10 @@ class Prospect:
     """What was found out about resting elsewhere."""
 
 
-def settle(space: Space, may: int, must: int) -> tuple[int, int]:
-    """Return which rules may and which must fire once calls of decisions count, from what their tests allow."""
-    may_hold = must_hold = 0
+def settle(space: Space, may_of: Sequence[int], must_of: Sequence[int]) -> tuple[int, int]:
+    """Return which rules may and which must fire, by what each feature may and must let fire."""
     # What a model decides is seen in a state only.
-    must &= ~space.judged
-    for position, (rules, calling) in enumerate(space.settling):
-        if calling:
-            may, must = _call(calling, may, must, may_hold, must_hold)
-        if may & rules:
-            may_hold |= 1 << position
-            if must & rules:
-                must_hold |= 1 << position
-    return _call(space.calling_others, may, must, may_hold, must_hold)
-
-
-def _call(
-    calling: tuple[tuple[int, int, int], ...], may: int, must: int, may_hold: int, must_hold: int
-) -> tuple[int, int]:
-    for bit, needs, bars in calling:
-        if may & bit and (may_hold & needs != needs or must_hold & bars):
-            may &= ~bit
-            must &= ~bit
-        elif must & bit and (must_hold & needs != needs or may_hold & bars):
-            must &= ~bit
-    return may, must
+    return space.settle(reduce(and_, may_of), reduce(and_, must_of) & ~space.judged)
 
 
 @dataclass(frozen=True)
@@ -300,7 +279,7 @@ class RelaxedReach:
         space = self.transitions.person.space
         changed = True
         while changed:
-            may, must = settle(space, reduce(and_, may_of), reduce(and_, must_of))
+            may, must = settle(space, may_of, must_of)
             changed = False
             for position, axis, rules in self.governed:
                 key = position, regions[position], may & rules, must & rules

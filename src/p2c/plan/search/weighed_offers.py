@@ -1,23 +1,23 @@
 """What is offered to a person where a model weighs numbers and decides alone: for each feature places by price and gain.
 
-Places that follow each other at the same price and gain are a run. The best deals on a feature are the corners of the upper hull
-of price and gain over what is open of its runs.
+Places that follow each other at the same price and gain are a run. What is open of the runs of a feature has a hull (`relaxation`).
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.person import grid_measures
-from p2c.plan.search.courses import STAY, sides_of
+from p2c.plan.search.courses import sides_of
+from p2c.plan.search.relaxation import STAY, STAYING, Stretch, hull_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p2c.plan.compiled.space import Space
     from p2c.plan.search.line_search import LineSearch
+    from p2c.plan.search.relaxation import Deal, Hull, Open
 
 KEPT = 100_000
 """For how many places of features it is remembered what is offered to who starts there."""
@@ -58,24 +58,12 @@ class Run(NamedTuple):
         return self.gain + self.best * self.more
 
 
-Stretch = tuple[int, int, int]
-"""A run by number, and its steps that are open, from near to far."""
-Corner = tuple[int, float, int, int]
-"""A deal: its price, its gain, the run and the step."""
-Edge = tuple[float, int, int, float, int]
-"""From a corner of a feature to the next: the rate, the feature, the corner, the gain and the price."""
+class Offer(NamedTuple):
+    """The runs of a feature that may help, what is open of them at first, and its hull."""
 
-
-class Part(NamedTuple):
-    """What is open to one feature, and its best deals."""
-
-    stretches: tuple[Stretch, ...]
-    corners: list[Corner]
-    edges: list[Edge]
-
-
-Offer = tuple[tuple[Run, ...], Part]
-"""The runs of a feature that may help, and what is open of them at first."""
+    runs: tuple[Run, ...]
+    open: Open
+    hull: Hull
 
 
 def offer_of(search: LineSearch, axis: int) -> Offer | None:
@@ -98,7 +86,7 @@ def _offers(_: Space) -> dict[tuple[int, int], Offer | None]:
 def _find_offer(search: LineSearch, axis: int) -> Offer | None:
     space = search.options.space
     if axis not in space.judged_places:
-        return (), Part((), [], [])
+        return Offer((), (), hull_of(axis, []))
     if axis in space.lined_axes:
         line = search.options.transitions.person.lines[axis]
         if line.listed or not search.survey.judge.is_straight(space.axes[axis].feature.name):
@@ -106,20 +94,21 @@ def _find_offer(search: LineSearch, axis: int) -> Offer | None:
     runs = tuple((_lined_runs if axis in space.lined_axes else _listed_runs)(search, axis))
     if not all(run.is_even for run in runs):
         return None
-    return runs, part_of(axis, runs, tuple(_open(runs)))
+    open_ = tuple(_open(runs))
+    return Offer(runs, open_, run_hull(axis, runs, open_))
 
 
 def _open(runs: tuple[Run, ...]) -> Iterator[Stretch]:
     """Yield what is open at first: of places that cost the same those for which none stands in that is no dearer and adds no less."""
-    yield STAY, 0, 0
+    yield STAYING
     best = -math.inf
     for number in sorted(range(len(runs)), key=lambda each: (runs[each].price, -runs[each].most)):
         run = runs[number]
         if not run.is_flat:
-            yield number, 0, len(run.places) - 1
+            yield Stretch(number, 0, len(run.places) - 1)
         elif run.most > best:
             best = run.most
-            yield number, run.best, run.best
+            yield Stretch(number, run.best, run.best)
 
 
 def _listed_runs(search: LineSearch, axis: int) -> Iterator[Run]:
@@ -164,32 +153,16 @@ def per_effort(space: Space) -> int:
     return most
 
 
-def part_of(axis: int, runs: Sequence[Run], stretches: tuple[Stretch, ...]) -> Part:
-    """Return what is open to a feature with the corners of its hull and the edges between them."""
-    deals: list[tuple[int, float, int, int]] = []
-    for number, near, far in stretches:
+def run_hull(axis: int, runs: Sequence[Run], open_: Open) -> Hull:
+    """Return the best deals among what is open of the runs of a feature."""
+    deals: list[Deal] = []
+    for stretch in open_:
+        number, near, far = stretch
         if number == STAY:
-            deals.append((0, 0.0, STAY, 0))
+            deals.append((0, 0.0, stretch, 0))
             continue
         _, price, per_step, gain, more, _ = runs[number]
-        deals.append((price + near * per_step, -(gain + near * more), number, near))
+        deals.append((price + near * per_step, -(gain + near * more), stretch, near))
         if far > near:
-            deals.append((price + far * per_step, -(gain + far * more), number, far))
-    deals.sort()
-    kept: list[Corner] = []
-    for price, loss, number, step in deals:
-        if kept and -loss <= kept[-1][1]:
-            continue
-        while len(kept) > 1 and _is_inside(kept[-2], kept[-1], price, -loss):
-            kept.pop()
-        kept.append((price, -loss, number, step))
-    edges = [
-        ((b[0] - a[0]) / (b[1] - a[1]), axis, place, b[1] - a[1], b[0] - a[0])
-        for place, (a, b) in enumerate(pairwise(kept))
-    ]
-    return Part(stretches, kept, edges)
-
-
-def _is_inside(one: Corner, middle: Corner, price: int, gain: float) -> bool:
-    """Tell whether a corner is no better a deal than what lies between its neighbours."""
-    return (middle[1] - one[1]) * (price - one[0]) <= (gain - one[1]) * (middle[0] - one[0])
+            deals.append((price + far * per_step, -(gain + far * more), stretch, far))
+    return hull_of(axis, deals)

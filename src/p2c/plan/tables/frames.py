@@ -17,10 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from p2c.errors import Fault, P2CError, RowError, one_line, suggestion
-from p2c.plan.compiled.axis import OFF
 from p2c.plan.tables.cells import value_type
-from p2c.plan.tables.encode import ASTRAY, Coded, encode
-from p2c.plan.tables.table import combined, count_codes, grouped, neighbours, plan_rows, regions_of
+from p2c.plan.tables.encode import ASTRAY, Coded
+from p2c.plan.tables.table import by_regions, neighbours, places_of, plan_rows, state_at
 from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Feature
     from p2c.domain.row import State
     from p2c.plan.compiled.space import Space
-    from p2c.plan.tables.encode import Column, Whole
+    from p2c.plan.tables.encode import Column
     from p2c.plan.tables.table import Solver
 
     ReadRow = Callable[[Mapping[str, Any]], State]
@@ -203,22 +202,15 @@ def decide_rows(
 ) -> Column:
     """Return for each row whether the goal holds; a row that does not fit is refused by its number, counted from `first`."""
     size = len(next(iter(columns.values())))
-    axes = space.axes
-    places = {index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(axes)}
+    places = places_of(space, columns)
     near = neighbours(space, columns, places)
     # What a model says hangs on more than the cells that rules cut.
     alone = np.full(size, space.theory.model is not None)
     alone |= np.minimum.reduce(list(near.values())) <= ASTRAY
     holds = np.zeros(size, dtype=bool)
-    for rows in _classes(space, near, np.flatnonzero(~alone)):
-        at = {index: int(near[index][rows[0]]) for index in near}
-        state = {
-            axes[index].feature.name: None
-            if place == OFF
-            else axes[index].feature.domain.value(place)
-            for index, place in at.items()
-        }
-        holds[rows] = goal_holds(space.theory, state)
+    read = [space.index[name] for name in space.theory.reads(space.theory.goal)]
+    for rows in by_regions(space, near, read, np.flatnonzero(~alone)):
+        holds[rows] = goal_holds(space.theory, state_at(space, near, int(rows[0])))
     for row in np.flatnonzero(alone):
         own = {name: column[row] for name, column in columns.items()}
         try:
@@ -228,15 +220,3 @@ def decide_rows(
             faults = [Fault(f"{place}, {each.place}", each.message) for each in error.faults]
             raise RowError(faults) from None
     return holds
-
-
-def _classes(space: Space, near: Mapping[int, Whole], rows: Whole) -> list[Whole]:
-    """Return the rows whose values lie in the same regions together."""
-    if not len(rows):
-        return []
-    read = [space.index[name] for name in space.theory.reads(space.theory.goal)]
-    codes = [
-        (regions_of(space.axes[index], near[index][rows]) + 1, count_codes(space.axes[index]))
-        for index in read
-    ]
-    return list(grouped(combined(codes, rows), rows))

@@ -28,7 +28,7 @@ from p2c.plan.tables.class_routes import Route, best_route, class_routes
 from p2c.plan.tables.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Value
     from p2c.domain.row import State
@@ -97,9 +97,7 @@ def plan_rows(
 ) -> Batch:
     """Return the answers for a table given as arrays by feature name; `tell` is called as their number grows."""
     size = len(next(iter(columns.values())))
-    places = {
-        index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
-    }
+    places = places_of(space, columns)
     by_class = space.is_small and solver.by_class
     near = neighbours(space, columns, places) if by_class else places
     rests = ("exceptions", "unknown", "message")
@@ -128,6 +126,13 @@ def _lowest(places: dict[int, Whole]) -> Whole:
     """Return the lowest place of each row, which tells whether a value has none."""
     found: Whole = np.minimum.reduce(list(places.values()))
     return found
+
+
+def places_of(space: Space, columns: Mapping[str, Column | Coded]) -> dict[int, Whole]:
+    """Return a table's values as places, by feature."""
+    return {
+        index: encode(axis, columns[axis.feature.name]) for index, axis in enumerate(space.axes)
+    }
 
 
 def _note_unknown(batch: Batch, rows: Whole) -> None:
@@ -168,19 +173,7 @@ def _neighbour(axis: Axis, value: Value) -> int:
 
 def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | None, Whole]]:
     """Yield the classes that rows fall into."""
-    if not len(rows):
-        return
-    code = combined(
-        [
-            (
-                regions_of(space.axes[index], batch.near[index][rows]) + 1,
-                count_codes(space.axes[index]),
-            )
-            for index in class_routes(space).telling
-        ],
-        rows,
-    )
-    for group in grouped(code, rows):
+    for group in by_regions(space, batch.near, class_routes(space).telling, rows):
         entry = class_routes(space).entry(_person(batch, int(group[0])))
         anchors = () if entry is None else entry.anchors
         if not anchors:
@@ -194,6 +187,16 @@ def _classes(space: Space, batch: Batch, rows: Whole) -> Iterator[tuple[Entry | 
             parts = [_ranked(batch.places[index][rest]) for index in anchors]
             for part in grouped(combined(parts, rest), rest):
                 yield class_routes(space).entry(_person(batch, int(part[0]))), part
+
+
+def by_regions(
+    space: Space, near: Mapping[int, Whole], telling: Iterable[int], rows: Whole
+) -> Iterator[Whole]:
+    """Yield the rows whose values of some features lie in the same regions together."""
+    if len(rows):
+        axes = [(space.axes[index], near[index][rows]) for index in telling]
+        parts = [(_regions_of(axis, places) + 1, _count_codes(axis)) for axis, places in axes]
+        yield from grouped(combined(parts, rows), rows)
 
 
 def combined(parts: Sequence[tuple[Whole, int]], rows: Whole) -> Whole:
@@ -211,7 +214,7 @@ def _ranked(code: Whole) -> tuple[Whole, int]:
     return ranks, len(found)
 
 
-def count_codes(axis: Axis) -> int:
+def _count_codes(axis: Axis) -> int:
     """Return how many codes a telling feature has: one for each region, and one for a missing value."""
     return 1 + (axis.size if axis.feature.moves_from is not None else len(axis.regions))
 
@@ -224,7 +227,7 @@ def grouped(code: Whole, rows: Whole) -> Iterator[Whole]:
     yield from np.split(rows[order], bounds)
 
 
-def regions_of(axis: Axis, places: Whole) -> Whole:
+def _regions_of(axis: Axis, places: Whole) -> Whole:
     """Return the region of each place; the place itself where moves tell all of them apart."""
     if axis.feature.moves_from is not None:
         return places
@@ -242,11 +245,16 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 def _person(batch: Batch, row: int) -> Person:
     """Return the person of a row, or a neighbour on the grid who has the same routes."""
+    return place_person(batch.space, state_at(batch.space, batch.near, row))
+
+
+def state_at(space: Space, near: Mapping[int, Whole], row: int) -> State:
+    """Return the values at the places of a row."""
     state: State = {}
-    for index, axis in enumerate(batch.space.axes):
-        place = int(batch.near[index][row])
+    for index, axis in enumerate(space.axes):
+        place = int(near[index][row])
         state[axis.feature.name] = None if place == OFF else axis.feature.domain.value(place)
-    return place_person(batch.space, state)
+    return state
 
 
 def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
