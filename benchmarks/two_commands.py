@@ -82,7 +82,7 @@ def xgboost_file(folder: Path) -> Desk:
     model = XGBClassifier(n_estimators=60, max_depth=3, enable_categorical=True, random_state=0)
     model.fit(_categorical(data.frame), data.label == data.desired)
     model.save_model(folder / "model.ubj")
-    return _desk(data, folder, "model.ubj", desired=None)
+    return _desk(data, folder, "model.ubj", named=False)
 
 
 def lightgbm_file(folder: Path) -> Desk:
@@ -93,7 +93,7 @@ def lightgbm_file(folder: Path) -> Desk:
     model = LGBMClassifier(n_estimators=60, num_leaves=8, random_state=0, verbose=-1)
     model.fit(_categorical(data.frame), data.label == data.desired)
     model.booster_.save_model(str(folder / "model.txt"))
-    return _desk(data, folder, "model.txt", desired=None)
+    return _desk(data, folder, "model.txt", named=False)
 
 
 def catboost_file(folder: Path) -> Desk:
@@ -111,7 +111,7 @@ def catboost_file(folder: Path) -> Desk:
     model.fit(frame, data.label, cat_features=texts)
     model.save_model(str(folder / "model.cbm"))
     frame.assign(label=data.label).to_csv(folder / "table.csv", index=False)
-    return Desk(folder / "model.cbm", folder / "table.csv", _options(data, data.desired))
+    return Desk(folder / "model.cbm", folder / "table.csv", _options(data, named=True))
 
 
 def onnx_pipeline(folder: Path) -> Desk:
@@ -162,7 +162,7 @@ def scorecard(folder: Path) -> Desk:
             ends = _ends(value) if name in ranges else (value, "")
             lines.append(f"{name},{ends[0]},{ends[1]},{points[f'{name}_{value}']:.0f}")
     (folder / "model.csv").write_text("\n".join(lines) + "\n")
-    return _desk(data, folder, "model.csv", desired=None)
+    return _desk(data, folder, "model.csv", named=False)
 
 
 def _ends(part: pd.Interval) -> tuple[str, str]:
@@ -179,27 +179,21 @@ def _categorical(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(_texts(frame), "category"))
 
 
-def _desk(data: Data, folder: Path, model: str, *, desired: str | None = "") -> Desk:
-    """Write the table beside a model; `desired` is None for a model whose classes are 0 and 1."""
+def _desk(data: Data, folder: Path, model: str, *, named: bool = True) -> Desk:
+    """Write the table beside a model, whose classes are those of the data or, not `named`, 0 and 1."""
     data.frame.assign(label=data.label).to_csv(folder / "table.csv", index=False)
-    return Desk(
-        folder / model,
-        folder / "table.csv",
-        _options(data, None if desired is None else data.desired),
-    )
+    return Desk(folder / model, folder / "table.csv", _options(data, named=named))
 
 
-def _options(data: Data, desired: str | None) -> tuple[str, ...]:
+def _options(data: Data, *, named: bool) -> tuple[str, ...]:
     """Return what only a person knows: the column of outcomes, the wanted one, and who may change what."""
-    told = ("--target", "label")
-    if desired is not None:
-        told = (*told, "--desired", desired)
-    named = [
-        (f"--{action}", name)
-        for name, action in data.actions.items()
-        if name in data.frame and action in ("fixed", "up", "down")
-    ]
-    return (*told, *(word for pair in named for word in pair))
+    told = ["--target", "label"]
+    if named:
+        told += ["--desired", data.desired]
+    for name, action in data.actions.items():
+        if name in data.frame and action in ("fixed", "up", "down"):
+            told += [f"--{action}", name]
+    return tuple(told)
 
 
 KINDS: dict[str, Callable[[Path], Desk]] = {
