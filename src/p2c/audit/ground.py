@@ -201,7 +201,7 @@ class Ground:
     ) -> tuple[int, ...] | None:
         """Return the model's cells that whoever starts in some parts may end in; None where it was not read for some."""
         found = []
-        for index in self.space.judged_axes if axes is None else axes:
+        for index in self.space.model_axes if axes is None else axes:
             cells = [self._cells_of(index, part) for part in parts[index]]
             if None in cells:
                 return None

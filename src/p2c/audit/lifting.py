@@ -219,7 +219,7 @@ class Trials:
         ground = self.ground.lifted(self.space(lifted))
         rows = self.rows[persons]
         boxes: list[list[int | None]] = []
-        for index in ground.space.judged_axes:
+        for index in ground.space.model_axes:
             column = self.people.columns[index]
             told = [ground.boxes({index: [ground.part(index, v)]}, (index,)) for v in column.values]
             cells = [None if each is None else each[0] for each in told]

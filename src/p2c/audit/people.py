@@ -169,7 +169,7 @@ class People:
         space = self.space
         person = place_person(space, self.state(row))
         fired = space.truth(Transitions(person).base(person.places)).fired
-        decisions = sum(rules for rules, _ in space.settling) & ~space.judged
+        decisions = sum(rules for rules, _ in space.settling) & ~space.model_bit
         return tuple(space.texts[each] for each in numbers(fired & (space.denied or decisions)))
 
 

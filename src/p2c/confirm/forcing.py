@@ -243,7 +243,7 @@ class _ByCells:
     def _values(self) -> list[dict[int, Value]]:
         """Return for each feature that the model reads a value of each cell, the person's own first."""
         found = []
-        for index, cell in zip(self.space.judged_axes, self.own, strict=True):
+        for index, cell in zip(self.space.model_axes, self.own, strict=True):
             axis = self.space.axes[index]
             name, value = axis.feature.name, axis.feature.domain.value
             own = {cell: self.state[name]}
@@ -312,7 +312,7 @@ class _BySums:
     def _values(self) -> dict[str, tuple[Value, ...]]:
         """Return for each feature that the model reads the person's own value and the ends of each cell."""
         found = {}
-        for index in self.space.judged_axes:
+        for index in self.space.model_axes:
             axis = self.space.axes[index]
             name, value = axis.feature.name, axis.feature.domain.value
             ends = [value(place) for cell in axis.cells for place in {cell[0], cell[-1]}]

@@ -1,4 +1,4 @@
-"""Paths built by hand, one direct action at a time, on the reference meaning of the rules (contract §2).
+"""Paths built by hand, one direct action at a time, on the reference meaning of the rules.
 
 The planner searches for a goal that rules describe. Where only a model knows the goal, somebody else chooses the
 actions; this module makes them happen, with the effects that follow, and refuses those that may not be.

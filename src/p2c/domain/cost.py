@@ -1,4 +1,4 @@
-"""What direct actions cost (contract §2, Cost): the root of the sum, over features, of weight · length ** power.
+"""What direct actions cost: the root of the sum, over features, of weight · length ** power.
 
 A norm says what a length is, a distance or just a change, the power, and whether the largest feature counts instead of
 the sum. A new one of that form is a line of `Norm`.

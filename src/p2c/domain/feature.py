@@ -65,7 +65,7 @@ class RestrictionKind(Enum):
 
 
 class Law(Enum):
-    """What the causal rules of a feature say of values that no fired rule names (contract §2, Allowed).
+    """What the causal rules of a feature say of values that no fired rule names (`docs/meaning.md`, "Consistent states").
 
     A value in the head of a fired rule is always allowed. Any other is allowed where what the law asks for is the case:
     that no rule fires, that the value is unheaded, or both.
@@ -188,7 +188,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Feature:
-    """One thing known of a person (contract §1, feature keys)."""
+    """One thing known of a person, with the keys that a problem gives it."""
 
     name: str
     kind: Kind
@@ -318,7 +318,7 @@ def in_language(feature: Feature, language: str) -> Feature:
 
 
 def distance(feature: Feature, start: Value, end: Value) -> Fraction:
-    """Return how far a change of value is (contract §2, Cost): 1 from a missing value."""
+    """Return how far a change of value is: 1 from a missing value."""
     if start == end:
         return Fraction(0)
     if start is None or end is None or feature.kind is Kind.CATEGORY:

@@ -1,4 +1,4 @@
-"""Why a model says what it says: its own reasons where it was read, those of the rules in its place where not (contract §5)."""
+"""Why a model says what it says: its own reasons where it was read, those of the rules in its place where not."""
 
 from __future__ import annotations
 

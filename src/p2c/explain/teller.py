@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MOST_REASONS = 20
 SAME = 1e-9
-"""How near, relatively, two costs are that count as the same (contract §2)."""
+"""How near, relatively, two costs are whose steps are called equally hard; plans themselves are compared exactly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def problem_schema() -> Schema:
 
 
 def plan_schema(features: tuple[Feature, ...]) -> Schema:
-    """Return the schema of a plan for a problem with these features (contract §3)."""
+    """Return the schema of a plan for a problem with these features."""
     names: Schema = {"enum": [each.name for each in features]}
     parts = {"feature": names, "state": {"$ref": "#/$defs/state"}}
     schema: Schema = _closed(PlanRecord.model_json_schema(), parts)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p2c.plan.search.best_first import Arrival, Move
 
 
-class ToldMove(NamedTuple):
+class NamedMove(NamedTuple):
     """A move with what is told of it to everybody who makes it."""
 
     move: Move
@@ -72,25 +72,29 @@ def rule_texts(space: Space, bits: int) -> tuple[str, ...]:
 def found(transitions: Transitions, question: Question, arrival: Arrival) -> Found:
     """Return the plan that a path of the search describes."""
     person = transitions.person
-    return tell(person, question, told_steps(transitions, arrival.moves), effort=arrival.effort)
+    return plan_of_steps(
+        person, question, named_steps(transitions, arrival.moves), effort=arrival.effort
+    )
 
 
-def told_steps(transitions: Transitions, moves: Sequence[Move]) -> tuple[tuple[ToldMove, ...], ...]:
+def named_steps(
+    transitions: Transitions, moves: Sequence[Move]
+) -> tuple[tuple[NamedMove, ...], ...]:
     """Return the moves of a path, cut into steps after those that end one."""
-    told = [_told(transitions.person.space, move) for move in moves]
+    named = [_named(transitions.person.space, move) for move in moves]
     breaks = step_ends(transitions, moves)
     assert breaks[-1] == len(moves), "a path ends in a consistent state"
-    return tuple(tuple(told[begin:end]) for begin, end in pairwise((0, *breaks)))
+    return tuple(tuple(named[begin:end]) for begin, end in pairwise((0, *breaks)))
 
 
-def _told(space: Space, move: Move) -> ToldMove:
+def _named(space: Space, move: Move) -> NamedMove:
     feature = space.axes[move.axis].feature
     end = feature.domain.value(move.end)
-    return ToldMove(move, feature.name, end, rule_texts(space, move.fired))
+    return NamedMove(move, feature.name, end, rule_texts(space, move.fired))
 
 
-def tell(
-    person: Person, question: Question, path: Iterable[Iterable[ToldMove]], *, effort: int
+def plan_of_steps(
+    person: Person, question: Question, path: Iterable[Iterable[NamedMove]], *, effort: int
 ) -> Found:
     """Return the plan that the steps of a path make for a person."""
     state = dict(question.initial)
@@ -98,22 +102,22 @@ def tell(
     direct = 0
     for moves in path:
         actions = []
-        for told in moves:
-            actions.append(_action(person, told))
-            state[told.feature] = told.end
-            direct += told.move.direct
+        for named in moves:
+            actions.append(_action(person, named))
+            state[named.feature] = named.end
+            direct += named.move.direct
         steps.append(Step(tuple(actions), dict(state)))
     return Found(question, person.cost(effort, actions=direct), tuple(steps))
 
 
-def _action(person: Person, told: ToldMove) -> Action:
-    index, start, end, direct, _, assumed, _ = told.move
+def _action(person: Person, named: NamedMove) -> Action:
+    index, start, end, direct, _, assumed, _ = named.move
     place = person.places[index] if start == OFF else start
     before = person.value(index, place)
     if direct:
         cost = person.action_cost(index, place, end)
-        return DirectAction(told.feature, before, told.end, cost)
-    return CausalAction(told.feature, before, told.end, told.because, assumed)
+        return DirectAction(named.feature, before, named.end, cost)
+    return CausalAction(named.feature, before, named.end, named.because, assumed)
 
 
 def refuse_if_strict(transitions: Transitions) -> None:

@@ -1,4 +1,4 @@
-"""What a planner answers: found, already there, proved impossible, or gave up (contract §3).
+"""What a planner answers: found, already there, proved impossible, or gave up.
 
 Each answer is its own type and holds only what it needs; all share what `p2c.Plan` has (`plan/rendered.py`).
 """
@@ -97,7 +97,7 @@ class Testimony:
     """Whether the problem's goal is that the model accepts; if not, `accepted` says whether it is met with its answer."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as the contract's JSON (§5), and that the model refused the end, where it did."""
+        """Return it as the contract's JSON, and that the model refused the end, where it did."""
         return {
             "verified": self.accepted is True,
             "proved": self.proved,

@@ -1,4 +1,4 @@
-"""A plan as the contract's JSON (§3): the one description of it, from which it is read and JSON schema and OpenAPI are written.
+"""A plan as the contract's JSON (`docs/meaning.md`, "The plan as JSON"): the one description of it, from which it is read and JSON schema and OpenAPI are written.
 
 Reading asks for the shape only: that a key is there and holds a number, a list or a value of some kind. What has another
 shape is refused in one line. Whether the plan is a good one is the validator's question; the written schemas already

@@ -1,4 +1,4 @@
-"""The question and the answer: a person's state in, a plan out (contract §2 and §3)."""
+"""The question and the answer: a person's state in, a plan out (`docs/meaning.md`, "Cost and the answer")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from p2c.domain.spec import Minimize
-from p2c.plan.answer import ask, found, question_of, refuse_if_strict, tell
+from p2c.plan.answer import ask, found, plan_of_steps, question_of, refuse_if_strict
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import Already, GaveUp, Infeasible
@@ -33,18 +33,22 @@ def find_plan(
     *,
     devices: Devices = ALL,
 ) -> Plan:
-    """Return the path of least cost from a state to the goal, or what was proved instead."""
+    """Return the path of least cost from a state to the goal, or what was proved instead.
+
+    Where the problem is small and no limit of nodes is set, it is taken from the routes of everyone whom the rules see alike,
+    which are found once (`tables/class_routes.py`); else it is searched for.
+    """
     person = place_person(space, state)
     limits = limits or Limits()
     by_class = space.is_small and Device.CLASS_ROUTES in devices
     if by_class and limits.nodes is None and limits.left != 0.0:
         entry = class_routes(space).entry(person, QUICK if space.selects else LABELS)
         if entry is not None and entry.routes is not None:
-            return _by_class(person, entry)
+            return _plan_from_routes(person, entry)
     return search_plan(Transitions(person), limits, devices)
 
 
-def _by_class(person: Person, entry: Entry) -> Plan:
+def _plan_from_routes(person: Person, entry: Entry) -> Plan:
     refuse_if_strict(entry.transitions)
     question = question_of(person, entry.exceptions)
     if entry.already:
@@ -52,7 +56,7 @@ def _by_class(person: Person, entry: Entry) -> Plan:
     if not entry.routes:
         return Infeasible(question)
     effort, route = best_route(person, entry.routes)
-    return tell(person, question, route.steps, effort=effort)
+    return plan_of_steps(person, question, route.steps, effort=effort)
 
 
 def search_plan(transitions: Transitions, limits: Limits, devices: Devices = ALL) -> Plan:

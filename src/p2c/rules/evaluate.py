@@ -1,6 +1,6 @@
 """What rules say of a state, with no solver: the reference meaning of bodies, decisions and goals.
 
-A missing value makes every comparison with it false, so its negation holds (contract §1).
+A missing value makes every comparison with it false, so its negation holds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a state means: which causal rules fire, which values they allow, what then happens by itself (contract §2).
+"""What a state means: which causal rules fire, which values they allow, what then happens by itself.
 
 Each function is one definition. They are written to be read and to be trusted, not to be fast: the validator stands on
 them, and every planner is measured against them.

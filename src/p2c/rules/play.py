@@ -1,4 +1,4 @@
-"""Plays actions on the reference meaning: what a person may do in a state, and what then happens by itself (contract §2).
+"""Plays actions on the reference meaning: what a person may do in a state, and what then happens by itself.
 
 Which actions are played, somebody else chooses: a plan that is rehearsed without one of them, or a search that asks a
 model about every end. The validator plays plans with code of its own (`plan/check/replay.py`).

@@ -92,7 +92,7 @@ class Formulas:
         return named
 
     def consistency(self) -> tuple[Part, ...]:
-        """Return what holds in just the states that obey every law and constraint (contract §2)."""
+        """Return what holds in just the states that obey every law and constraint."""
         laws = [self._law(name, clauses) for name, clauses in self.theory.causes]
         bodies = [self.add([self.parts(each.body)]) for each in self.theory.constraints]
         return (*laws, *(Holds(number, negated=True) for number in bodies))

@@ -60,7 +60,7 @@ ACCEPTED = Decision("accepted")
 
 
 class DecidingModel(Protocol):
-    """A model in the place of decision rules (contract §5): it cuts features into cells and decides by them.
+    """A model in the place of decision rules: it cuts features into cells and decides by them.
 
     Of a feature that is `lined` the number itself counts as well, within a cell.
     """
@@ -144,7 +144,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Theory:
-    """All that gives a state its meaning (contract §1 and §2)."""
+    """All that gives a state its meaning: features, rules, laws and how costs are counted."""
 
     name: str
     features: tuple[Feature, ...]

@@ -43,7 +43,7 @@ SPENT = "like(F,(V,W)) :- do(F,V,W,_)."
 SAME_END = "like(F,K) :- at(F,V,end), kind(F,V,K)."
 """Paths are alike that end alike: in the same values, or in the same cells."""
 SAME = Fraction(1, 10**9)
-"""Costs closer than this, relatively, are equal (contract §2)."""
+"""Costs closer than this, relatively, are equal (`docs/meaning.md`, "Cost and the answer")."""
 
 
 @dataclass(frozen=True)

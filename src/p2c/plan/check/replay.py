@@ -1,4 +1,4 @@
-"""Plays the steps of a plan from the initial state, action by action, and notes all that the contract forbids (§2).
+"""Plays the steps of a plan from the initial state, action by action, and notes all that the contract forbids.
 
 It asks `rules/meaning.py` what a state means and shares nothing with any planner. After a fault it goes on with the
 value that the action claims, where that is a value at all, so that one run finds every fault.

@@ -122,13 +122,13 @@ class Space:
         name = feature.name
         heads = [test for _, tests in self._head_tests.get(name, ()) for test in tests]
         tests = [test for _, tests in self._body_tests[name] for test in tests]
-        judge = self.theory.model
+        model = self.theory.model
         marks: tuple[int, ...] = ()
-        if judge is not None and feature.kind.is_number:
-            cuts = judge.cuts(feature) + judge.beyond(feature, self.theory.features)
+        if model is not None and feature.kind.is_number:
+            cuts = model.cuts(feature) + model.beyond(feature, self.theory.features)
             tests += [Test(name, Comparator.LE, upper) for upper in cuts]
-        elif judge is not None:
-            marks = judge.marks(feature)
+        elif model is not None:
+            marks = model.marks(feature)
         seen = tuple(dict.fromkeys(tests + heads))
         axis = Axis(feature, seen, tuple(dict.fromkeys(heads)), marks)
         firsts = [_at(axis, cell[0]) for cell in axis.cells]
@@ -317,7 +317,7 @@ class Space:
         return tuple(each for each in self._calling if not each[0] & decisions)
 
     @cached_property
-    def judged(self) -> int:
+    def model_bit(self) -> int:
         """Return the bit of what the model decides; 0 where there is none."""
         decides = self.theory.model is not None and ACCEPTED in self.bits_for
         return self._rules_for([ACCEPTED]) if decides else 0
@@ -325,46 +325,46 @@ class Space:
     @cached_property
     def wants_accepted(self) -> bool:
         """Tell whether the goal itself asks for the model's yes."""
-        return bool(self.judged) and ACCEPTED in _called(self.theory.goal, negated=False)
+        return bool(self.model_bit) and ACCEPTED in _called(self.theory.goal, negated=False)
 
     @cached_property
     def has_compiled_model(self) -> bool:
         """Tell whether a model decides about ends by cells, and tells the cheapest of them itself; it is compiled for that now."""
-        judge = self.theory.model
+        model = self.theory.model
         alone = self.wants_accepted and len(self.theory.goal) == 1 and self.selects
-        weighed = self.lined_axes or self.judged & self.noticing
-        return judge is not None and alone and not weighed and judge.is_compiled
+        weighed = self.lined_axes or self.model_bit & self.noticing
+        return model is not None and alone and not weighed and model.is_compiled
 
     @cached_property
-    def judged_axes(self) -> tuple[int, ...]:
+    def model_axes(self) -> tuple[int, ...]:
         """Return the features that the model reads, in the model's order."""
-        judge = self.theory.model
-        return () if judge is None else tuple(self.index[name] for name in judge.reads)
+        model = self.theory.model
+        return () if model is None else tuple(self.index[name] for name in model.reads)
 
     @cached_property
-    def judged_places(self) -> dict[int, int]:
+    def model_places(self) -> dict[int, int]:
         """Return the place of each feature that the model reads in the model's order."""
-        return {index: place for place, index in enumerate(self.judged_axes)}
+        return {index: place for place, index in enumerate(self.model_axes)}
 
     @cached_property
     def lined_axes(self) -> frozenset[int]:
         """Return the features of which two numbers in one region may differ, as the model weighs them."""
-        judge = self.theory.model
-        return frozenset() if judge is None else frozenset(self.index[name] for name in judge.lined)
+        model = self.theory.model
+        return frozenset() if model is None else frozenset(self.index[name] for name in model.lined)
 
     @cached_property
-    def _judged_cells(self) -> dict[tuple[int, int], int]:
+    def _model_cells(self) -> dict[tuple[int, int], int]:
         return {}
 
-    def judged_cell(self, index: int, place: int) -> int:
+    def model_cell(self, index: int, place: int) -> int:
         """Return the model's cell of a place on the grid."""
         region = self.axes[index].region(place)
-        known = self._judged_cells.get((index, region))
+        known = self._model_cells.get((index, region))
         if known is None:
-            feature, judge = self.axes[index].feature, self.theory.model
-            assert judge is not None
-            known = judge.cell(feature.name, feature.domain.value(place))
-            self._judged_cells[index, region] = known
+            feature, model = self.axes[index].feature, self.theory.model
+            assert model is not None
+            known = model.cell(feature.name, feature.domain.value(place))
+            self._model_cells[index, region] = known
         return known
 
     @cached_property
@@ -443,7 +443,7 @@ class Space:
 
     def _with_bodies(self, decisions: set[Decision]) -> int:
         """Return the rules of decisions; what a model decides has no body that could be kept from firing."""
-        return self._rules_for(decisions) & ~self.judged
+        return self._rules_for(decisions) & ~self.model_bit
 
     @cached_property
     def _kept(self) -> dict[Callable[[Space], Any], Any]:

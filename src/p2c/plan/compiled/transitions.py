@@ -1,7 +1,7 @@
-"""What can happen next to a person: direct actions, and effects that follow by themselves (contract §2).
+"""What can happen next to a person: direct actions, and effects that follow by themselves.
 
 The same definitions as in `rules/meaning.py`, on places and bit masks. Only targets that can matter are offered: of the
-places of a cell, the one that costs least and comes first; `Variety.POINTS` offers one for every cell of every feature,
+places of a region, the one that costs least and comes first; `Variety.POINTS` offers one for every region of every feature,
 as the nearest end states need. Of a number that a model weighs, every place may matter.
 """
 
@@ -109,31 +109,29 @@ class Transitions:
     def base(self, places: Places) -> int:
         """Return the rules whose tests on features all pass, and what the model decides."""
         base = self._passing(places)
-        judged = self.person.space.judged
-        return base if not judged or self._accepts(places) else base & ~judged
+        by_model = self.person.space.model_bit
+        return base if not by_model or self._accepts(places) else base & ~by_model
 
     def _accepts(self, places: Places) -> bool:
-        person, judge = self.person, self.person.space.theory.model
-        assert judge is not None
-        cells = tuple(
-            [self.judged_cell(index, places[index]) for index in person.space.judged_axes]
-        )
-        return judge.accepts_cells(cells, lambda: person.state(places))
+        person, model = self.person, self.person.space.theory.model
+        assert model is not None
+        cells = tuple([self.model_cell(index, places[index]) for index in person.space.model_axes])
+        return model.accepts_cells(cells, lambda: person.state(places))
 
-    def judged_cell(self, index: int, place: int) -> int:
+    def model_cell(self, index: int, place: int) -> int:
         """Return the model's cell of a place, be it the person's own that is not on the grid."""
         if place != OFF:
-            return self.person.space.judged_cell(index, place)
+            return self.person.space.model_cell(index, place)
         return self._own_cells[index]
 
     @cached_property
     def _own_cells(self) -> dict[int, int]:
-        space, judge = self.person.space, self.person.space.theory.model
-        assert judge is not None
+        space, model = self.person.space, self.person.space.theory.model
+        assert model is not None
         values = self.person.values
         return {
-            index: judge.cell(space.axes[index].feature.name, values[index])
-            for index in space.judged_axes
+            index: model.cell(space.axes[index].feature.name, values[index])
+            for index in space.model_axes
         }
 
     def body(self, index: int, place: int) -> int:
@@ -396,22 +394,22 @@ class Transitions:
         if not apart and start != OFF and self.variety is Variety.PLANS:
             yield from self._edges(index, start)
             return
-        for cell in axis.regions:
-            inside = not missing and (start if start != OFF else home) in cell
+        for region in axis.regions:
+            inside = not missing and (start if start != OFF else home) in region
             if inside and self.variety is Variety.PLANS and not (apart and start == own):
                 continue
-            if apart and own in cell and start != own:
+            if apart and own in region and start != own:
                 if missing or self.leads(index, start, own):
                     yield own, (own,)
                 if inside and self.variety is Variety.PLANS:
                     continue
             barred = {own, start} if apart else {start}
-            best = self._best(index, start, cell, barred, missing=missing)
+            best = self._best(index, start, region, barred, missing=missing)
             if best is not None:
-                yield best, cell
+                yield best, region
 
     def _singles(self, index: int, start: int, *, missing: bool) -> Iterable[int] | None:
-        """Return the places to go to, where each stands for itself alone; None where cells do."""
+        """Return the places to go to, where each stands for itself alone; None where regions do."""
         axis = self.person.space.axes[index]
         if axis.feature.moves_from is not None:
             return range(axis.size) if missing else sorted(self._moves(index, start))
@@ -420,40 +418,42 @@ class Transitions:
         return None
 
     def _edges(self, index: int, start: int) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield the cells that do not hold the start, with the near end of each, or its first place where all are as far."""
+        """Yield the regions that do not hold the start, with the near end of each, or its first place where all are as far."""
         axis, even = self.person.space.axes[index], self.person.prices.even[index]
         if not axis.ordered:
-            yield from ((cell[0], cell) for cell in axis.regions if start not in cell)
+            yield from ((region[0], region) for region in axis.regions if start not in region)
             return
         action = axis.feature.action
-        for cell in axis.regions:
-            first, last = cell[0], cell[-1]
+        for region in axis.regions:
+            first, last = region[0], region[-1]
             if first > start:
                 if action is not Action.DOWN:
-                    yield first, cell
+                    yield first, region
             elif last < start and action is not Action.UP:
-                yield (first if even else last), cell
+                yield (first if even else last), region
 
     def _best(
-        self, index: int, start: int, cell: Sequence[int], barred: set[int], *, missing: bool
+        self, index: int, start: int, region: Sequence[int], barred: set[int], *, missing: bool
     ) -> int | None:
-        """Return the place of a cell that costs least and comes first, or None if none is permitted."""
+        """Return the place of a region that costs least and comes first, or None if none is permitted."""
         even = missing or self.person.prices.even[index]
-        if missing or not isinstance(cell, range):
-            return next((place for place in cell if place not in barred), None)
+        if missing or not isinstance(region, range):
+            return next((place for place in region if place not in barred), None)
         if even:
-            return self._first_in_range(index, start, cell, barred)
+            return self._first_in_range(index, start, region, barred)
         here = self.position(index, start)
-        nearest = self.first_from(index, cell, here)
-        options = range(max(nearest - 3, cell[0]), min(nearest + 4, cell[-1] + 1))
+        nearest = self.first_from(index, region, here)
+        options = range(max(nearest - 3, region[0]), min(nearest + 4, region[-1] + 1))
         fit = [p for p in options if p not in barred and self.leads(index, start, p)]
         return min(fit, key=lambda p: (abs(self.position(index, p) - here), p), default=None)
 
-    def _first_in_range(self, index: int, start: int, cell: range, barred: set[int]) -> int | None:
-        low = cell[0]
+    def _first_in_range(
+        self, index: int, start: int, region: range, barred: set[int]
+    ) -> int | None:
+        low = region[0]
         if self.person.space.axes[index].feature.action is Action.UP:
-            low = max(low, self.first_from(index, cell, self.position(index, start)))
-        options = range(low, min(low + 4, cell[-1] + 1))
+            low = max(low, self.first_from(index, region, self.position(index, start)))
+        options = range(low, min(low + 4, region[-1] + 1))
         fit = [p for p in options if p not in barred and self.leads(index, start, p)]
         return min(fit, default=None)
 

@@ -1,4 +1,8 @@
-"""Where the search begins: sets of direct actions where they can be chosen first, else states."""
+"""Where the search begins, which depends on what decides.
+
+Rules: sets of direct actions, chosen first (`set_search`). A model of tables: boxes of them (`box_search`); one that also weighs
+numbers: boxes with parts of each number's line (`line_search`). Where sets cannot be chosen first: states (`states`).
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,8 @@ def arrivals(
 ) -> Iterator[Arrival]:
     """Yield the paths from a person's state to the goal in the contract's order, lazily.
 
-    Where more than the best is wanted, `every` says that all end states are, not only those that differ in kind.
+    Where only the best is wanted (`first_only`), prunings that lose others are used. Where more is wanted, `every` says that all
+    end states are, not only those that differ in kind.
     `land` turns a path to a region into what is searched on among its places. `devices` are what keeps the search short.
     Raises `LimitReached` at once where too many places would have to be followed one by one.
     """
@@ -91,7 +96,7 @@ def may_arrive(transitions: Transitions, limits: Limits) -> bool:
     reach = RelaxedReach(transitions, tuple(options.listed), options.by_axis)
     left = (1 << len(options.listed)) - 1
     end = Propagation(reach, first_only=False).of((), left)
-    if end is None or space.judged:
+    if end is None or space.model_bit:
         # Whether some state is accepted at all is what a search finds out.
         return end is not None
     return some_state(end, limits)

@@ -30,8 +30,11 @@ class Key(NamedTuple):
     """
 
     effort: int
+    """The cost, and the number of direct actions, in the order that the question asks for."""
     length: int
+    """The number of all actions, effects included."""
     way: int
+    """How far direct actions go, each times its weight."""
     sequence: tuple[Act, ...]
 
 

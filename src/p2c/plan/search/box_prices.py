@@ -53,11 +53,11 @@ class BoxPrices:
         for option in options.listed:
             dearest[option.axis] = max(dearest.get(option.axis, 0), option.effort)
         self._unit = max(1, sum(dearest.values()) >> BITS)
-        judged = list(enumerate(options.space.judged_axes))
-        self.places = {index: place for place, index in judged if index not in reach.position}
+        read = list(enumerate(options.space.model_axes))
+        self.places = {index: place for place, index in read if index not in reach.position}
         """The features that the model reads and only the person changes, with their places in the model."""
         self.governed = {
-            index: reach.position[index] for _, index in judged if index in reach.position
+            index: reach.position[index] for _, index in read if index in reach.position
         }
         """The governed features that the model reads, with their places among all governed ones."""
         self._known: dict[tuple[int, int], Prices | None] = {}
@@ -104,7 +104,7 @@ class BoxPrices:
             transitions = self._reach.transitions
             costs: dict[int, int] = {}
             if key & 1:
-                costs[transitions.judged_cell(index, transitions.person.places[index])] = 0
+                costs[transitions.model_cell(index, transitions.person.places[index])] = 0
             options = key >> 1
             for bit, cell, cost in self._cells[index]:
                 if options & bit:
@@ -117,7 +117,7 @@ class BoxPrices:
     def _cells(self) -> dict[int, list[tuple[int, int, int]]]:
         """Return the options on each feature that only the person changes: the bit, the model's cell, and the cost."""
         found: dict[int, list[tuple[int, int, int]]] = {index: [] for index in self.places}
-        cell = self._options.space.judged_cell
+        cell = self._options.space.model_cell
         for number, option in enumerate(self._options.listed):
             if option.axis in found:
                 one = 1 << number, cell(option.axis, option.end), option.effort // self._unit
@@ -143,11 +143,11 @@ class BoxPrices:
         for bit in bits(regions & sum(needs)):
             number = bit.bit_length() - 1
             place = places[number][0] if number < len(places) else OFF
-            cell, effort = transitions.judged_cell(index, place), needs[bit] // self._unit
+            cell, effort = transitions.model_cell(index, place), needs[bit] // self._unit
             costs[cell] = min(costs.get(cell, effort), effort)
         if -1 in costs:
             return None
-        return self.leaves.of(self._options.space.judged_places[index], costs)
+        return self.leaves.of(self._options.space.model_places[index], costs)
 
     def nearest_regions(self, end: End) -> dict[int, int]:
         """Return for each governed feature that may end in several regions the one that needs least."""

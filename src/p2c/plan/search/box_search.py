@@ -62,10 +62,10 @@ class BoxSearch(SetSearch):
     @cached_property
     def prices(self) -> BoxPrices:
         """Return what boxes cost."""
-        judge, widest = self.options.space.theory.model, self._everything
-        assert judge is not None
+        model, widest = self.options.space.theory.model, self._everything
+        assert model is not None
         assert widest is not None
-        return BoxPrices(self.options, self._reach, judge.priced(widest.boxes))
+        return BoxPrices(self.options, self._reach, model.priced(widest.boxes))
 
     def boxed(self, end: End, forced: frozenset[int], before: BoxLead | None) -> Iterator[BoxLead]:
         """Yield a box, if a plan may come of it; `forced` are the features that do not stay as they are."""

@@ -77,9 +77,9 @@ def _widened(options: Options, spans: list[Span], some: list[Option]) -> list[Sp
     reach = RelaxedReach(options.transitions, some, masks)
     regions = reach.on_the_way(tuple(range(len(some)))).regions
     widened = list(spans)
-    for place, axis in enumerate(options.space.judged_axes):
+    for place, axis in enumerate(options.space.model_axes):
         if axis in reach.position:
-            cells = reach.judged_regions(reach.position[axis], regions[reach.position[axis]])
+            cells = reach.model_regions(reach.position[axis], regions[reach.position[axis]])
             if cells is None:
                 return None
             found = tuple(numbers(cells))
@@ -93,7 +93,7 @@ def _may_accept(options: Options, spans: list[Span], forced: list[Option], most:
     """Tell whether the model may say yes to a plan that contains one of some options on a feature, and takes no more than some effort."""
     space, axis = options.space, forced[0].axis
     base = min(each.effort for each in forced)
-    place = space.judged_places.get(axis)
+    place = space.model_places.get(axis)
     if place is not None and axis not in space.governed_axes:
         left = by_cell(options, forced)
         span = made_span(tuple(left), tuple(each.effort - base for each in left.values()))

@@ -62,11 +62,11 @@ def point_leads(search: SetSearch, spans: list[Span]) -> Iterator[PointLead]:
 
 def cheapest_cells(space: Space, spans: list[Span]) -> tuple[int, CheapestCells]:
     """Return the model's own search among some cells, and the effort that counts as one in it."""
-    judge = space.theory.model
-    assert judge is not None
+    model = space.theory.model
+    assert model is not None
     unit = max(1, sum(each.efforts[-1] for each in spans) >> BITS)
     costs = [each.in_units(unit) for each in spans]
-    return unit, judge.cheapest([each.cells for each in spans], costs)
+    return unit, model.cheapest([each.cells for each in spans], costs)
 
 
 def open_spans(search: SetSearch) -> list[Span] | None:
@@ -74,7 +74,7 @@ def open_spans(search: SetSearch) -> list[Span] | None:
     space = search.options.space
     if not (search.first_only and space.has_compiled_model):
         return None
-    spans = [_span(search.options, index) for index in space.judged_axes]
+    spans = [_span(search.options, index) for index in space.model_axes]
     return spans if all(each.is_known for each in spans) else None
 
 
@@ -100,7 +100,7 @@ def _find_span(options: Options, index: int) -> Span:
 def span_of(options: Options, index: int, some: Iterable[Option]) -> Span:
     """Return what some options on a feature leave open to a person, besides staying as they are."""
     transitions = options.transitions
-    own = transitions.judged_cell(index, transitions.person.places[index])
+    own = transitions.model_cell(index, transitions.person.places[index])
     found = by_cell(options, some)
     found.pop(own, None)
     return made_span([own, *found], (0, *(each.effort for each in found.values())), found.values())
@@ -110,7 +110,7 @@ def by_cell(options: Options, some: Iterable[Option]) -> dict[int, Option]:
     """Return the best of some options on a feature to each of the model's cells, in the order of what they take."""
     found: dict[int, Option] = {}
     for each in sorted(some, key=lambda each: each[:4]):
-        found.setdefault(options.transitions.judged_cell(each.axis, each.end), each)
+        found.setdefault(options.transitions.model_cell(each.axis, each.end), each)
     return found
 
 

@@ -207,14 +207,14 @@ class Survey:
     @cached_property
     def margins(self) -> int:
         """Return how many margins must be reached."""
-        return self.judge.margins
+        return self.model.margins
 
     @property
-    def judge(self) -> DecidingModel:
+    def model(self) -> DecidingModel:
         """Return the model."""
-        judge = self.options.space.theory.model
-        assert judge is not None
-        return judge
+        model = self.options.space.theory.model
+        assert model is not None
+        return model
 
     def apart(self, axis: int, one: int, other: int) -> int:
         """Return how far apart two places are."""
@@ -227,7 +227,7 @@ class Survey:
         if known is None:
             person = self.options.transitions.person
             name = person.space.axes[axis].feature.name
-            told = self.judge.gain(name, person.value(axis, place))
+            told = self.model.gain(name, person.value(axis, place))
             known = told or (math.inf,) * self.margins
             if place == OFF:
                 self._own[axis] = known
@@ -266,7 +266,7 @@ class Survey:
 
     def _find_course(self, axis: int, number: int) -> Course:
         space = self.options.space
-        counts = axis in space.judged_places and axis not in space.governed_axes
+        counts = axis in space.model_places and axis not in space.governed_axes
         base, place = 0.0, self.options.transitions.person.places[axis]
         if number != STAY:
             option = self.options.listed[number]
@@ -300,7 +300,7 @@ class Survey:
         apart = self.apart(axis, places[0], places[-1])
         rise: Gains | None = None
         known = all(map(math.isfinite, (*near, *far)))
-        if known and self.judge.is_straight(person.space.axes[axis].feature.name):
+        if known and self.model.is_straight(person.space.axes[axis].feature.name):
             rise = tuple((b - a) / max(apart, 1) for a, b in zip(near, far, strict=True))
         stride = 0 if line.listed else line.stride
         return Course(number, axis, places, first, stride, base, unit, square, near, rise, self)

@@ -34,7 +34,7 @@ def better_options(reach: RelaxedReach) -> BetterOptions:
         if axis in reach.transitions.own_matters or axis in reach.moves_of:
             continue
         space = reach.transitions.person.space
-        if axis in space.judged_axes or space.axes[axis].feature.moves_from is not None:
+        if axis in space.model_axes or space.axes[axis].feature.moves_from is not None:
             # A model tells apart what rules do not, and what lies on the way by moves counts, too.
             continue
         own, listed = reach.own[axis], []

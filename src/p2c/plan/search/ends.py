@@ -107,7 +107,7 @@ class Ends:
             self.options.transitions.person.places,
             [option for option in options if option.axis not in self._position],
         )
-        if space.judged & space.noticing:
+        if space.model_bit & space.noticing:
             return Frame(places, places)
         others = [n for n in range(len(places)) if n not in self._position]
         return Frame(places, reduce(and_, (bodies[n][places[n]] for n in others), space.noticing))

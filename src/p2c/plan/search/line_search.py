@@ -62,7 +62,7 @@ class LineSearch(SetSearch):
     @cached_property
     def is_plain(self) -> bool:
         """Tell whether rules have no say, and no part of the model reads two features at once."""
-        return not self._propagation.has_rules and self.survey.judge.is_separate
+        return not self._propagation.has_rules and self.survey.model.is_separate
 
     @cached_property
     def foretells(self) -> bool:
@@ -160,8 +160,8 @@ class LineSearch(SetSearch):
         if end is None:
             return self._asked_of_plain
         asked = self.asked
-        if not self.survey.judge.is_separate:
-            asked = self.survey.judge.needed(end.boxes, self.size)
+        if not self.survey.model.is_separate:
+            asked = self.survey.model.needed(end.boxes, self.size)
         if known is None:
             known = self._hoped(tuple(end.regions))
         return tuple(a - b - c for a, b, c in zip(asked, self._still, known, strict=True))
@@ -173,7 +173,7 @@ class LineSearch(SetSearch):
     @cached_property
     def asked(self) -> Gains:
         """Return what all gains must add up to at least."""
-        return self.survey.judge.needed(None, self.size)
+        return self.survey.model.needed(None, self.size)
 
     @cached_property
     def size(self) -> float:
@@ -198,7 +198,7 @@ class LineSearch(SetSearch):
         space = self.options.space
         still = [
             self.survey.course(axis, STAY).gains
-            for axis in space.judged_axes
+            for axis in space.model_axes
             if axis not in self.options.by_axis and axis not in space.governed_axes
         ]
         return _total(self.survey.nothing, still)
@@ -214,7 +214,7 @@ class LineSearch(SetSearch):
             found = [
                 self._most_in(axis, regions[position])
                 for position, axis, _ in self._reach.governed
-                if axis in self.options.space.judged_places
+                if axis in self.options.space.model_places
             ]
             known = self._known_hopes[regions] = _total(self.survey.nothing, found)
         return known
@@ -236,8 +236,8 @@ class LineSearch(SetSearch):
         told = []
         for places in self.ends(tuple(sorted(chosen)), limits):
             if self.options.transitions.suits(places):
-                judged = [axis for axis in space.judged_axes if axis in space.governed_axes]
-                gains = [self.survey.gain(axis, places[axis]) for axis in judged]
+                read = [axis for axis in space.model_axes if axis in space.governed_axes]
+                gains = [self.survey.gain(axis, places[axis]) for axis in read]
                 told.append(_total(self.survey.nothing, gains))
         return tuple(map(max, zip(*told, strict=True))) if told else None
 

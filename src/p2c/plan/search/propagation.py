@@ -159,7 +159,7 @@ class End:
         self.left = (1 << len(reach.options)) - 1
         self.taken: dict[int, int] = {}
         self.moved: frozenset[int] = frozenset()
-        self.cells_left: list[int | None] = [None] * len(propagation.space.judged_axes)
+        self.cells_left: list[int | None] = [None] * len(propagation.space.model_axes)
         self.changed = set(range(len(self.cells_left)))
         self.may_of, self.must_of = list(reach.own), list(reach.own)
         regions = list(reach.start)
@@ -179,22 +179,22 @@ class End:
     @property
     def is_refused(self) -> bool:
         """Tell whether the model surely refuses every state that is left."""
-        judge = self.propagation.space.theory.model
+        model = self.propagation.space.theory.model
         boxes = self.boxes
-        return judge is not None and boxes is not None and judge.surely_refuses(boxes)
+        return model is not None and boxes is not None and model.surely_refuses(boxes)
 
     @property
     def boxes(self) -> list[int] | None:
         """Return the model's cells that are left to each feature that it reads; None where a value has none."""
         found = self.cells_left
         for place in self.changed:
-            found[place] = self.cells(self.propagation.space.judged_axes[place])
+            found[place] = self.cells(self.propagation.space.model_axes[place])
         self.changed.clear()
         return None if None in found else found  # type: ignore[return-value]
 
     def note(self, axis: int) -> None:
         """Note that what is left to a feature has changed."""
-        place = self.propagation.space.judged_places.get(axis)
+        place = self.propagation.space.model_places.get(axis)
         if place is not None:
             self.changed.add(place)
 
@@ -203,10 +203,10 @@ class End:
         reach = self.propagation.reach
         position = reach.position.get(index)
         if position is not None:
-            return reach.judged_regions(position, self.regions[position])
+            return reach.model_regions(position, self.regions[position])
         options = self.taken.get(index) or reach.on_axis.get(index, 0) & self.left
         own = index not in self.taken and index not in self.moved
-        return reach.judged_options(index, options, own=own)
+        return reach.model_options(index, options, own=own)
 
     def within(self, regions: list[int]) -> None:
         """Leave governed features only some regions."""

@@ -48,7 +48,7 @@ class Prospect:
 def settle(space: Space, may_of: Sequence[int], must_of: Sequence[int]) -> tuple[int, int]:
     """Return which rules may and which must fire, by what each feature may and must let fire."""
     # What a model decides is seen in a state only.
-    return space.settle(reduce(and_, may_of), reduce(and_, must_of) & ~space.judged)
+    return space.settle(reduce(and_, may_of), reduce(and_, must_of) & ~space.model_bit)
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,8 @@ class RelaxedReach:
         stirring = tuple(n for n in chosen if self.options[n].axis in space.stirring)
         noticing = space.noticing & self.on_the_way(stirring).may & ~self._rules_of(still)
         apart = space.governed_axes | self.transitions.own_matters
-        if noticing & space.judged:
-            apart = apart.union(space.judged_axes)
+        if noticing & space.model_bit:
+            apart = apart.union(space.model_axes)
         return tuple(
             number
             for number in stirring
@@ -211,7 +211,7 @@ class RelaxedReach:
         axes = [self.options[number].axis for number in chosen]
         found = frozenset(axis for axis in axes if axis in self.moves_of)
         optional = space.theory.effects is Effects.SUPPORTED
-        if not found or optional or space.judged & space.noticing:
+        if not found or optional or space.model_bit & space.noticing:
             return frozenset()
         way = self.on_the_way(tuple(n for n in chosen if self.options[n].axis in space.stirring))
         while True:
@@ -426,33 +426,33 @@ class RelaxedReach:
             and self.transitions.excused.get(moves.index) == fired
         )
 
-    def judged_regions(self, position: int, regions: int) -> int | None:
+    def model_regions(self, position: int, regions: int) -> int | None:
         """Return the model's cells of some regions of a governed feature, as bits; None where one has none."""
         key = ~position, regions
-        if key not in self._judged:
+        if key not in self._model_cells:
             index = self.governed[position][1]
             places = self.transitions.person.space.axes[index].regions
-            self._judged[key] = self._cells(
+            self._model_cells[key] = self._cells(
                 index,
                 [places[number][0] if number < len(places) else OFF for number in numbers(regions)],
             )
-        return self._judged[key]
+        return self._model_cells[key]
 
-    def judged_options(self, index: int, options: int, *, own: bool) -> int | None:
+    def model_options(self, index: int, options: int, *, own: bool) -> int | None:
         """Return the model's cells that options on a feature lead to, and perhaps that of its own value."""
         key = index, options << 1 | own
-        if key not in self._judged:
+        if key not in self._model_cells:
             places = [self.options[number].end for number in numbers(options)]
             start = [self.transitions.person.places[index]] if own else []
-            self._judged[key] = self._cells(index, [*start, *places])
-        return self._judged[key]
+            self._model_cells[key] = self._cells(index, [*start, *places])
+        return self._model_cells[key]
 
     def _cells(self, index: int, places: list[int]) -> int | None:
-        cells = {self.transitions.judged_cell(index, place) for place in places}
+        cells = {self.transitions.model_cell(index, place) for place in places}
         return None if -1 in cells else mask_of(cells)
 
     @cached_property
-    def _judged(self) -> dict[tuple[int, int], int | None]:
+    def _model_cells(self) -> dict[tuple[int, int], int | None]:
         return {}
 
     @cached_property

@@ -50,8 +50,8 @@ class Stopovers:
     def _firsts(self) -> tuple[int, ...]:
         """Return, for each option, the first on its feature that is seen alike on the way; -1 where it is not seen."""
         reach, apart = self.reach, self.reach.transitions.own_matters
-        if self._noticing & reach.transitions.person.space.judged:
-            apart = apart.union(reach.transitions.person.space.judged_axes)
+        if self._noticing & reach.transitions.person.space.model_bit:
+            apart = apart.union(reach.transitions.person.space.model_axes)
         firsts: dict[tuple[int, int], int] = {}
         found = []
         for number, option in enumerate(reach.options):
@@ -107,8 +107,8 @@ class Stopovers:
     def _seen(self, moves: CausalMoves, number: int, place: int) -> object:
         """Return all that is seen of a region on the way."""
         rules = moves.governed.rules & self._noticing
-        judged = moves.index in self.reach.transitions.person.space.judged_axes
-        if judged or not moves.nearest or rules.bit_count() > FEW_RULES:
+        by_model = moves.index in self.reach.transitions.person.space.model_axes
+        if by_model or not moves.nearest or rules.bit_count() > FEW_RULES:
             return number
         heads = moves.heads[number]
         carried = [

@@ -85,11 +85,11 @@ def _offers(_: Space) -> dict[tuple[int, int], Offer | None]:
 
 def _find_offer(search: LineSearch, axis: int) -> Offer | None:
     space = search.options.space
-    if axis not in space.judged_places:
+    if axis not in space.model_places:
         return Offer((), (), hull_of(axis, []))
     if axis in space.lined_axes:
         line = search.options.transitions.person.lines[axis]
-        if line.listed or not search.survey.judge.is_straight(space.axes[axis].feature.name):
+        if line.listed or not search.survey.model.is_straight(space.axes[axis].feature.name):
             return None
     runs = tuple((_lined_runs if axis in space.lined_axes else _listed_runs)(search, axis))
     if not all(run.is_even for run in runs):

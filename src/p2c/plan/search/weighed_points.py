@@ -39,15 +39,15 @@ class Box(NamedTuple):
 def weighed_leads(search: LineSearch) -> Iterator[WeighedLead] | None:
     """Return where the search of one person begins; None where it is no such knapsack, or more than the best plan is wanted."""
     space, transitions = search.options.space, search.options.transitions
-    judge, person = search.survey.judge, transitions.person
+    model, person = search.survey.model, transitions.person
     alone = space.theory.goal == (Call(ACCEPTED),) and not space.governed and not space.constraints
-    if not (alone and search.first_only and judge.margins == 1 and judge.is_separate):
+    if not (alone and search.first_only and model.margins == 1 and model.is_separate):
         return None
     norm, on_grid = space.theory.norm, person.prices is grid_measures(space)[1]
     even = norm.tells_way or (not norm.by_distance and on_grid)
     if transitions.ceiling is not None or not even:
         return None
-    own = [search.survey.gain(axis, person.places[axis])[0] for axis in space.judged_axes]
+    own = [search.survey.gain(axis, person.places[axis])[0] for axis in space.model_axes]
     offers = {axis: offer_of(search, axis) for axis in search.options.settable}
     known = {axis: each for axis, each in offers.items() if each is not None}
     if len(known) < len(offers) or not all(map(math.isfinite, own)):
@@ -150,7 +150,7 @@ class WeighedPoints:
     def _suffices(self, point: Steps) -> bool:
         """Tell whether the model accepts a point; by the sum, or where that is near the border by what decides states."""
         total = self.own + sum([self._gain(axis, *taken) for axis, taken in point.items()])
-        told = self.search.survey.judge.settled(total, self.search.size)
+        told = self.search.survey.model.settled(total, self.search.size)
         if told is None:
             return self.search.options.transitions.judge(self._arrival(point).places).goal
         return told

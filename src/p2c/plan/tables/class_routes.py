@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.plan.answer import exceptions_of, told_steps
+from p2c.plan.answer import exceptions_of, named_steps
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.search.best_first import Key, moves_of
@@ -26,7 +26,7 @@ from p2c.plan.search.states import Node, Path, successors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from p2c.plan.answer import ToldMove
+    from p2c.plan.answer import NamedMove
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.space import Space
     from p2c.plan.search.best_first import Move
@@ -48,7 +48,7 @@ class Route(NamedTuple):
     """How far the route goes for everyone, but for the changes from one's own."""
     direct: int
     moves: tuple[Move, ...]
-    steps: tuple[tuple[ToldMove, ...], ...]
+    steps: tuple[tuple[NamedMove, ...], ...]
     """The same moves, step by step, as they are told."""
 
     def key(self, effort: Any = 0, way: Any = 0) -> Key:
@@ -94,11 +94,11 @@ class ClassRoutes:
     @cached_property
     def telling(self) -> tuple[int, ...]:
         """Return the features that decide a person's class: those that some rule or model can see, if only when they are missing."""
-        judged = self.space.judged_places
+        by_model = self.space.model_places
         return tuple(
             index
             for index, axis in enumerate(self.space.axes)
-            if axis.is_seen or axis.feature.moves_from is not None or index in judged
+            if axis.is_seen or axis.feature.moves_from is not None or index in by_model
         )
 
     def regions(self, person: Person) -> Places:
@@ -259,7 +259,7 @@ def _route(transitions: Transitions, label: _Label) -> Route:
         sum(charge.way for charge in charges.values()),
         label.path.direct,
         moves,
-        told_steps(transitions, moves),
+        named_steps(transitions, moves),
     )
 
 
