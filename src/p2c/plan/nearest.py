@@ -109,14 +109,14 @@ def ways_of_their_own(theory: Theory, plans: Iterable[Found]) -> Iterator[Found]
 
 def contains(theory: Theory, plan: Found, other: Found) -> bool:
     """Tell whether a plan does all that another one does directly, each as far or farther, and more than that."""
-    mine = {each.feature: each for each in plan.direct_actions}
-    theirs = other.direct_actions
+    mine, theirs = plan.direct_actions, other.direct_actions
     same = {(each.feature, each.end) for each in theirs}
-    if same == {(each.feature, each.end) for each in plan.direct_actions}:
+    if same == {(each.feature, each.end) for each in mine}:
         # The same in another order, which leads elsewhere.
         return False
     return all(
-        each.feature in mine and _reaches(theory, mine[each.feature], each) for each in theirs
+        any(one.feature == each.feature and _reaches(theory, one, each) for one in mine)
+        for each in theirs
     )
 
 

@@ -13,6 +13,7 @@ from itertools import product
 from operator import and_
 from typing import TYPE_CHECKING
 
+from p2c.domain.spec import Effects
 from p2c.plan.search.options import placed
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ class Ends:
     stopovers: Stopovers | None = None
     """What is alike on the way, where only the best plan is wanted: then one place stands for all that are."""
     restless: list[Places] = field(default_factory=list)
-    """States from which effects may go round without end; empty but for odd cycles of causal rules."""
+    """States that keep a person from acting, or rules that support an effect from having it: nothing that stirs can be left out.
+
+    From some of them effects may go round without end, which takes odd cycles of causal rules.
+    """
     _rests: dict[tuple[tuple[int, ...], Still], dict[Stand, None]] = field(default_factory=dict)
     _settled: dict[tuple[int | Places, Still], dict[Stand, tuple[Stand, ...]]] = field(
         default_factory=dict
@@ -192,6 +196,7 @@ class Ends:
 
     def _settled_from(self, places: Places, still: Still) -> list[Places]:
         transitions = self.options.transitions
+        optional = self.options.space.theory.effects is Effects.SUPPORTED
         rests = []
         waiting, met_again = [places], False
         after: dict[Places, list[Places]] = {places: []}
@@ -203,6 +208,9 @@ class Ends:
             ]
             if verdict.consistent or not effects:
                 rests.append(state)
+                if not verdict.consistent and optional:
+                    # What mends the state lets every feature move whose rules fire.
+                    self.restless.append(state)
             for effect in effects:
                 axis = effect.axis
                 following = (*state[:axis], effect.place, *state[axis + 1 :])

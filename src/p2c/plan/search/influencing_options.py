@@ -18,7 +18,7 @@ class InfluencingOptions:
 
     all: Options
     restless: list[Places]
-    """States from which effects may go round without end, as far as they are known."""
+    """States that hold up what would happen elsewhere, as far as they are known (`ends.py`)."""
     _known: dict[int, int] = field(default_factory=dict)
 
     def options(self, index: int) -> int:

@@ -13,6 +13,7 @@ from functools import cached_property
 from operator import and_
 from typing import TYPE_CHECKING
 
+from p2c.domain.spec import Effects
 from p2c.plan.compiled.bitsets import bits, numbers
 from p2c.plan.search.relaxed_reach import Prospect
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 PENDING = -1
 """The place of an answer that is being worked out."""
+
+CALM, RESTLESS = -1, -2
+"""What stands in the place of regions where it is asked what stirs a feature."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,8 @@ class Landmarks:
 
         Rules that may fire must not notice a thing; a rule that never does must only be kept from it.
         """
-        key = index, PENDING
+        # Whether anything is restless comes out as ends are followed.
+        key = index, RESTLESS if self.influencing.restless else CALM
         known = self.known.get(key)
         if known is None:
             self.known[key] = PENDING
@@ -235,6 +240,10 @@ class Landmarks:
         while waiting:
             moves = reach.moves_of[waiting.pop()]
             mask |= self._set(moves.index)
+            # What is violated and cannot move keeps all that is downstream of it from moving.
+            hiding = moves.governed.above & reach.moves_of.keys() - seen
+            waiting += hiding
+            seen |= hiding
             for bit, _ in moves.by_rule:
                 rule = bit.bit_length() - 1
                 if not self.way.may & bit:
@@ -275,6 +284,9 @@ class Landmarks:
         position = self.reach.position[moves.index]
         start, possible = self.reach.start[position], self.way.regions[position]
         if not silent:
+            if self.reach.transitions.person.space.theory.effects is Effects.SUPPORTED:
+                # Another rule may carry it to its own head, which then is not allowed any more.
+                return None
             if possible != start or not start & moves.grid:
                 return None
             sure &= moves.heads[start.bit_length() - 1]

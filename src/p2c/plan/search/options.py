@@ -133,7 +133,7 @@ class Options:
     def _trails(self, index: int) -> Iterator[Option]:
         """Yield the ways along moves that come to no place twice; of those that nothing notices, the best to each end."""
         trails = list(self._all_trails(index))
-        if index in self.space.stirring:
+        if index in self.space.stirring or self.transitions.variety is Variety.POINTS:
             yield from trails
             return
         best: dict[int, Option] = {}

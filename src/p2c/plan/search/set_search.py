@@ -286,7 +286,11 @@ class ChoiceLead(NamedTuple):
         if search.first_only:
             search.efforts.append(arrival.effort)
         yield OrderLead(search, arrival.key, arrival, paths)
-        if search.every or arrival.effort > choice.effort:
+        governed = search.options.space.governed_axes
+        elsewhere = not search.first_only and any(
+            search.options.listed[number].axis in governed for number in choice.chosen
+        )
+        if search.every or elsewhere or arrival.effort > choice.effort:
             yield from self._because([end.left], end)
         else:
             search.closed.append(mask_of(choice.chosen))

@@ -80,7 +80,8 @@ class Stopovers:
         """Return what is alike to a place of a governed feature; a value that keeps an exception alive only to itself."""
         person = self.reach.transitions.person
         region = self.reach.region(self.reach.position[axis], place)
-        if place == OFF or (place == person.places[axis] and self._own_matters(axis)):
+        lined = axis in person.space.lined_axes
+        if lined or place == OFF or (place == person.places[axis] and self._own_matters(axis)):
             return Alike(region, (place,))
         known = self._known.get(axis)
         if known is None:
