@@ -635,7 +635,8 @@ def test_faults_are_named_by_the_keywords_of_fit() -> None:
         Recourse.fit(model, loans(), causal="jobs(X,N) :- debt(X,D), D=<0, N>=620.")
 
 
-def test_rules_of_any_length_are_no_name_of_a_file() -> None:
-    bounds = ", ".join(f"income(X,N{place}), N{place}<{60 + place}" for place in range(40))
-    recourse = Recourse.fit(f"reject(X) :- {bounds}.", loans())
-    assert recourse.plan({"income": 20, "debt": 9, "job": "cook", "age": 40}).status == "found"
+def test_rules_of_any_length_in_the_place_of_a_model_are_one_clear_line() -> None:
+    for count in (1, 40):
+        bounds = ", ".join(f"income(X,N{place}), N{place}<{60 + place}" for place in range(count))
+        with pytest.raises(P2CError, match=r"expected a model with .*, found a str"):
+            Recourse.fit(f"reject(X) :- {bounds}.", loans())
