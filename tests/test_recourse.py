@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -454,6 +454,22 @@ NAMED = loans().assign(odd=ODD)
         (lambda rows: rows["age"] > 30, loans(), {"causal": 5}, "causal: expected rules"),
         (lambda rows: rows["age"] > 30, loans(), {"threshold": 2}, "threshold: expected"),
         (lambda rows: rows["age"] > 30, loans(), {"features": {"age": 5}}, "keys for 'age'"),
+        (lambda rows: rows["age"] > 30, loans(), {"actions": ["age"]}, "actions: expected a table"),
+        (lambda rows: rows["age"] > 30, loans(), {"features": ["age"]}, "features: expected a tab"),
+        (
+            lambda rows: rows["age"] / 7,
+            loans(),
+            {},
+            r"found numbers such as .*; say which are a yes",
+        ),
+        (lambda rows: rows["age"] / 7, loans(), {"desired": "yes"}, "found numbers such as"),
+        (lambda rows: rows["age"], loans(), {"desired": "yes"}, r"the classes are 18, .*, …$"),
+        (
+            LinearRegression().fit(loans()[["income", "debt"]], loans()["age"]),
+            loans()[["income", "debt"]],
+            {"desired": 30},
+            "^model: LinearRegression gives numbers, not classes; say which are a yes",
+        ),
         (lambda rows: rows["age"] > 30, NAMED, {}, "'odd': expected numbers or text, found a dict"),
         (lambda rows: rows[:, 0] > 3, np.arange(9), {}, "found 1 dimension"),
         (
@@ -553,3 +569,74 @@ def test_a_dear_single_change_gives_way_to_a_cheap_pair() -> None:
     recourse = Recourse.fit(Scored(), table, actions={"age": "fixed", "job": "fixed"}, desired=1)
     confirmed = recourse.plan({"income": 45, "debt": 30, "job": "cook", "age": 40})
     assert end_of(confirmed) == {"income": 48, "debt": 24, "job": "cook", "age": 40}
+
+
+def test_the_nearest_plans_may_differ_in_what_the_model_tells_apart() -> None:
+    table = loans()
+    wanted = (table["income"] >= 50) | (table["debt"] <= 5)
+    features = table[["income", "debt"]]
+    model = DecisionTreeClassifier(random_state=0).fit(features, wanted)
+    recourse = Recourse.fit(model, features)
+    row = {"income": 40, "debt": 20}
+    changed = [
+        {name for name, value in end_of(each).items() if value != row[name]}
+        for each in recourse.nearest(row, 2, distinct="cells")
+    ]
+    assert sorted(map(sorted, changed)) == [["debt"], ["income"]]
+    by_problem = recourse.asked.nearest(row, 2, distinct="cells")
+    assert [each.plan for each in recourse.nearest(row, 2, distinct="cells")] == by_problem
+    narrowed = recourse.nearest(row, 2, distinct="cells", restrict={"debt": "fixed"})
+    assert len(narrowed) == 1
+    with pytest.raises(P2CError, match="distinct: expected points or cells, found 'kinds'"):
+        recourse.nearest(row, 2, distinct="kinds")
+
+
+def test_a_column_that_a_table_lacks_is_named_once() -> None:
+    table = loans()
+    recourse = Recourse.fit(lambda rows: rows["income"] >= 50, table)
+    for ask in (recourse.decide, recourse.plan_many, recourse.asked.plan_many):
+        with pytest.raises(
+            P2CError, match=r"^age: no such column; known: 'debt', 'income', 'job'$"
+        ):
+            ask(table.drop(columns="age").head(3))
+
+
+def test_a_plan_alone_is_checked_and_reported_on() -> None:
+    recourse = Recourse.fit(lambda rows: rows["income"] >= 50, loans())
+    row: Any = loans().iloc[0]
+    for ask in (recourse.check, recourse.report):
+        with pytest.raises(
+            P2CError, match=r"expected an answer of recourse.plan\(row\), found a S"
+        ):
+            ask(row)
+
+
+def test_a_number_that_is_not_known_is_a_number_to_the_model() -> None:
+    kinds = []
+
+    def model(rows: pd.DataFrame) -> Any:
+        kinds.append(rows["age"].dtype.kind)
+        return rows["income"] >= 50
+
+    recourse = Recourse.fit(model, loans(), actions={"age": "fixed"})
+    kinds.clear()
+    person = {"income": 20, "debt": 9, "job": "cook", "age": None}
+    assert recourse.plan(person).verified
+    assert set(kinds) <= {"i", "f"}
+
+
+def test_faults_are_named_by_the_keywords_of_fit() -> None:
+    def model(rows: pd.DataFrame) -> Any:
+        return rows["income"] >= 50
+
+    with pytest.raises(P2CError, match=r"^law: expected 'iff', 'if' or 'only_if', found 'maybe'$"):
+        Recourse.fit(model, loans(), law="maybe")
+    with pytest.raises(P2CError, match=r"^causal: line 1, column 1: 'jobs' is no feature"):
+        Recourse.fit(model, loans(), causal="jobs(X,N) :- debt(X,D), D=<0, N>=620.")
+
+
+def test_rules_of_any_length_in_the_place_of_a_model_are_one_clear_line() -> None:
+    for count in (1, 40):
+        bounds = ", ".join(f"income(X,N{place}), N{place}<{60 + place}" for place in range(count))
+        with pytest.raises(P2CError, match=r"expected a model with .*, found a str"):
+            Recourse.fit(f"reject(X) :- {bounds}.", loans())

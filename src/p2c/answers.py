@@ -72,11 +72,7 @@ def nearest(
     first: Plan | None = None,
 ) -> Plans[Plan]:
     """Return the k cheapest distinct end states, cheapest first; the plan, where it is known, is the `first`."""
-    try:
-        kind = Distinct(distinct)
-    except ValueError:
-        kinds = " or ".join(each.value for each in Distinct)
-        raise P2CError(f"distinct: expected {kinds}, found '{distinct}'") from None
+    kind = read_distinct(distinct)
     k = whole_number("k", k, least=1)
     if problem.decider is not None:
         answers = confirmed(problem, row, k, policy, distinct=kind, state=state)
@@ -86,6 +82,15 @@ def nearest(
     return Plans(
         told(problem, each, rank=rank, distinct=kind) for rank, each in enumerate(plans, start=1)
     )
+
+
+def read_distinct(given: str) -> Distinct:
+    """Return what makes two ends different, by its name."""
+    try:
+        return Distinct(given)
+    except ValueError:
+        kinds = " or ".join(each.value for each in Distinct)
+        raise P2CError(f"distinct: expected {kinds}, found '{given}'") from None
 
 
 def confirmed(
@@ -169,6 +174,8 @@ def confirmed_lines(
     from p2c.confirm.table import Chunks, plan_lines
 
     policy.refuse_model()
+    needed = {each.name for each in problem.theory.features if not each.kept}
+    problem.planner.decider.source.view.refuse_absent(table, needed)
     return plan_lines(
         problem.theory,
         lambda row: confirmed(problem, row, 1, policy)[0],

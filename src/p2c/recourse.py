@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -11,11 +12,13 @@ from p2c import answers
 from p2c.confirm.decider import StandingRules
 from p2c.confirm.forcing import forcing
 from p2c.confirm.opening import decide
+from p2c.confirm.result import VerifiedPlan
 from p2c.confirm.table import as_table, plan_lines
 from p2c.domain.overrides import refuse_unknown, whole_number
+from p2c.domain.row import refuse_absent
 from p2c.domain.spec import BY_MODEL, ProblemSpec, Trust
 from p2c.engines.policy import Policy
-from p2c.errors import P2CError, counted
+from p2c.errors import P2CError, ProblemError, counted
 from p2c.explain.model_reasons import Reasons
 from p2c.folder.sample import sample_rows
 from p2c.folder.store import Fitted, open_folder, save_folder
@@ -23,7 +26,7 @@ from p2c.learn.causal.adopt import with_causes
 from p2c.learn.causal.review import Review
 from p2c.learn.extract.logic import NAME, Extraction, describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
-from p2c.learn.model.stored import is_mlflow_folder, load_model, model_file
+from p2c.learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c.learn.tables.view import as_frame, by_name
 from p2c.plan.rendered import Plans
 from p2c.plan.restriction import read_restrictions
@@ -31,12 +34,11 @@ from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from p2c.audit.audit import Audit
-    from p2c.confirm.result import VerifiedPlan
     from p2c.learn.extract.source import Source
     from p2c.learn.model import NotRead, Read
     from p2c.plan.check.validate import Verdict
@@ -125,7 +127,7 @@ class Recourse:
 
         Args:
             model: A fitted classifier or pipeline, a function from tables to decisions, or recorded decisions, as
-                `p2c.extract_logic` takes them; or the path of a folder that MLflow wrote.
+                `p2c.extract_logic` takes them; or the path of a stored model, as `p2c fit` takes it.
             X: The rows that the model was fitted on, or others like them: a frame or an array.
             y: The true labels, to measure the rules by.
             causal: Causal rules and constraints as text, or a review whose approved rules are meant.
@@ -156,8 +158,8 @@ class Recourse:
             kind = type(given).__name__
             raise P2CError(f"causal: expected rules as text or a review, found a {kind}")
         X = as_frame(X) if by_name(X) else X
-        origin = model_file(Path(model)) if is_mlflow_folder(model) else None
-        model = model if origin is None else load_model(origin, as_frame(X), trusted)
+        origin = model_file(Path(model)) if is_stored(model) else None
+        model = of_booster(model) if origin is None else load_model(origin, as_frame(X), trusted)
         source = read_source(model, X, desired=desired, threshold=threshold)
         if "law" in keys:
             keys["causal"] = keys.pop("law")
@@ -166,8 +168,9 @@ class Recourse:
         )
         extracted = cache(lambda: extract(source, y, held_out=0.2, seed=seed))
         if source.model is None:
-            outline = with_causes(outline_problem(extracted(), described) | keys, causal)
-            return cls(Problem.from_dict(outline, bounded=False), source, extracted)
+            with _by_keyword():
+                outline = with_causes(outline_problem(extracted(), described) | keys, causal)
+                return cls(Problem.from_dict(outline, bounded=False), source, extracted)
         frame = as_frame(X)
         places = sample_rows(frame, seed=seed)
         decider = replace(
@@ -178,8 +181,9 @@ class Recourse:
         )
         outline = {"name": NAME, "goal": BY_MODEL, "rules": "", "features": described} | keys
         outline.pop("source", None)
-        outline = with_causes(outline, causal, model=decider.judge)
-        asked = Problem.from_dict(outline, decider=decider, bounded=False)
+        with _by_keyword():
+            outline = with_causes(outline, causal, model=decider.judge)
+            asked = Problem.from_dict(outline, decider=decider, bounded=False)
         fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold, origin)
         made = cls(asked, source, extracted, fitted)
         if not decider.is_read or decider.exact or y is not None or "goal" in keys:
@@ -287,7 +291,9 @@ class Recourse:
         model, view = self.source.model, self.source.view
         if model is None:
             return self.problem.decide(view.table(rows))  # type: ignore[no-any-return]
-        accepted = model.answer(rows[[each.name for each in view.columns]]).accepted
+        names = [each.name for each in view.columns]
+        refuse_absent(map(str, names), map(str, rows.columns))
+        accepted = model.answer(rows[names]).accepted
         return rows.assign(accepted=accepted)["accepted"]
 
     def restricted(self, restrict: Mapping[Any, Any]) -> Recourse:
@@ -334,6 +340,7 @@ class Recourse:
         row: Any,
         k: int = 1,
         *,
+        distinct: str = "points",
         time_limit: float | None = None,
         node_limit: int | None = None,
         restrict: Mapping[Any, Any] | None = None,
@@ -343,6 +350,8 @@ class Recourse:
         Args:
             row: The person, as `plan` takes one.
             k: How many.
+            distinct: What makes two ends different: "points" for any value, "cells" for what the model and the rules tell
+                apart. Of recorded decisions it is always what the rules tell apart.
             time_limit: Seconds after which the search ends.
             node_limit: States after which it does.
             restrict: What this person adds, by column.
@@ -352,11 +361,12 @@ class Recourse:
         """
         if restrict is not None:
             asked = self.restricted(restrict)
-            return asked.nearest(row, k, time_limit=time_limit, node_limit=node_limit)
+            limits: dict[str, Any] = {"time_limit": time_limit, "node_limit": node_limit}
+            return asked.nearest(row, k, distinct=distinct, **limits)
         policy, person = Policy("native", time_limit, node_limit), self.source.view.named(row)
-        k = whole_number("k", k, least=1)
+        k, kind = whole_number("k", k, least=1), answers.read_distinct(distinct)
         if self.judged is not None:
-            return Plans(answers.confirmed(self.judged, person, k, policy))
+            return Plans(answers.confirmed(self.judged, person, k, policy, distinct=kind))
         return Plans(answers.unconfirmed(self.asked, self.source.view.row(person), k, policy))
 
     def why(self, row: Any, *, time_limit: float | None = 5.0) -> Reasons[str] | None:
@@ -453,6 +463,7 @@ class Recourse:
         the path is valid: every step, the cost and the end
         not checked: that no cheaper path exists
         """
+        _refuse_other(confirmed)
         asked = self.asked if confirmed.verified else self._teller(confirmed)
         return asked.check(confirmed.plan)
 
@@ -475,9 +486,29 @@ class Recourse:
         >>> print(recourse.report(confirmed, format="txt").decode().splitlines()[0])
         Your way to a yes
         """
+        _refuse_other(confirmed)
         problem = self._teller(confirmed)
         return problem.report(confirmed.plan, format=format, audience=audience, language=language)
 
     def _teller(self, confirmed: VerifiedPlan) -> Problem:
         """Return the problem whose rules give the reasons: the model's where the plan is proved against it."""
         return self.asked if self._is_read and confirmed.proved else self.problem
+
+
+@contextmanager
+def _by_keyword() -> Iterator[None]:
+    """Name what is wrong by the keywords of `fit`: `causal` there is the text of rules, and `law` the problem's `causal`."""
+    keywords = {"causal": "law", "rules": "causal"}
+    try:
+        yield
+    except ProblemError as error:
+        faults = [
+            replace(each, place=keywords.get(each.place, each.place)) for each in error.faults
+        ]
+        raise ProblemError(faults, source=error.source) from error
+
+
+def _refuse_other(given: object) -> None:
+    """Refuse what is no answer of a recourse, such as the row that was asked about."""
+    if not isinstance(given, VerifiedPlan):
+        raise P2CError(f"expected an answer of recourse.plan(row), found a {type(given).__name__}")

@@ -24,6 +24,7 @@ from skops import io
 from typer.testing import CliRunner
 
 from p2c.cli.app import app
+from p2c.domain.feature import Action
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from p2c.learn.causal.learning import learn_causal_rules
@@ -220,6 +221,24 @@ def test_causal_rules_come_from_a_file_or_a_review(place: Path, tmp_path: Path) 
         "fit", place / "model.skops", *data, "--causal", tmp_path / "r.jsonl", "-o", tmp_path / "b"
     )
     assert told.exit_code == 0
+
+
+def test_an_effect_of_causal_rules_is_not_assumed_to_be_free(place: Path, tmp_path: Path) -> None:
+    data = ("--data", place / "loans.csv", "--target", "paid", "--desired", "yes")
+    rules = tmp_path / "causes.lp"
+    rules.write_text("debt(X,N) :- income(X,I), I>=80, N=<10.\n")
+    causal = ("--causal", rules, "--fixed", "age")
+    told = run("fit", place / "model.skops", *data, *causal, "-o", tmp_path / "a")
+    assert "assumed effect, for causal rules lead to it: debt\n" in told.output
+    assert "assumed free, for nothing speaks against it: income, job\n" in told.output
+    law = f"'iff' where it states none: p2c lint {tmp_path / 'a'} reads it back"
+    assert law in " ".join(told.output.split())
+    assert "# assumed effect, for causal rules lead to it" in (
+        tmp_path / "a" / "problem.toml"
+    ).read_text(encoding="utf-8")
+    run("fit", place / "model.skops", *data, *causal, "--free", "debt", "-o", tmp_path / "b")
+    actions = [Problem.load(tmp_path / each).theory.feature["debt"].action for each in "ab"]
+    assert actions == [Action.EFFECT, Action.FREE]
 
 
 def test_a_table_of_outcomes_becomes_a_commented_problem(place: Path, tmp_path: Path) -> None:

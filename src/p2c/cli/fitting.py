@@ -143,7 +143,7 @@ def fit(
         seed=seed,
     )
     fitted = fit_model(opened, request)
-    show_changes(out, opened.table, assumed)
+    show_changes(out, opened.table, fitted.request.assumptions)
     assert fitted.recourse.reading is not None
     show_reading(out, fitted.recourse.reading, fitted.recourse.extraction)
     fitted.recourse.save(
@@ -340,6 +340,11 @@ def _next_steps(
     if no_causes:
         lines.append(
             "no causal rules: changes have no effects on each other; p2c causal learns candidates, --causal takes them"
+        )
+    elif recourse.asked.theory.causes:
+        lines.append(
+            "causal rules hold by the law that problem.toml states, 'iff' where it states none:"
+            f" p2c lint {folder} reads it back"
         )
     trust = "".join(f" --trust {shlex.quote(each)}" for each in trusted)
     return [*lines, f"next: p2c plan {folder} {person} --row {number}{trust}"]

@@ -41,7 +41,9 @@ Kept = Annotated[
 ]
 ScaleOption = Annotated[ScaleName, typer.Option(help="What numeric differences are divided by.")]
 HeldOut = Annotated[float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")]
-Seed = Annotated[int, typer.Option(min=0, help="Which rows those are.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="What chance draws from, such as the rows to measure on.")
+]
 RulesFile = Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the rules.")]
 ProblemOut = Annotated[
     Path | None, typer.Option(help="Where to write a problem around the rules, a TOML file.")

@@ -30,6 +30,16 @@ KEPT_ABSENT = "the model reads this column, which is no feature, and the row lac
 SEVERAL_ABSENT = "these features are missing from the row; null stands for unknown"
 
 
+def refuse_absent(needed: Iterable[str], columns: Iterable[str]) -> None:
+    """Refuse a table that lacks some of the columns that are needed."""
+    known = list(columns)
+    absent = [name for name in needed if name not in known]
+    if absent:
+        raise RowError(
+            [Fault(name, f"no such column; {suggestion(name, known)}") for name in absent]
+        )
+
+
 def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
     """Return the person's state; keys that are no feature are left aside."""
     features = tuple(features)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from p2c.domain.feature import Action
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
 from p2c.learn.causal.adopt import with_causes
@@ -16,7 +17,7 @@ from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
 from p2c.learn.model.stored import RULES, load_model, model_file
 from p2c.learn.model.trial import try_model
-from p2c.learn.tables.assumptions import keys_of
+from p2c.learn.tables.assumptions import keys_of, with_effects
 from p2c.learn.tables.look import ColumnKind
 from p2c.problem import Problem
 from p2c.recourse import Recourse
@@ -170,6 +171,9 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
     if recourse.fitted is not None:
         fitted = replace(recourse.fitted, origin=opened.path)
         recourse = replace(recourse, fitted=fitted)
+    view, built = recourse.source.view, recourse.asked.theory.feature
+    effects = {e.name for e in view.features if built[e.feature].action is Action.EFFECT}
+    request = replace(request, assumptions=with_effects(request.assumptions, effects))
     return Fit(recourse, opened.table, request)
 
 

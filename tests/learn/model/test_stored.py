@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -106,3 +106,73 @@ def test_what_xgboost_raises_is_told_without_its_stack() -> None:
         Recourse.fit(model, odd)
     assert "XGBoostError: Found a category not in the training set" in str(found.value)
     assert str(found.value).endswith("`zookeeper`")
+
+
+@pytest.mark.parametrize(
+    ("library", "ending", "objective"),
+    [
+        ("lightgbm", "txt", "regression"),
+        ("xgboost", "json", "reg:squarederror"),
+        ("xgboost", "ubj", "count:poisson"),
+        ("catboost", "cbm", "RMSE"),
+    ],
+)
+def test_a_stored_regression_is_refused(
+    library: str, ending: str, objective: str, tmp_path: Path
+) -> None:
+    pytest.importorskip(library)
+    table = make_people()[["age"]]
+    path = tmp_path / f"model.{ending}"
+    _regression(library, table, objective).save_model(str(path))
+    with pytest.raises(P2CError) as found:
+        load_model(path, table)
+    assert str(found.value) == (
+        f"{path}: trained for '{objective}', it gives numbers, not classes: expected a classifier"
+    )
+
+
+def _regression(library: str, table: pd.DataFrame, objective: str) -> Any:
+    wanted = table["age"].fillna(0) * 1.5
+    if library == "lightgbm":
+        import lightgbm
+
+        settings = {"objective": objective, "verbose": -1, "num_threads": 1}
+        return lightgbm.train(settings, lightgbm.Dataset(table, wanted), 2)
+    if library == "xgboost":
+        import xgboost
+
+        settings = {"objective": objective, "nthread": 1}
+        return xgboost.train(settings, xgboost.DMatrix(table, wanted), 2)
+    import catboost
+
+    quiet = {"verbose": 0, "allow_writing_files": False}
+    return catboost.CatBoostRegressor(iterations=2, loss_function=objective, **quiet).fit(
+        table, wanted
+    )
+
+
+@pytest.mark.parametrize("name", ["XGBClassifier", "LGBMClassifier"])
+def test_a_bare_booster_is_the_classifier_that_its_file_would_be(name: str, tmp_path: Path) -> None:
+    case = CASES[name][0](False)
+    model = case.model
+    booster = model.booster_ if name == "LGBMClassifier" else model.get_booster()
+    path = tmp_path / ("model.txt" if name == "LGBMClassifier" else "model.json")
+    booster.save_model(str(path))
+    bare = Recourse.fit(booster, case.table)
+    stored = Recourse.fit(str(path), case.table)
+    assert isinstance(bare.reading, Read), bare.reading
+    assert isinstance(stored.reading, Read), stored.reading
+    assert (bare.decide(case.table) == stored.decide(case.table)).all()
+    assert stored.fitted is not None
+    assert stored.fitted.origin == path
+
+
+@pytest.mark.parametrize(
+    ("library", "objective"), [("lightgbm", "huber"), ("xgboost", "reg:gamma")]
+)
+def test_a_bare_booster_that_gives_numbers_is_refused(library: str, objective: str) -> None:
+    pytest.importorskip(library)
+    table = make_people()[["age"]]
+    booster = _regression(library, table.fillna(1) + 1, objective)
+    with pytest.raises(P2CError, match=f"^model: trained for '{objective}', it gives numbers"):
+        Recourse.fit(booster, table)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import precision_recall_fscore_support
 
-from p2c.errors import P2CError, counted
+from p2c.errors import P2CError, counted, shown
 from p2c.learn.extract.source import read_source
 from p2c.learn.extract.surrogate import learn_ruleset
 from p2c.learn.model.asking import equals
@@ -232,6 +232,13 @@ def describe_features(
     `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns.
     Floats are `rounded` as `domain_from_frame` has it.
     """
+    tables: tuple[tuple[str, object, object], ...] = (
+        ("actions", actions, {"age": "fixed"}),
+        ("features", features, {"age": {"weight": 2}}),
+    )
+    for name, given, example in tables:
+        if not isinstance(given, Mapping | None):
+            raise P2CError(f"{name}: expected a table such as {example}, found {shown(given)}")
     described = domain_from_frame(source.table, scale=scale, rounded=rounded)
     for column, keys in (features or {}).items():
         if not isinstance(keys, Mapping):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
-from p2c.errors import ModelError, P2CError, one_line
+from p2c.errors import ModelError, P2CError, first_few, one_line
 from p2c.learn.model.points import PointsTable
 from p2c.learn.tables.view import as_frame
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     Shares = Callable[[Any], Any]
     Shaper = Callable[[Any], Any]
+
+TELL_YES = "say which are a yes: p2c.Recourse.fit(lambda rows: model.predict(rows) >= 600, X)"
+"""What to do with a model that gives numbers."""
 
 C = TypeVar("C")
 Scores = NDArray[np.float64]
@@ -74,6 +78,7 @@ def open_model(
     """
     if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
         raise P2CError(f"threshold: expected a probability between 0 and 1, found {threshold!r}")
+    _refuse_regression(model)
     shape = shaper(model, X)
     if threshold is not None and not hasattr(model, "predict"):
         wanted = True if desired is None else desired
@@ -104,6 +109,22 @@ def open_model(
     answer = answers_about(model, wanted, threshold, sample, shape=shape)
     scored = threshold is not None or any(_weighings(model, place))
     return AskedModel(answer, wanted, other, scored=scored, label=label)
+
+
+def _refuse_regression(model: Any) -> None:
+    """Refuse a model that says of itself that it gives numbers: nobody guesses from which on the answer is a yes."""
+    try:
+        is_regression = is_regressor(model)
+    except (AttributeError, TypeError):
+        # What does not go by scikit-learn's rules says nothing of itself.
+        return
+    if is_regression:
+        raise P2CError(f"model: {type(model).__name__} gives numbers, not classes; {TELL_YES}")
+
+
+def numbers_alone(objective: str) -> str:
+    """Return what is wrong with a stored model that was trained to give numbers."""
+    return f"trained for {objective!r}, it gives numbers, not classes: expected a classifier"
 
 
 def answers_about(
@@ -289,17 +310,27 @@ def choose_classes(labels: Any, desired: Any) -> tuple[Any, Any]:
     Nobody guesses which of two names is the good one: only truth values, and 0 and 1, say it themselves.
     """
     classes = distinct(labels)
+    shown = first_few((repr(plain(each)) for each in classes), most=8)
     if desired is None:
         if len(classes) != 2 or [plain(each) for each in classes] != [False, True]:
-            shown = ", ".join(repr(plain(each)) for each in classes)
+            _refuse_numbers(classes)
             raise P2CError(f"desired: which class is to be reached? The classes are {shown}")
         return plain(classes[1]), plain(classes[0])
     matching = [each for each in classes if same(each, desired)]
     if not matching:
-        shown = ", ".join(repr(plain(each)) for each in classes)
+        _refuse_numbers(classes)
         raise P2CError(f"desired: {desired!r} is not a class; the classes are {shown}")
     others = [plain(each) for each in classes if not same(each, desired)]
     return plain(matching[0]), others[0] if len(others) == 1 else f"not {plain(matching[0])}"
+
+
+def _refuse_numbers(classes: Sequence[Any]) -> None:
+    """Refuse labels that are no classes but numbers, such as the probabilities that a booster gives."""
+    broken = [each for each in map(plain, classes) if isinstance(each, float) and each % 1]
+    if broken:
+        raise P2CError(
+            f"model: expected a class for each row, found numbers such as {broken[0]:g}; {TELL_YES}"
+        )
 
 
 def distinct(labels: Any) -> list[Any]:

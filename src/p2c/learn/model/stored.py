@@ -10,11 +10,13 @@ MLflow is not needed.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Trust
 from p2c.errors import MissingExtra, P2CError, one_line
+from p2c.learn.model.asking import numbers_alone
 from p2c.learn.model.onnx_model import open_onnx
 from p2c.learn.model.points import load_points
 from p2c.learn.model.tree_checks import CHECKED, PARTIAL, binds_other_function, check_trees
@@ -142,18 +144,45 @@ def untrusted_types(path: Path, trusted: Collection[str] = ()) -> list[str]:
     return sorted({*io.get_untrusted_types(file=path)} - {*trusted, *CHECKED, *HARMLESS})
 
 
+def of_booster(model: Any) -> Any:
+    """Return a bare booster of XGBoost or LightGBM as the classifier that its file would be; any other model as it is."""
+    kind = type(model)
+    library = kind.__module__.partition(".")[0]
+    if kind.__name__ != "Booster" or library not in ("xgboost", "lightgbm"):
+        return model
+    if library == "xgboost":
+        return _xgboost_classifier(model.save_raw("ubj"), "model")
+    from p2c.learn.model.readers.lightgbm_trees import LightGBMFile
+
+    try:
+        return LightGBMFile(model)
+    except P2CError as error:
+        raise P2CError(f"model: {error}") from None
+
+
 def _open_xgboost(path: Path) -> Any:
+    # A name that ends as MLflow has it says nothing to XGBoost; what is inside does.
+    given = bytearray(path.read_bytes()) if path.suffix == ".xgb" else path
+    return _xgboost_classifier(given, str(path))
+
+
+def _xgboost_classifier(given: bytearray | Path, place: str) -> Any:
     try:
         from xgboost import XGBClassifier
     except ImportError as error:
         raise MissingExtra("xgboost", extra="xgboost") from error
     model = XGBClassifier()
     try:
-        # A name that ends as MLflow has it says nothing to XGBoost; what is inside does.
-        model.load_model(bytearray(path.read_bytes()) if path.suffix == ".xgb" else path)
+        model.load_model(given)
         model.classes_  # noqa: B018 - a model that is no classifier has none, and says so here
+        objective = json.loads(model.get_booster().save_config())["learner"]["objective"]["name"]
     except Exception as error:
-        raise P2CError(f"{path}: no classifier of XGBoost: {_reason(error)}") from None
+        raise P2CError(f"{place}: no classifier of XGBoost: {_reason(error)}") from None
+    if (
+        objective.startswith(("reg:", "count:", "rank:", "survival:"))
+        and objective != "reg:logistic"
+    ):
+        raise P2CError(f"{place}: {numbers_alone(objective)}")
     return model
 
 
@@ -166,6 +195,8 @@ def _open_lightgbm(path: Path) -> Any:
         raise MissingExtra("lightgbm", extra="lightgbm") from error
     try:
         return LightGBMFile(Booster(model_file=str(path)))
+    except P2CError as error:
+        raise P2CError(f"{path}: {error}") from None
     except Exception as error:
         raise P2CError(f"{path}: no model of LightGBM: {_reason(error)}") from None
 
@@ -178,14 +209,33 @@ def _open_catboost(path: Path) -> Any:
     try:
         with path.open("rb") as file:
             kind = "json" if file.read(1) == b"{" else "cbm"
-        return CatBoostClassifier().load_model(str(path), format=kind)
+        model = CatBoostClassifier().load_model(str(path), format=kind)
     except Exception as error:
         raise P2CError(f"{path}: no model of CatBoost: {_reason(error)}") from None
+    if not len(model.classes_):
+        raise P2CError(f"{path}: {numbers_alone(model.get_all_params()['loss_function'])}")
+    return model
 
 
 def is_mlflow_folder(model: Any) -> bool:
     """Tell whether something is the path of a folder that MLflow wrote."""
-    return isinstance(model, str | Path) and (Path(model) / DESCRIPTION).is_file()
+    return isinstance(model, str | Path) and _is_file(Path(model) / DESCRIPTION)
+
+
+def is_stored(model: Any) -> bool:
+    """Tell whether something is the path of a stored model, not of rules."""
+    if not isinstance(model, str | Path) or is_mlflow_folder(model):
+        return isinstance(model, str | Path)
+    kind = Path(model).suffix.lower()
+    return kind in KNOWN and kind not in RULES and _is_file(Path(model))
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a file is there; rules given as text are longer than any name may be."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def model_file(path: Path) -> Path:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from p2c.learn.tables.look import USELESS, ColumnKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from p2c.learn.tables.look import ColumnLook, TableLook
 
@@ -48,6 +48,18 @@ def assume(
     return tuple(found)
 
 
+def with_effects(
+    assumptions: tuple[Assumption, ...], effects: Collection[str]
+) -> tuple[Assumption, ...]:
+    """Return what is assumed once causal rules are known: nobody sets the columns that are effects of them."""
+    return tuple(
+        replace(each, action="effect", why="causal rules lead to it")
+        if each.column in effects
+        else each
+        for each in assumptions
+    )
+
+
 def _guess(column: ColumnLook) -> tuple[str, str]:
     plain = re.sub(r"[^a-z0-9]+", "_", column.name.lower()).strip("_")
     if column.kind in USELESS:
@@ -60,10 +72,14 @@ def _guess(column: ColumnLook) -> tuple[str, str]:
 
 
 def keys_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, Any]]:
-    """Return the keys of each feature of which another action, effort or name is said than usual."""
+    """Return the keys of each feature of which another action, effort or name is said than usual.
+
+    Who is said to be free to change a column is so although causal rules lead to it; what is only assumed gives way to them.
+    """
     usual = {"action": "free", "weight": 1, "label": ""}
     found = {
         each.column: {key: getattr(each, key) for key in usual if getattr(each, key) != usual[key]}
+        | ({} if each.why else {"action": each.action})
         for each in assumptions
     }
     return {column: keys for column, keys in found.items() if keys}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
+from p2c.domain.row import refuse_absent
 from p2c.errors import P2CError, suggestion
 from p2c.learn.foldse.inputs import EXCEPTION_NAME
 from p2c.learn.foldse.text import predicate_name
@@ -20,7 +21,7 @@ from p2c.learn.tables.domains import is_number, tidy_frame
 from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 RESERVED = frozenset({"label", "not", "", ACCEPTED.predicate})
 """Names that mean something else in rules."""
@@ -90,6 +91,12 @@ class View:
             raise P2CError(f"the table has no column {', '.join(map(repr, absent))}")
         columns = {each.feature: frame[each.name] for each in self.features}
         return tidy_frame(pd.DataFrame(columns, index=frame.index)).set_axis(list(columns), axis=1)
+
+    def refuse_absent(self, frame: pd.DataFrame, features: Collection[str]) -> None:
+        """Refuse a table that lacks one of some features, by the name of its column and by its own."""
+        given = {*map(str, frame.columns)}
+        named = (each for each in self.features if each.feature in features)
+        refuse_absent([str(each.name) for each in named if each.feature not in given], given)
 
     def named(self, row: Any) -> Mapping[str, Any] | pd.Series:
         """Return one person's row by names: a mapping or series as it is, a table of one row, or values in order."""
@@ -283,6 +290,8 @@ def _column(cells: list[Any], dtype: Any) -> pd.Series | np.ndarray:
     except OverflowError:
         return pd.Series(cells, dtype=np.float64)
     except (TypeError, ValueError):
-        return pd.Series(cells)
+        # Of cells that are all empty nothing tells pandas that they stand for numbers.
+        empty = pd.api.types.is_numeric_dtype(dtype) and wide.isna().all()
+        return wide.astype(np.float64) if empty else pd.Series(cells)
     cut = pd.api.types.is_integer_dtype(dtype) and pd.api.types.is_float_dtype(wide.dtype)
     return wide if cut and (typed != wide).any() else typed

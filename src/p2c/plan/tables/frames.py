@@ -16,7 +16,8 @@ from narwhals.exceptions import NarwhalsError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from p2c.errors import Fault, P2CError, RowError, one_line, suggestion
+from p2c.domain.row import refuse_absent
+from p2c.errors import Fault, P2CError, RowError, one_line
 from p2c.plan.tables.cells import value_type
 from p2c.plan.tables.encode import ASTRAY, Coded
 from p2c.plan.tables.table import by_regions, neighbours, places_of, plan_rows, state_at
@@ -111,11 +112,7 @@ def _opened(space: Space, frame: Any) -> tuple[nw.DataFrame[Any], list[str]]:
     """Return a frame that can be read, and its columns that are features; all of them are needed."""
     table = _table(frame)
     names = [axis.feature.name for axis in space.axes]
-    absent = [name for name in names if name not in table.columns]
-    if absent:
-        raise RowError(
-            [Fault(name, f"no such column; {suggestion(name, table.columns)}") for name in absent]
-        )
+    refuse_absent(names, table.columns)
     return table, names
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from p2c.learn.model.asking import kept_categories
+from p2c.errors import P2CError
+from p2c.learn.model.asking import kept_categories, numbers_alone
 from p2c.learn.model.parts import (
     DOUBLE,
     LOGISTIC_FUZZ,
@@ -33,10 +34,31 @@ ZERO = float(np.float32(1e-35))
 """What LightGBM takes for zero, and anything nearer to it."""
 
 
+NUMBERS = frozenset(
+    [
+        "regression",
+        "regression_l1",
+        "huber",
+        "fair",
+        "poisson",
+        "quantile",
+        "mape",
+        "gamma",
+        "tweedie",
+        "lambdarank",
+        "rank_xendcg",
+    ]
+)
+"""The objectives under which a model gives numbers that are no probabilities."""
+
+
 class LightGBMFile:
     """A model stored as LightGBM's text, with the methods of an estimator; its classes are 0, 1 and so on."""
 
     def __init__(self, booster: Any) -> None:
+        objective = booster.dump_model(num_iteration=1).get("objective", "").partition(" ")[0]
+        if objective in NUMBERS:
+            raise P2CError(numbers_alone(objective))
         self.booster_ = booster
         self.feature_names_in_ = np.array(booster.feature_name(), dtype=object)
         self.classes_ = np.arange(max(booster.dump_model(num_iteration=1)["num_class"], 2))
