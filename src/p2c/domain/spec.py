@@ -37,8 +37,9 @@ from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     SpecValue,
     Weight,
 )
+from p2c.domain.misread import misread
 from p2c.domain.toml import placed_text
-from p2c.errors import Fault, P2CError, ProblemError, misread, shown, suggestion
+from p2c.errors import Fault, P2CError, ProblemError, shown, suggestion
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
