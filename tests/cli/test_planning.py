@@ -308,7 +308,7 @@ def test_a_finding_that_a_problem_accepts_is_shown_and_does_not_count(desk: Desk
         "empty.toml", problem_to_toml(LOAN | {"lint": {"accept": {"unread_feature": {"age": " "}}}})
     )
     assert desk.refuses("lint", empty).endswith(
-        "lint.accept.unread_feature.age: expected the reason why this is known, found ' '"
+        "lint.accept.unread_feature.age: line 32, column 1: expected the reason why this is known, found ' '"
     )
 
 
