@@ -166,8 +166,6 @@ LARGEST = "numbers go up to about 1.8e308"
 """What would be right in the place of a number that is too large."""
 
 INNER_PLACE = re.compile(r"^\[[0-9:]+\] \S+:[0-9]+: ")
-HUGE = re.compile(r"[0-9][0-9_]{4299,}")
-"""What Python refuses to read as a whole number."""
 
 
 def one_line(error: Exception) -> str:
@@ -186,19 +184,6 @@ def joined_lines(error: Exception) -> str:
     'age: missing; debt: missing'
     """
     return "; ".join(str(error).splitlines())
-
-
-def misread(error: Exception, text: str) -> str:
-    r"""Say why JSON or TOML cannot be read, in our own words where Python's are about itself.
-
-    >>> misread(ValueError("Exceeds the limit (4300 digits) …"), "a = 1\nb = " + "9" * 5000)
-    'line 2: a number of 5,000 digits; numbers go up to about 1.8e308'
-    """
-    huge = HUGE.search(text) if str(error).startswith("Exceeds the limit") else None
-    if huge is None:
-        return str(error)
-    line = text.count("\n", 0, huge.start()) + 1
-    return f"line {line}: a number of {len(huge[0].replace('_', '')):,} digits; {LARGEST}"
 
 
 def shorten(text: str, limit: int = 40) -> str:

@@ -202,16 +202,16 @@ def test_nothing_is_found_wrong_with_a_rule_that_asks_the_model(tmp_path: Path) 
         ({"model": {"file": "none.skops", "desired": "good"}}, "no such file"),
         ({"model": {**PROBLEM["model"], "desired": "fine"}}, "'fine' is not a class"),
         ({"model": {"file": "model.skops"}}, "which class is to be reached"),
-        ({"model": {"desired": "good"}}, "model.file: this key is missing"),
-        ({"model": {"file": "model.skops", "cut": 1}}, "model.cut: unknown key"),
+        ({"model": {"desired": "good"}}, "model.file: line 1, column 1: this key is missing"),
+        ({"model": {"file": "model.skops", "cut": 1}}, "model.cut: line 3, column 1: unknown key"),
         ({"model": {"file": "model.skops", "threshold": 2}}, "a share from 0 to 1"),
         (
             {"model": {"file": "model.skops", "columns": {"year": "age"}}},
-            "model.columns.year: no feature is called so; did you mean 'years'",
+            "model.columns.year: line 5, column 1: no feature is called so; did you mean 'years'",
         ),
         (
             {"features": {**PROBLEM["features"], "accepted": {"type": "int", "min": 0, "max": 1}}},
-            "features.accepted: this is what the model's decision is called",
+            "features.accepted: line 29, column 1: this is what the model's decision is called",
         ),
     ],
 )

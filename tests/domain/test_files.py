@@ -67,7 +67,7 @@ def test_a_file_may_hold_no_rows(tmp_path: Path, name: str, text: str) -> None:
         ("a.json", "[5]", "row 1: expected an object with a value for each feature, found 5"),
         ("a.json", '{"age":1,"age":2,"job":null}', "the name 'age' stands there 2 times"),
         ("a.json", "\n", "it is empty; expected a JSON object with each feature's value"),
-        ("a.json", "{", "not JSON: Expecting property name"),
+        ("a.json", "{", "not JSON: line 1, column 2: Expecting property name"),
         ("a.jsonl", '{"age":1,"job":null}\n\n{"age":1}', "row 2, line 3, job: this feature is missing"),
         ("a.jsonl", "{]", "row 1, line 1: not JSON"),
         ("a.csv", "", "expected a line with the names of the columns, found nothing"),

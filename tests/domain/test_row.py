@@ -138,7 +138,7 @@ def test_all_faults_of_a_row_are_reported_in_one_line() -> None:
     with pytest.raises(RowError) as caught:
         read_row(FEATURES, {"ages": 3, "rate": "x", "job": "clerk"})
     assert str(caught.value) == (
-        "age: this feature is missing from the row; did you mean 'ages'?;"
+        "age: this feature is missing from the row, which has 'ages' instead;"
         " rate: expected a number, found 'x';"
         " rooms: this feature is missing from the row; null stands for unknown"
     )

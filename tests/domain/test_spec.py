@@ -199,6 +199,48 @@ def test_a_fault_in_a_file_of_rules_names_that_file(tmp_path: Path) -> None:
     assert str(caught.value) == f"{path}: ages.lp: line 3, column 10: {hint}"
 
 
+KEYS = """name = "ages"
+goal = "ok(X)"
+rules = '''
+ok(X) :- age(X,N), N>=1.
+'''
+[features.age]  # whole years
+type = "int"
+  min = 9
+max = 3
+[features."home"]
+type = "category"
+values = ["none", "flat"]
+moves = { none = "flat" }
+[features]
+job.type = "int"
+"""
+
+
+def test_a_fault_of_a_key_is_named_by_its_line_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "ages.toml"
+    path.write_text(KEYS)
+    with pytest.raises(ProblemError) as caught:
+        Problem.load(path)
+    assert str(caught.value).split("\n") == [
+        f"{path}: features.home.moves.none: line 13, column 1: expected a list, found 'flat'",
+    ]
+    path.write_text(KEYS.replace('"flat" }', '["flat"] }'))
+    with pytest.raises(ProblemError) as caught:
+        Problem.load(path)
+    assert str(caught.value).split("\n") == [
+        f"{path}: features.age.min: line 8, column 3: expected at most max = 3, found 9",
+        f"{path}: features.job.min: a number needs 'min' and 'max', or 'values'",
+        f"{path}: features.job.max: a number needs 'min' and 'max', or 'values'",
+    ]
+    missing = KEYS.replace("  min = 9\n", "").replace('job.type = "int"\n', "")
+    path.write_text(missing.replace('"flat" }', '["flat"] }'))
+    with pytest.raises(ProblemError) as caught:
+        Problem.load(path)
+    hint = "a number needs 'min' and 'max', or 'values'"
+    assert str(caught.value) == f"{path}: features.age.min: line 6, column 1: {hint}"
+
+
 def test_a_number_of_thousands_of_digits_is_named_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(
@@ -259,5 +301,7 @@ def test_a_number_that_is_no_number_is_refused_in_its_file(tmp_path: Path) -> No
     path.write_text(
         'goal = "age(X,1)"\nrules = ""\n[features.age]\ntype = "int"\nmin = nan\nmax = 5\n'
     )
-    with pytest.raises(ProblemError, match=r"features\.age\.min: expected a number"):
+    with pytest.raises(
+        ProblemError, match=r"features\.age\.min: line 5, column 1: expected a number"
+    ):
         load_spec(path)

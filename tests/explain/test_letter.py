@@ -118,6 +118,24 @@ def test_a_plan_is_told_in_german_with_the_problems_german_words() -> None:
     assert not re.search(r"\b(your|the|dollars|debt)\b", text)
 
 
+@pytest.mark.parametrize(
+    ("row", "language", "title", "verdict"),
+    [
+        ("john", "en", "Your way to a yes", "The answer is no for now."),
+        ("no_way", "en", "Your answer", "The answer is no."),
+        ("no_way", "de", "Ihre Antwort", "Die Antwort ist Nein."),
+        ("already", "en", "Your answer", "The answer is yes."),
+    ],
+)
+def test_nobody_is_promised_a_way_that_there_is_not(
+    row: str, language: str, title: str, verdict: str
+) -> None:
+    problem = embedded("loan")
+    plan = problem.plan(datasets.rows("loan")[row])
+    letter = write_letter(problem.theory, plan, language=language)
+    assert (letter.title, letter.verdict) == (title, verdict)
+
+
 def test_where_there_is_no_way_the_letter_says_what_blocks_and_what_opens() -> None:
     sections = {s.kind: s for s in letter_of(embedded("german"), people("german", 0)[3]).sections}
     assert [item.text for item in sections["blocked"].items] == [

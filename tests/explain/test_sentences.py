@@ -50,7 +50,7 @@ def test_an_acceptance_says_what_keeps_each_rule_from_applying() -> None:
     assert lines(theory_of(SPOKEN), rich) == [
         "You reach the goal: “reject loan” does not apply to you.",
         "- Your value for bank balance is 1,234,567 dollars, which is at least 60,000 dollars.",
-        "- Your value for credit rating is 620, which is at least 620.",
+        "- Your value for credit rating is 620, and this counts from 620 on.",
     ]
 
 
@@ -84,6 +84,8 @@ def test_nested_decisions_are_explained_below_the_sentence_that_names_them() -> 
     [
         ("N<5", 3, "Your value for how many is 3, which is below 5."),
         ("N<5", 7, "Your value for how many is 7, which is at least 5."),
+        ("N>=5", 5, "Your value for how many is 5, and this counts from 5 on."),
+        ("N>5", 5, "Your value for how many is 5, and this counts up to 5."),
         ("N=<5", 3, "Your value for how many is 3, which is at most 5."),
         ("N=<5", 7, "Your value for how many is 7, which is above 5."),
         ("not(N=<5)", 3, "Your value for how many is 3, which is at most 5."),

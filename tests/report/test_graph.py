@@ -60,6 +60,13 @@ def test_the_graph_of_the_loan_is_told_in_words() -> None:
     )
 
 
+def test_the_graph_of_the_loan_is_told_in_german() -> None:
+    assert graph_told(embedded("loan").theory, language="de") == (
+        "„Schulden“ führt zu „Kreditwürdigkeit“. „Kontostand“ geht in die Entscheidung ein."
+        " „Kreditwürdigkeit“ geht in die Entscheidung ein."
+    )
+
+
 @pytest.mark.parametrize("name", datasets.names())
 def test_every_feature_that_matters_is_a_node(name: str) -> None:
     root = ET.fromstring(embedded(name).to_svg(theme="dark"))

@@ -210,6 +210,12 @@ def test_a_report_on_a_person_keeps_to_the_time_limit_and_the_engine() -> None:
         problem.report(row, engine="clasp")
 
 
+def test_the_experts_report_has_the_problems_german_words() -> None:
+    page = text_of("loan", "john", format="md", audience="expert", language="de")
+    assert "| debt | Schulden | int | 0 bis 1.000.000 Dollar | free |" in page
+    assert "| debt | debt |" not in page
+
+
 def test_where_there_is_no_way_the_experts_report_names_the_blocker() -> None:
     page = text_of("german", "no_way", format="md", audience="expert")
     assert "| blocker | checking\\_account\\_status: fixed |" in page

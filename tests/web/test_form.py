@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
+from starlette.testclient import TestClient
 
 from p2c import datasets
+from p2c.domain.toml import problem_to_toml
 from p2c.explain.phrases import ENGLISH, GERMAN, LANGUAGES, phrases_of
 from p2c.explain.sentences import number_words
+from p2c.web.app import build_app
 from p2c.web.pages.address import (
     Case,
     case_of_row,
@@ -20,10 +23,13 @@ from p2c.web.pages.address import (
     read_values,
     typed_number,
 )
+from p2c.web.settings import Settings
 from tests.embedded import embedded
+from tests.loan import LOAN
+from tests.web.conftest import HERE, LIMITS
 
 if TYPE_CHECKING:
-    from starlette.testclient import TestClient
+    from pathlib import Path
 
 
 ROW = datasets.rows("loan")["john"]
@@ -115,9 +121,12 @@ def test_a_german_page_speaks_german_from_the_form_to_the_other_ways(client: Tes
     page = client.get(f"/p/loan/plan?{with_values('de')}").text
     shown = re.sub(r"<code>.*?</code>|<[^>]*>|\"[^\"]*\"", " ", page[page.index("<main") :])
     shown = re.sub(r"(?s)&#34;.*?&#34;", " ", shown)
-    for word in ("Schulden", "Kontostand", "nicht bekannt", "Grenzen und Aufwand", "Andere Wege"):
+    german = ("Schulden", "Kontostand", "nicht bekannt", "Grenzen und Aufwand", "Andere Wege")
+    for word in (*german, "gilt nicht:", "bank_balance ist 40000"):
         assert word in shown
-    assert not re.search(r"\b(your|the|dollars|debt|change|not known|ways?|effort)\b", shown)
+    assert not re.search(
+        r"\b(your|the|dollars|debt|change|not known|ways?|effort|holds|fails)\b", shown
+    )
     ways = client.get(f"/p/loan/plan/ways?{with_values('de')}&part=1").text
     assert "Der günstigste" in ways
     assert not re.search(r"\b(your|the|cheapest|steps?)\b", re.sub(r"<[^>]*>", " ", ways))
@@ -244,6 +253,21 @@ def test_other_ways_on_the_page_contain_no_pointless_change(client: TestClient) 
             ]
             for number, card in enumerate(cards):
                 assert not any(earlier <= card for earlier in cards[:number])
+
+
+def test_twice_as_hard_is_twice_the_problems_own_weight(tmp_path: Path) -> None:
+    weights = {"age": 1, "debt": 3, "bank_balance": 0.75, "credit_score": 0}
+    features = {name: LOAN["features"][name] | {"weight": each} for name, each in weights.items()}
+    file = tmp_path / "heavy.toml"
+    file.write_text(problem_to_toml(LOAN | {"features": features}))
+    with TestClient(build_app(Settings(problems=(str(file),), limits=LIMITS)), base_url=HERE) as at:
+        page = at.get("/p/heavy/person?language=de").text
+    assert set(re.findall(r"\((üblich: [^)]*)\)", page)) == {
+        "üblich: 1; 2 ist doppelt so schwer",
+        "üblich: 3; 6 ist doppelt so schwer",
+        "üblich: 0,75; 1,5 ist doppelt so schwer",
+        "üblich: 0",
+    }
 
 
 def test_every_word_of_the_pages_is_there_in_every_language() -> None:

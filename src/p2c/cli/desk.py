@@ -14,9 +14,10 @@ import typer
 
 from p2c.cli.app import complain, out
 from p2c.domain.cost import Norm  # noqa: TC001 - typer needs it at run time
+from p2c.domain.misread import misread
 from p2c.domain.spec import Effects, Minimize, Trust, read_text
 from p2c.engines import HOMES
-from p2c.errors import P2CError, misread
+from p2c.errors import P2CError
 from p2c.markup import visible
 
 if TYPE_CHECKING:

@@ -46,7 +46,8 @@ from p2c.report.terminal import (
 MOST = 100_000
 """The most end states that are asked for at once."""
 
-KINDS = " that differ in kind; --distinct points lists every end state"
+KINDS = "in kind; --distinct points lists every end state"
+"""How ways differ of which there are fewer than were asked for."""
 
 planning = command_group()
 
@@ -108,8 +109,9 @@ def nearest(
     else:
         show_plans(out, loaded.theory, plans, loaded.read_row(person))
         if 0 < len(plans) < k and plans[-1].status == "found":
-            rest = "this one" if len(plans) == 1 else f"these {len(plans)}"
-            out.print(f"There are no more than {rest}{'' if points else KINDS}.")
+            several = f"There are no more than these {len(plans)}", "differ"
+            rest, differ = ("There is no other", "differs") if len(plans) == 1 else several
+            out.print(f"{rest}." if points else f"{rest} that {differ} {KINDS}.")
     raise typer.Exit(0 if plans and plans[-1].status != "gave_up" else 1)
 
 

@@ -19,9 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from p2c.domain.misread import misread
 from p2c.domain.row import State, read_row, typed_cells
 from p2c.domain.spec import STANDARD_INPUT, read_exactly, unreadable
-from p2c.errors import Fault, P2CError, RowError, counted, misread, shown
+from p2c.errors import Fault, P2CError, RowError, counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.cost import is_too_dear
@@ -104,9 +105,9 @@ def read_value(feature: Feature, raw: Any) -> Value:
 
 
 def _missing(name: str, spare: set[str]) -> str:
-    near = suggestion(name, spare) if spare else ""
-    hint = near if near.startswith("did") else "null stands for unknown"
-    return f"this feature is missing from the row; {hint}"
+    near = get_close_matches(name, sorted(spare), n=1)
+    hint = f", which has '{near[0]}' instead" if near else "; null stands for unknown"
+    return f"this feature is missing from the row{hint}"
 
 
 def _number(feature: Feature, value: object) -> int | float:

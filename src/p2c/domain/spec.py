@@ -37,8 +37,9 @@ from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
     SpecValue,
     Weight,
 )
-from p2c.domain.toml import placed_text
-from p2c.errors import Fault, P2CError, ProblemError, misread, shown, suggestion
+from p2c.domain.misread import misread
+from p2c.domain.toml import placed_key, placed_text
+from p2c.errors import Fault, P2CError, ProblemError, shown, suggestion
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -279,6 +280,10 @@ class ProblemSpec(Table):
         inside = self._file and (key == "goal" or self.rules_file is None)
         return placed_text(self._file, key, text) if inside else text
 
+    def located(self, faults: Iterable[Fault]) -> list[Fault]:
+        """Return faults with the places of their keys in the TOML file that the problem was read from."""
+        return located(faults, self._file)
+
 
 BY_MODEL = "accepted(X)"
 """The goal of a problem with a model, unless it says otherwise."""
@@ -347,10 +352,22 @@ def load_spec(path: Path) -> ProblemSpec:
     except (ValueError, RecursionError) as error:
         kind = "JSON" if path.suffix == ".json" else "TOML"
         raise P2CError(f"{path}: not {kind}: {misread(error, text)}") from None
-    spec = read_spec(data, folder=path.parent, source=str(path))
-    if path.suffix != ".json":
-        spec._file = text
+    written = "" if path.suffix == ".json" else text
+    try:
+        spec = read_spec(data, folder=path.parent, source=str(path))
+    except ProblemError as error:
+        raise ProblemError(located(error.faults, written), source=str(path)) from None
+    spec._file = written
     return spec
+
+
+def located(faults: Iterable[Fault], file: str) -> list[Fault]:
+    """Return faults with the lines and columns of their keys in a TOML file, where they have none yet."""
+    found = []
+    for each in faults:
+        at = "" if each.message.startswith("line ") else placed_key(file, each.place)
+        found.append(Fault(each.place, f"{at}: {each.message}") if at else each)
+    return found
 
 
 def read_text(path: Path) -> str:

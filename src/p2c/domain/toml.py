@@ -135,3 +135,49 @@ def _stands_at(file: str, start: int, text: str) -> bool:
     if len(written) < len(lines) or any(line not in either for line, *either in whole):
         return False
     return written[-1].startswith(lines[-1]) or plain[-1].startswith(lines[-1])
+
+
+def placed_key(file: str, place: str) -> str:
+    r"""Return the line and column at which a key stands in a file, or the table or key that it is missing from; else nothing.
+
+    >>> placed_key('name = "a"\n[features.age]\nmin = 9', "features.age.min")
+    'line 3, column 1'
+    """
+    path = place.split(".")
+    for parts in (path, path[:-1]):
+        start = _start_of(file, parts) if parts else None
+        if start is not None:
+            line = file.count("\n", 0, start) + 1
+            return f"line {line}, column {start - file.rfind(chr(10), 0, start)}"
+    return ""
+
+
+def _start_of(file: str, path: Sequence[str]) -> int | None:
+    """Return where a key is given a value, or a table begins."""
+    *outer, last = path
+    table = _table_at(file, outer)
+    if table is not None:
+        key = re.compile(rf"^[ \t]*({_either(last)})[ \t]*=", re.MULTILINE)
+        found = key.search(file, table.end(), _end_of_table(file, table.end()))
+        if found:
+            return found.start(1)
+    header = _table_at(file, path)
+    return header.start(1) if header else None
+
+
+def _table_at(file: str, path: Sequence[str]) -> re.Match[str] | None:
+    """Return the head of a table; the start of the file for the first, which has none."""
+    if not path:
+        return re.match(r"()", file)
+    names = r"[ \t]*\.[ \t]*".join(map(_either, path))
+    return re.search(rf"^[ \t]*(\[)[ \t]*{names}[ \t]*\]", file, re.MULTILINE)
+
+
+def _end_of_table(file: str, start: int) -> int:
+    following = re.compile(r"^[ \t]*\[", re.MULTILINE).search(file, start)
+    return following.start() if following else len(file)
+
+
+def _either(name: str) -> str:
+    """Return what a name matches as a key, bare or in quotes."""
+    return "|".join(["(?:" + re.escape(name), f'"{re.escape(name)}"', f"'{re.escape(name)}')"])

@@ -17,6 +17,7 @@ from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from p2c.explain.phrases import Phrases
     from p2c.plan.outcome import Plan
     from p2c.rules.theory import Theory
 
@@ -49,9 +50,20 @@ def write_letter(
     """Tell a plan to the person it is for; `cheapest` is false for a plan that others come before."""
     teller = teller_in(theory, language)
     phrases = teller.phrases
-    verdict = phrases.verdict_yes if plan.status == "already" else phrases.verdict_no
+    title = phrases.title if plan.steps else phrases.title_answer
     sections = _Writer(teller, plan, cheapest=cheapest).sections()
-    return Letter(language, plan.status, phrases.title, verdict, tuple(sections))
+    return Letter(language, plan.status, title, _verdict(plan, phrases), tuple(sections))
+
+
+def _verdict(plan: Plan, phrases: Phrases) -> str:
+    """Return the answer in a sentence; "for now" is said only to those who may have a way."""
+    match plan:
+        case Already():
+            return phrases.verdict_yes
+        case Infeasible():
+            return phrases.verdict_no_way
+        case Found() | GaveUp():
+            return phrases.verdict_no
 
 
 def teller_in(theory: Theory, language: str) -> Teller:

@@ -30,6 +30,8 @@ class Phrases:
     """What is said of a feature whose value is missing."""
     relations: Mapping[str, str]
     """How a value stands to a constant, by the sign of the comparison, as words that follow the statement."""
+    reached: Mapping[str, str]
+    """What is said instead of a value that is the constant itself: not that 2 is at least 2."""
     unknown_relations: Mapping[str, str]
     """What a missing value does not count as."""
     goal_met: str
@@ -92,10 +94,12 @@ class Phrases:
     more_facts: str
     one_more_fact: str
     title: str
-    """The heading of a person's own page."""
+    """The heading of a person's own page; `title_answer` where there is no way to show."""
+    title_answer: str
     headings: Mapping[str, str]
     """The heading of each part of the page."""
     verdict_no: str
+    verdict_no_way: str
     verdict_yes: str
     one_reason: str
     several_reasons: str

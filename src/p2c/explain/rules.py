@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 DEEPEST = 4
 FOLLOWING = (Law.IFF, Law.IF)
 """The laws under which a rule that applies decides the value."""
+UNFIRED = {0: "unfired_none", 1: "unfired_one"}
+"""What is said where no rule applies, by how many values or ranges of them no rule names."""
 LEAVING = (Law.IFF, Law.ONLY_IF)
 """The laws under which a value that rules name needs a rule that applies."""
 
@@ -77,8 +79,13 @@ def condition_words(theory: Theory, test: Test, phrases: Phrases = ENGLISH) -> s
     return _Words(theory, phrases).tests([test])
 
 
-def law_words(theory: Theory, clause: Clause, law: Law, phrases: Phrases = ENGLISH) -> LawWords:
-    """Return what a law makes of a causal rule: a sentence, and an example on each side of it."""
+def law_words(
+    theory: Theory, clause: Clause, law: Law, phrases: Phrases = ENGLISH, *, others: bool = True
+) -> LawWords:
+    """Return what a law makes of a causal rule: a sentence, and an example on each side of it.
+
+    `others` is false where no other rule of the feature leads to any of the same values, and none is to come.
+    """
     told = _Words(theory, phrases)
     feature = theory.feature[clause.head[0].feature]
     known = [value for value in landmarks(theory, feature) if value is not None]
@@ -86,6 +93,7 @@ def law_words(theory: Theory, clause: Clause, law: Law, phrases: Phrases = ENGLI
     outside = [value for value in known if value not in inside]
     words = {
         "label": label_words(feature),
+        "others": filled(phrases.rules["others"], label=label_words(feature)) if others else "",
         "body": told.body(clause.body) if clause.body else phrases.rules["anything"],
         "head": told.head(clause),
         "inside": value_words(feature, inside[0], phrases) if inside else "",
@@ -213,15 +221,34 @@ class Breach:
 def read_law(theory: Theory, name: str, phrases: Phrases = ENGLISH) -> tuple[str, ...]:
     """Return what the law of a feature says: a sentence for each rule, then what holds where none applies."""
     feature = theory.feature[name]
-    said = [law_words(theory, each, feature.law, phrases).text for each in theory.rules_of[name]]
+    said = [
+        law_words(theory, each, feature.law, phrases, others=_has_company(theory, each)).text
+        for each in theory.rules_of[name]
+    ]
     left = unnamed_words(theory, feature, phrases)
-    frame = "unfired_if" if feature.law is Law.IF else "unfired" if left else "unfired_none"
-    rest = filled(phrases.rules[frame], label=label_words(feature), values=left)
+    frame = "unfired_if" if feature.law is Law.IF else UNFIRED.get(len(left), "unfired")
+    rest = filled(phrases.rules[frame], label=label_words(feature), values=", ".join(left))
     return (*said, as_sentence(rest, phrases))
 
 
-def unnamed_words(theory: Theory, feature: Feature, phrases: Phrases = ENGLISH) -> str:
-    """Return the values that no rule of a feature names, numbers as ranges; nothing where there is none."""
+def read_constraint(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> str:
+    """Return what may never be, as a sentence."""
+    body = body_words(theory, clause, phrases)
+    return as_sentence(filled(phrases.rules["never"], body=body), phrases)
+
+
+def _has_company(theory: Theory, clause: Clause) -> bool:
+    """Tell whether another rule of the feature leads to one of the same values."""
+    name = clause.head[0].feature
+    others = [each for each in theory.rules_of[name] if each is not clause]
+    return any(
+        in_head(theory, clause, value) and any(in_head(theory, each, value) for each in others)
+        for value in landmarks(theory, theory.feature[name])
+    )
+
+
+def unnamed_words(theory: Theory, feature: Feature, phrases: Phrases = ENGLISH) -> tuple[str, ...]:
+    """Return the values that no rule of a feature names, numbers as ranges."""
     runs: list[list[str | int | float]] = []
     joined = False
     for value in landmarks(theory, feature):
@@ -231,8 +258,7 @@ def unnamed_words(theory: Theory, feature: Feature, phrases: Phrases = ENGLISH) 
         elif free:
             runs.append([value])
         joined = free
-    spans = [" – ".join(value_words(feature, each, phrases) for each in run) for run in runs]
-    return ", ".join(spans)
+    return tuple(" – ".join(value_words(feature, each, phrases) for each in run) for run in runs)
 
 
 def loses_its_rule(theory: Theory, name: str, value: Value, state: Mapping[str, Value]) -> bool:

@@ -139,7 +139,10 @@ def compared_words(
     else:
         passed = holds is not test.negated
         relation = test.comparator if passed else test.comparator.opposite
-        frame = phrases.relations[relation.value]
+        frames = phrases.relations
+        if claim.value == test.constant:
+            frames = {**frames, **phrases.reached}
+        frame = frames[relation.value]
         statement = statement_words(feature, claim.value, phrases)
     return filled(frame, statement=statement, constant=constant)
 

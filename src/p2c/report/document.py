@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Feature
     from p2c.explain.letter import Letter
+    from p2c.explain.phrases import Phrases
     from p2c.plan.outcome import Plan
     from p2c.report.plan_layout import Cell, PlanLayout
     from p2c.rules.theory import Theory
@@ -189,16 +190,18 @@ def problem_document(theory: Theory) -> Document:
     return Document("en", theory.name, tuple(blocks))
 
 
-def feature_row(feature: Feature) -> tuple[str, ...]:
+def feature_row(feature: Feature, phrases: Phrases = ENGLISH) -> tuple[str, ...]:
     """Return what a table says of a feature, under the titles of `FEATURE_ROW`."""
     kind, action = feature.kind.value, feature.action.value
-    return feature.name, label_words(feature), kind, values_text(feature), action
+    return feature.name, label_words(feature), kind, values_text(feature, phrases), action
 
 
-def values_text(feature: Feature) -> str:
+def values_text(feature: Feature, phrases: Phrases = ENGLISH) -> str:
     """Return the values of a feature, or its range, in a few words."""
     domain = feature.domain
     if not isinstance(domain, Points):
-        span = f"{number_words(feature.minimum)} to {number_words(feature.maximum)}"
+        ends = {"least": feature.minimum, "most": feature.maximum}
+        written = {key: number_words(end, phrases) for key, end in ends.items()}
+        span = filled(phrases.pages["range"], **written)
         return f"{span} {feature.unit}".strip()
     return first_few(map(str, domain.values), most=SHOWN)

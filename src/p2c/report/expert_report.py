@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Kind, Points
+from p2c.explain.letter import spoken
 from p2c.explain.phrases import phrases_of
 from p2c.explain.rules import only_where
 from p2c.explain.sentences import filled, number_words
@@ -108,6 +109,10 @@ class _Expert:
         return phrases_of(self.language)
 
     @property
+    def spoken(self) -> Theory:
+        return spoken(self.theory, self.language)
+
+    @property
     def words(self) -> Mapping[str, str]:
         return self.phrases.expert
 
@@ -135,7 +140,11 @@ class _Expert:
         }
         yield Grid.under(words, ("key", "value"), settings.items())
         yield Heading(words["features"])
-        rows = [(*row[:3], _values(f), row[4]) for f in theory.features for row in [feature_row(f)]]
+        rows = [
+            (*row[:3], _values(feature, self.phrases), row[4])
+            for feature in self.spoken.features
+            for row in [feature_row(feature, self.phrases)]
+        ]
         yield Grid.under(words, FEATURE_ROW, rows)
         keys = ("feature", "weight", "scale", "grid", "moves")
         yield Grid.under(words, keys, map(_effort_row, theory.features))
@@ -164,7 +173,7 @@ class _Expert:
                 action.feature,
                 f"{_raw(action.start)} → {_raw(action.end)}",
                 "; ".join(action.because)
-                or only_where(self.theory, action.feature, action.start, self.phrases)
+                or only_where(self.spoken, action.feature, action.start, self.phrases)
                 if isinstance(action, CausalAction)
                 else f"{action.cost:.10g}",
             )
@@ -270,11 +279,11 @@ class _Expert:
         yield Grid.under(self.words, ("key", "value"), facts)
 
 
-def _values(feature: Feature) -> str:
+def _values(feature: Feature, phrases: Phrases) -> str:
     """Return every value that a plan may choose from, for a number its range."""
     domain = feature.domain
     if not isinstance(domain, Points):
-        return values_text(feature)
+        return values_text(feature, phrases)
     return ", ".join(map(str, domain.values))
 
 

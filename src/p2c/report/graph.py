@@ -127,7 +127,11 @@ class _Graph:
     def told(self) -> str:
         words = self.phrases.graph
         told = [
-            filled(words["told"], cause=self.text(start), effect=self.text(end))
+            filled(
+                words["decision_told" if end == GOAL else "told"],
+                cause=self.text(start),
+                effect=self.text(end),
+            )
             for start, end in self.edges
         ]
         return " ".join(f"{each[:1].upper()}{each[1:]}" for each in told) or words["nothing"]

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from p2c.errors import counted
 from p2c.explain.facts import caveats, proved_by
-from p2c.explain.rules import breaches, read_law
+from p2c.explain.rules import breaches, read_constraint, read_law
 from p2c.explain.sentences import number_words, rounded, value_words
 from p2c.explain.summary import summarize
 from p2c.markup import clean
@@ -131,12 +131,16 @@ def show_space(console: Console, report: SpaceReport) -> None:
 
 
 def show_laws(console: Console, theory: Theory) -> None:
-    """Print what the law of each governed feature says of its rules, and of people to whom none applies."""
+    """Print what the law of each governed feature says of its rules and where none applies, and what may never be."""
     for name, _ in theory.causes:
         law = theory.feature[name].law.value
         console.print(Text(f"{clean(name)}, law '{law}':", style="bold"))
         for sentence in read_law(theory, name):
             console.print(Text(f"  {sentence}"))
+    if theory.constraints:
+        console.print(Text("constraints:", style="bold"))
+    for clause in theory.constraints:
+        console.print(Text(f"  {read_constraint(theory, clause)}"))
 
 
 def show_breaches(console: Console, theory: Theory, rows: Sequence[State]) -> None:

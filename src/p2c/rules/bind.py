@@ -62,7 +62,7 @@ def build_theory(
     if program is not None and not _names(query, faulty):
         goal = _goal(query, binder, asked, faults)
     if faults:
-        raise ProblemError(faults, source=source)
+        raise ProblemError(spec.located(faults), source=source)
     theory = Theory(
         name=spec.name,
         features=tuple(features.values()),

@@ -27,6 +27,10 @@ MISTAKES = {
     ";": "write two rules instead of ';'",
     "|": "write two rules instead of '|'",
     "#": "write '%' before a comment",
+    "//": "write '%' before a comment",
+    "≤": "write '=<' for at most",
+    "≥": "write '>=' for at least",
+    "≠": "write '\\=' for different",
     **dict.fromkeys("‘’‚‛“”„‟", "write names in straight single quotes"),
 }
 
@@ -100,7 +104,7 @@ def unexpected_characters(error: UnexpectedCharacters, text: str) -> RuleError:
     elif text.startswith("/*", offset):
         problem = "this comment has no closing '*/'"
     else:
-        hint = _mistake(text, offset) or _head_hint(text, offset)
+        hint = _mistake(text, offset) or _head_hint(text, offset) or _dash_hint(text, offset)
         problem = f"found {found!r}, which has no place in a rule{hint}"
     return RuleError(problem, line=error.line, column=error.column, source=text)
 
@@ -138,6 +142,16 @@ def _head_hint(text: str, offset: int) -> str:
     before = text[text.rfind("\n", 0, offset) + 1 : offset]
     slip = text[offset] in "-–—:" and HEAD.fullmatch(before)
     return f" ({MISTAKES[':=']})" if slip else ""
+
+
+def _dash_hint(text: str, offset: int) -> str:
+    """Return the hint for a dash within a name, or where a constraint might begin."""
+    if text[offset] not in "-–—":
+        return ""
+    if not text[text.rfind("\n", 0, offset) + 1 : offset].strip():
+        return " (a constraint begins with ':-')"
+    within = text[offset - 1].isalnum() and text[offset + 1 : offset + 2].isalpha()
+    return " (a name with a dash is written in single quotes)" if within else ""
 
 
 def _comma_hint(text: str, offset: int) -> str:

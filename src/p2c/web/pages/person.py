@@ -110,6 +110,8 @@ class Field:
     upper: str
     weight: str
     usual_weight: str
+    double_weight: str
+    """What is twice as hard as usual; empty where a change is usually no effort."""
     only: tuple[Choice, ...]
     lifted: tuple[str, ...]
     fault: str
@@ -195,6 +197,7 @@ def _field(number: int, feature: Feature, case: Case, read: Reading) -> Field:
         upper=case.numbers.get(("max", name), ""),
         weight=case.numbers.get(("w", name), ""),
         usual_weight=number_words(feature.weight, phrases),
+        double_weight=number_words(2 * feature.weight, phrases) if feature.weight else "",
         only=tuple(
             Choice(each.value, each.text, each.value in chosen) for each in listed[: len(names)]
         ),
