@@ -54,7 +54,7 @@ def test_every_night_has_its_answers_also_when_the_input_has_changed(
 ) -> None:
     for count, when in ((30, 1_700_000_000), (30, 1_700_000_000), (50, 1_700_086_400)):
         deliver(tmp_path, count, when)
-        assert run(night) == (0, "")
+        assert run(night) == (0, f"{count} of {count} rows\n")
     nights = sorted((tmp_path / "out").iterdir())
     assert [len(read(folder)) for folder in nights] == [30, 50]
     assert all((folder / "_summary.json").exists() for folder in nights)
