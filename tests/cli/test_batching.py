@@ -117,6 +117,8 @@ def test_the_summary_may_be_json(
     [
         ("batch loan.toml nowhere out", "nowhere: no such file or folder"),
         ("batch loan.toml in loan.toml", "expected a folder for the output, found a file"),
+        ("batch loan.toml in loan.toml/out", "out: cannot be written: Not a directory"),
+        ("batch loan.toml in out --engine scasp", "the engine 'scasp' is not installed: see https"),
         ("batch loan.toml in out --keep name", "name: cannot be kept, no such column"),
         ("batch loan.toml in out --cluster local --scheduler x", "give one of the two"),
         ("batch loan.toml in out --workers 0", "--workers"),
@@ -128,11 +130,22 @@ def test_the_summary_may_be_json(
 def test_what_is_wrong_is_one_line(
     desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, line: str, complaint: str
 ) -> None:
+    monkeypatch.setattr("p2c.engines.scasp.engine.find_solver", lambda: None)
     code, out, err = run(line, monkeypatch, capsys)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert complaint in err
     assert not (desk / "out").exists()
+
+
+def test_what_an_engine_cannot_answer_is_not_laid_to_the_input(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    line = "batch loan.toml in out --keep id --engine clingo --norm linf"
+    code, out, err = run(line, monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert "another engine or norm takes another folder" in err
+    assert "mend the input" not in err
 
 
 def test_progress_shows_rows_where_somebody_looks() -> None:

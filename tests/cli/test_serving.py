@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         (["--host", "0.0.0.0"], "a token is needed"),
         (["--token", "short"], "at least 16 characters"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["--api", "nowhere"], "nowhere: no such folder; expected one that p2c fit made"),
+        (["--api", "."], ".: an empty or a project's folder; expected one that p2c fit made"),
         (["--rows", "people.csv"], "a problem's file first"),
         (["--port", "0"], "--port"),
     ],

@@ -35,6 +35,11 @@ class Running:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(PATIENCE)
 
+    def stop_all(self) -> int:
+        """Ask it and all its processes to end, as systemd does and a shell its jobs, and return its exit code."""
+        os.killpg(self.process.pid, signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
     def stop(self) -> int:
         """Ask it to end and return its exit code."""
         self.process.send_signal(signal.SIGTERM)
@@ -59,7 +64,9 @@ def running(folder: Path, *arguments: str, port: int | None = None) -> Iterator[
     if "--solvers" not in arguments:
         command += ["--solvers", "1"]
     with log.open("ab") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file, env=dict(os.environ))
+        process = subprocess.Popen(
+            command, stdout=file, stderr=file, env=dict(os.environ), process_group=0
+        )
     server = Running(process, f"http://127.0.0.1:{port}", log)
     try:
         _wait(server)

@@ -128,6 +128,20 @@ def test_a_request_under_way_is_answered_before_the_server_stops(server: Running
         assert len(long.result().json()["plans"]) == 100
 
 
+def test_a_request_is_answered_too_where_all_processes_are_told_to_stop(tmp_path: Path) -> None:
+    asked = {"problem": "loan", "row": JOHN, "k": 100}
+    with (
+        running(tmp_path, "--api") as server,
+        ThreadPoolExecutor(1) as other,
+        httpx2.Client(timeout=PATIENCE) as client,
+    ):
+        long = other.submit(client.post, f"{server.address}/nearest", json=asked)
+        until(lambda: long.done() or b"p2c_active_requests 2.0" in _metrics(server.address))
+        assert server.stop_all() == 0
+        assert len(long.result().json()["plans"]) == 100
+        assert "ended from outside" not in server.log.read_text()
+
+
 LACKING = """
 import sys
 

@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,11 @@ import pytest
 
 from p2c import datasets
 from p2c.web.solver_pool import OutOfTime, Overloaded, Question, Refused, SolverFailed, SolverPool
+from tests.web.running import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from p2c.web.solver_pool import Solver
 
@@ -153,6 +157,46 @@ def test_solvers_that_end_while_nobody_asks_are_noticed_and_replaced() -> None:
         assert {json.loads(each)["status"] for each in await asyncio.gather(*answers)} == {"found"}
 
     with_pool(2, 2, story)
+
+
+def test_a_solver_does_not_end_because_it_is_told_to_with_the_whole_server() -> None:
+    async def story(pool: SolverPool) -> None:
+        await ready(pool)
+        hard = asyncio.create_task(
+            pool.ask(question("nearest", k=500, distinct="points"), seconds=600)
+        )
+        await asyncio.sleep(0.05)
+        before = tuple(pool._all)
+        for each in before:
+            assert each.process.pid is not None
+            os.kill(each.process.pid, signal.SIGTERM)
+        assert len(json.loads(await hard)["plans"]) == 500
+        assert set(before) <= set(pool._all)
+
+    with_pool(1, 0, story)
+
+
+LEAVING = """
+import asyncio
+from p2c.web.solver_pool import SolverPool
+
+async def leave(pool):
+    pool.start()
+    while not pool.is_ready:
+        await asyncio.sleep(0.01)
+
+if __name__ == "__main__":
+    pool = SolverPool(size=1, waiting=0)
+    asyncio.run(leave(pool))
+"""
+
+
+def test_a_process_that_ends_without_stopping_its_solvers_takes_them_with_it(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "leaving.py"
+    program.write_text(LEAVING, encoding="utf-8")
+    assert subprocess.run([sys.executable, program], timeout=PATIENCE, check=False).returncode == 0
 
 
 def test_a_question_right_after_all_solvers_were_ended_is_answered() -> None:

@@ -23,7 +23,7 @@ from p2c.batch.summary import Counts, Record
 from p2c.batch.workshop import paced
 from p2c.domain.files import file_digest
 from p2c.domain.spec import unreadable
-from p2c.errors import P2CError
+from p2c.errors import EngineError, P2CError
 from p2c.problem import Problem
 from p2c.whole_file import put, put_text
 
@@ -64,13 +64,14 @@ class Work:
 class Failure:
     """A part that could not be made, and why; `fatal` where the others cannot be made either.
 
-    It is `wrong` where its input is, so that trying again would be in vain.
+    It is `wrong` where its input is, so that trying again would be in vain, and `unanswered` where the engine is, not the input.
     """
 
     number: int
     message: str
     fatal: bool = False
     wrong: bool = False
+    unanswered: bool = False
 
 
 def run_part(work: Work, part: Part) -> Record | Failure:
@@ -79,7 +80,8 @@ def run_part(work: Work, part: Part) -> Record | Failure:
         return _make(work, part)
     except P2CError as error:
         message = " ".join(str(error).splitlines())
-        return Failure(part.number, message, wrong=not _changed(part))
+        unanswered = isinstance(error, EngineError)
+        return Failure(part.number, message, wrong=not _changed(part), unanswered=unanswered)
     except (OSError, pa.ArrowException) as error:
         reason = unreadable(error) if isinstance(error, OSError) else str(error).splitlines()[0]
         message = f"{work.target / part.name}: cannot be written: {reason}"

@@ -65,6 +65,8 @@ def run(
     if target == source or source in target.parents:
         raise P2CError(f"{target}: the output cannot lie inside the input")
     files = find_files(source)
+    if executor != "dask":  # there the workers need it
+        options.policy.require_engine()
     taken = planner_for(problem, options.alternatives, reasons=options.reasons).schema.names
     columns = check_columns(
         files, problem.theory.features, options, taken=taken, aliases=problem.columns
@@ -126,9 +128,10 @@ def _make_all(
         done |= job.finished([part for part in missing if part.number not in done])
         wrong = [failure for failure in failures if failure.wrong]
         if wrong:
-            raise P2CError(
-                f"{wrong[0].message}; the parts that are done are kept: mend the input, and the same command goes on"
-            )
+            remedy = "mend the input, and the same command goes on"
+            if wrong[0].unanswered:
+                remedy = "another engine or norm takes another folder"
+            raise P2CError(f"{wrong[0].message}; the parts that are done are kept: {remedy}")
         rest = [part.number for part in plot.parts if part.number not in done]
         raise BatchError(failures[0].message, parts=rest)
     return done, len(done) - before

@@ -279,11 +279,11 @@ def write_new(
     out.print(str(path), markup=False)
 
 
-def refuse_existing(*paths: Path | None) -> None:
+def refuse_existing(*paths: Path | None, way_out: str = ELSEWHERE) -> None:
     """Refuse files that exist before any work is put into what would be written there."""
     for path in paths:
         if path is not None and path.exists():
-            raise P2CError(f"{path}: exists; it is left as it is, {ELSEWHERE}")
+            raise P2CError(f"{path}: exists; it is left as it is, {way_out}")
 
 
 def choose(question: str, choices: Iterable[str], default: str | None = None) -> str:

@@ -15,6 +15,7 @@ import typer
 
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
+    ELSEWHERE,
     TrustOption,
     choose,
     chosen_actions,
@@ -126,7 +127,7 @@ def fit(
     from p2c.report.learned import show_changes, show_next, show_reading
 
     if not replace_old:
-        refuse_existing(output)
+        refuse_existing(output, way_out=f"{ELSEWHERE}, or --replace what p2c fit made before")
     words = tuple(trust or ())
     table = reading.open(asked.data, asked.empty)
     opened = open_stored(model, table, target=asked.target, trust=Trust.of(words))

@@ -65,7 +65,7 @@ def serve(
     from p2c.web.server import serve as run
     from p2c.web.settings import Limits, Settings
 
-    project = _project(problems or [], workers)
+    project = _project(problems or [], workers, api=api)
     files = tuple(str(each) for each in problems or () if str(each) != project)
     limits = (
         Limits(seconds=time_limit)
@@ -89,11 +89,16 @@ def serve(
     run(settings, workers=workers, ready=lambda: out.print(address, markup=False))
 
 
-def _project(given: list[Path], workers: int) -> str:
+def _project(given: list[Path], workers: int, *, api: bool) -> str:
     """Return the folder among the problems that is a project to be made in the browser: new, empty, or begun; else ""."""
     found = [each for each in given if _is_project(each)]
     if not found:
         return ""
+    if api:
+        what = "an empty or a project's" if found[0].exists() else "no such"
+        raise P2CError(
+            f"{found[0]}: {what} folder; expected one that p2c fit made, or without --api one to make a project in"
+        )
     if len(found) > 1:
         raise P2CError(f"{found[1]}: one project at a time, and there is {found[0]}")
     if workers > 1:

@@ -62,6 +62,12 @@ class Policy:
         """Return the limits of a search that begins now."""
         return Limits.within(self.time_limit, self.node_limit)
 
+    def require_engine(self) -> None:
+        """Refuse an engine that is not installed, before any work is put into what it would answer."""
+        engine = ENGINES[self.engine]
+        if engine.version() is None:
+            raise EngineError(f"the engine '{self.engine}' is not installed: {engine.install}")
+
     def refuse_model(self) -> None:
         """Refuse an engine that speaks rules alone, where a model decides."""
         if not self.is_own:

@@ -125,10 +125,16 @@ def framed(message: bytes) -> bytes:
 
 
 def solve_until_closed(line: socket) -> None:
-    """Answer questions until the other end closes the line or is gone."""
+    """Answer questions until the other end closes the line or is gone.
+
+    Who stops a server often signals every process of its group, as systemd and `kill %1` do: the server has what is under
+    way answered, and ends its solvers then.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, _spent)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     memory = Memory()
     with line, line.makefile("rwb") as stream:
         while True:

@@ -15,10 +15,13 @@ import asyncio
 import json
 import logging
 import multiprocessing
+import signal
 import socket
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import P2CError
@@ -38,7 +41,7 @@ from p2c.web.solver import (
 from p2c.web.waiting_line import QUICK, WaitingLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
     from multiprocessing.process import BaseProcess
 
 log = logging.getLogger(__name__)
@@ -174,6 +177,7 @@ class SolverPool:
         self._begun = False
         self._failures = 0
         self._preparing: set[asyncio.Task[None]] = set()
+        self._last_will: Finalize | None = None
 
     @property
     def is_full(self) -> bool:
@@ -186,7 +190,8 @@ class SolverPool:
         return self._begun and any(not each.spare for each in self._warm)
 
     def start(self) -> None:
-        """Start the processes."""
+        """Start the processes; where this one ends before it stops them, it takes them with it."""
+        self._last_will = Finalize(None, self._kill_all, exitpriority=0)
         for _ in range(self.size):
             self._hire()
 
@@ -198,6 +203,12 @@ class SolverPool:
         for solver in tuple(self._all):
             self._dismiss(solver)
         self._waiting_line.close()
+        if self._last_will is not None:
+            self._last_will.cancel()
+
+    def _kill_all(self) -> None:
+        for solver in self._all:
+            solver.process.kill()
 
     async def ask(self, question: Question, *, seconds: float) -> bytes:
         """Return the JSON of the answer; what a solver refuses is raised."""
@@ -329,7 +340,8 @@ class SolverPool:
     def _started(self, spare: bool) -> Solver:
         ours, theirs = socket.socketpair()
         process = self._context.Process(target=solve_until_closed, args=(theirs,), daemon=True)
-        process.start()
+        with _held_back():
+            process.start()
         theirs.close()
         solver = Solver(process, ours, spare)
         self._all.append(solver)
@@ -362,6 +374,19 @@ class SolverPool:
         self._warm.discard(solver)
         self._waiting_line.drop(solver)
         solver.end()
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Hold SIGTERM back; a process that is started meanwhile does so too, until it has said that it does not heed it."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _read(reply: bytes) -> bytes:
