@@ -161,7 +161,7 @@ def test_an_answer_names_the_values_that_are_not_known(client: TestClient) -> No
 
 
 def test_nothing_is_planned_or_handed_out_for_a_half_filled_form(client: TestClient) -> None:
-    for page in ("picture.svg", "letter.html", "plan.json"):
+    for page in ("picture.svg", "letter.html", "report.html", "plan.json"):
         answer = client.get(f"/p/loan/plan/{page}?v:debt=5000&v:bank_balance=")
         assert answer.status_code == 422
     other = client.get('/p/loan/compare?v:debt=5000&v:bank_balance=&given={"debt": 0}').text
@@ -207,6 +207,11 @@ def test_the_letter_and_the_plan_can_be_kept(client: TestClient) -> None:
     assert letter.headers["content-disposition"] == 'attachment; filename="loan-letter.html"'
     assert "Senken Sie „Schulden“" in letter.text
     assert "Kontostand: 40.000 Dollar" in letter.text
+    page = client.get(f"/p/loan/plan?{with_values()}").text
+    assert "/p/loan/plan/report.html?" in page
+    report = client.get(f"/p/loan/plan/report.html?{with_values()}")
+    assert report.headers["content-disposition"] == 'attachment; filename="loan-report.html"'
+    assert "reject_loan" in report.text
     plan = client.get(f"/p/loan/plan/plan.json?{with_values()}")
     assert "attachment" in plan.headers["content-disposition"]
     assert embedded("loan").check(json.loads(plan.text)).ok

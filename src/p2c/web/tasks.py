@@ -165,9 +165,16 @@ def picture(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Return the person's letter as a page of its own."""
-    plan, language = asked.plan(arguments["time_limit"]), arguments.get("language") or "en"
-    return {"html": asked.problem.report(plan, format="html", language=language).decode()}
+    """Return the person's letter, or the report on the same plan for experts, as a page of its own."""
+    limit = arguments["time_limit"]
+    page = asked.problem.report(
+        asked.plan(limit),
+        format="html",
+        audience=arguments["audience"],
+        language=arguments.get("language") or "en",
+        time_limit=limit,
+    )
+    return {"html": page.decode()}
 
 
 def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:

@@ -66,10 +66,19 @@ async def picture(request: Request, id: str, theme: str = "light", shape: str = 
 @router.get("/p/{id}/plan/letter.html")
 async def letter(request: Request, id: str) -> Response:
     """Hand out the letter as a page of its own, to keep, to send or to print."""
-    asked = Opened.at(request, id).with_somebody()
-    told = await ask(asked, "letter")
-    name = f"{asked.entry.id}-letter.html"
-    return _kept(told["html"].encode("utf-8", "replace"), "text/html", name)
+    return await _page(Opened.at(request, id).with_somebody(), "letter", "applicant")
+
+
+@router.get("/p/{id}/plan/report.html")
+async def report(request: Request, id: str) -> Response:
+    """Hand out the report for experts as a page of its own."""
+    return await _page(Opened.at(request, id).with_somebody(), "report", "expert")
+
+
+async def _page(asked: Opened, name: str, audience: str) -> Response:
+    told = await ask(asked, "letter", audience=audience)
+    html = told["html"].encode("utf-8", "replace")
+    return _kept(html, "text/html", f"{asked.entry.id}-{name}.html")
 
 
 @router.get("/p/{id}/plan/plan.json")
