@@ -89,7 +89,7 @@ def test_without_what_writes_pdf_the_other_formats_are_written_and_that_is_said(
     shown = desk.run("audit", "loan.toml", "people.csv", "-o", "out")
     assert shown.code == 0
     assert shown.out.split() == [f"out/audit.{each}" for each in ENDINGS if each != "pdf"]
-    (line,) = shown.err.splitlines()
+    (line,) = [each for each in shown.err.splitlines() if not each.endswith(" rows")]
     assert line.startswith("audit.pdf is left out: this needs the package 'fpdf2'")
 
 
