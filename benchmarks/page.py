@@ -82,3 +82,11 @@ def html(parts: list[Section]) -> str:
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(TITLE)}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def renewed(report: str, page: str, heading: str, following: str) -> str:
+    """Return a report, in either format, whose section up to the following one is that of a page with nothing else."""
+    mark = "<h2>" if "<h2>" in page else "## "
+    begin, end = (report.index(f"{mark}{each}") for each in (heading, following))
+    section = page[page.index(f"{mark}{heading}") :].partition("\n</body>")[0].rstrip("\n")
+    return report[:begin] + section + ("\n" if mark == "<h2>" else "\n\n") + report[end:]

@@ -2,6 +2,7 @@
 
 python -m benchmarks.report                    benchmarks/report/REPORT.md, report.html and the figures
 python -m benchmarks.report --quick            the same of the quick run, in build/bench/report
+python -m benchmarks.report --recorded         only what scripts have recorded since, in the report that is there
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import figures
 from benchmarks.fidelity import MODELS
-from benchmarks.page import Section, html, markdown
+from benchmarks.page import Section, html, markdown, renewed
 from benchmarks.paths.standard import PLANNERS
 from benchmarks.peers import PEERS
 from benchmarks.record import machine, results
@@ -34,6 +35,10 @@ PACKAGES = (
     "p2c-recourse", "scikit-learn", "pandas", "numpy", "scipy", "clingo", "dice-ml", "treecf", "oceanpy", "xgboost",
     "pysmt", "z3-solver", "unified-planning", "up-fast-downward", "up-pyperplan",
 )  # fmt: skip
+
+
+MEASURED, FAILED = "Other measurements", "What went wrong"
+"""The headings of what was recorded, and of the section after it."""
 
 
 def versions() -> str:
@@ -144,22 +149,40 @@ def sections(store: Store, folder: Path, *, command: str) -> Iterator[Section]:
     )
     shown = tuple((path.name, caption) for path, caption in drawn)
     yield Section("Figures", figures=shown, tables=(growth.table(store),))
-    yield Section(
-        "Other measurements",
+    yield measurements()
+    yield Section(FAILED, tables=(compliance.failures(store, WORLDS),))
+
+
+def measurements() -> Section:
+    """Return the section of what the scripts have recorded."""
+    return Section(
+        MEASURED,
         (
             "What the scripts of `benchmarks/` printed when they were run with `--record`; the figures of the documentation are from "
             "here. The load is the average number of busy processes in the minute before the run.",
         ),
         listings=tuple(results()),
     )
-    yield Section("What went wrong", tables=(compliance.failures(store, WORLDS),))
+
+
+def renew(folder: Path) -> None:
+    """Write what was recorded since into a report that is there; everything else stays."""
+    parts = [measurements()]
+    for name, render in (("REPORT.md", markdown), ("report.html", html)):
+        path = folder / name
+        text = renewed(path.read_text("utf-8"), render(parts), MEASURED, FAILED)
+        path.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
     """Write the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--recorded", action="store_true", help="renew what scripts have recorded")
     options = parser.parse_args()
+    if options.recorded:
+        renew(Path("benchmarks/report"))
+        return
     path = store_path(quick=options.quick)
     if not path.exists():
         sys.exit(f"nothing is stored in {path}: run `python -m benchmarks.run` first")
