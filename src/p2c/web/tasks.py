@@ -170,7 +170,7 @@ def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     page = asked.problem.report(
         asked.plan(limit),
         format="html",
-        audience=arguments["audience"],
+        audience=arguments.get("audience") or "applicant",
         language=arguments.get("language") or "en",
         time_limit=limit,
     )
