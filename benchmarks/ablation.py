@@ -138,7 +138,7 @@ WORLDS: dict[str, Callable[[int], Asked]] = {
     "nothing planted, 20/40/15": lambda people: of_unplanted(range(people // 8), SIZES["20/40/15"]),
     "nothing planted, hard": lambda people: of_unplanted(HARD[: people // 10], SIZES["20/40/15"]),
     "supported, 8/9/4": lambda people: of_unplanted(range(people // 10), (8, 9, 4), "supported"),
-    "by states, 8/9/4": lambda people: of_unplanted(
+    "set along moves, 8/9/4": lambda people: of_unplanted(
         range(people // 10), (8, 9, 4), "set and governed, moves"
     ),
 }

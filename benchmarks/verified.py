@@ -130,7 +130,7 @@ def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int
     table = recourse.source.table
     assert recourse.judged is not None
     assert recourse.judged.decider is not None
-    trials = recourse.judged.decider.trial_values(recourse.judged.theory)
+    trials, _ = recourse.judged.decider.trial_values(recourse.judged.theory)
     changes: list[tuple[tuple[str, Any], ...]] = [
         ((name, value),) for name, values in trials.items() for value in values
     ]

@@ -571,6 +571,21 @@ def test_a_dear_single_change_gives_way_to_a_cheap_pair() -> None:
     assert end_of(confirmed) == {"income": 48, "debt": 24, "job": "cook", "age": 40}
 
 
+def test_plans_of_recorded_decisions_tell_what_was_asked_and_are_checked_by_it() -> None:
+    table = loans()[["income", "debt"]]
+    decisions = (table["income"] >= 50) | (table["debt"] <= 5)
+    recourse = Recourse.fit(decisions.to_numpy(), table)
+    row = {"income": 40, "debt": 20}
+    harder = recourse.plan(row, restrict={"income": {"weight": 9}, "debt": "fixed"})
+    asked = harder.to_dict()["asked"]
+    assert asked == {"restrict": {"income": {"weight": 9}, "debt": {"action": "fixed"}}}
+    assert recourse.check(harder)
+    first, second = recourse.nearest(row, 2)
+    assert "asked" not in first.to_dict()
+    assert second.to_dict()["asked"] == {"nearest": 2, "distinct": "cells"}
+    assert recourse.problem.check(second.plan, prove=True)
+
+
 def test_the_nearest_plans_may_differ_in_what_the_model_tells_apart() -> None:
     table = loans()
     wanted = (table["income"] >= 50) | (table["debt"] <= 5)

@@ -368,3 +368,44 @@ def test_rules_of_a_model_that_is_only_asked_are_learned_at_once(lessons: list[i
     recourse.plan(table[model.predict(table) == 0].iloc[3])
     assert recourse.extraction.fidelity > 0.5
     assert len(lessons) == 1
+
+
+@pytest.mark.parametrize("kind", ["category", "ordinal"])
+@pytest.mark.parametrize("weight", [1, 0.3])
+def test_numbers_that_a_model_weighs_may_be_categories(kind: str, weight: float) -> None:
+    table, codes = people(), [8, 0, 3, 5]
+    model = LogisticRegression().fit(table, table["score"] + table["saved"] - table["debt"] > 5)
+    told = {"score": {"type": kind, "values": codes, "weight": weight}}
+    recourse = Recourse.fit(model, table, features=told, actions={"age": "fixed"})
+
+    def distance(start: int, end: int) -> float:
+        if kind == "category":
+            return float(start != end)
+        return abs(codes.index(start) - codes.index(end)) / 3
+
+    for row in ({"age": 1, "debt": 4, "score": s, "saved": v} for s in codes for v in (0, 2)):
+        ends = [
+            {"age": 1, "debt": d, "score": s, "saved": v}
+            for d in range(5)
+            for s in codes
+            for v in range(3)
+        ]
+        yes = model.predict(pd.DataFrame(ends))
+        costs = [
+            abs(end["debt"] - row["debt"]) / 4
+            + weight * distance(row["score"], end["score"])
+            + abs(end["saved"] - row["saved"]) / 2
+            for end, accepted in zip(ends, yes, strict=True)
+            if accepted
+        ]
+        answer = recourse.plan(row)
+        assert answer.optimal
+        assert answer.cost == pytest.approx(min(costs))
+
+
+def test_a_number_that_hardly_counts_is_no_reason_to_fail() -> None:
+    table = people()
+    model = LogisticRegression().fit(table, table["score"] > 4)
+    model.coef_[0, 0] = 1e-310
+    recourse = Recourse.fit(model, table)
+    assert recourse.plan({"age": 1, "debt": 2, "score": 1, "saved": 0}).optimal

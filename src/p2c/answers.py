@@ -128,10 +128,10 @@ def unconfirmed(problem: Statement, row: Any, k: int, policy: Policy) -> list[Ve
     space, state = problem.compiled, problem.read_row(row)
     plans = list(islice(policy.nearest(space, state, k, Distinct.CELLS), k))
     found = []
-    for number, plan in enumerate(plans or [policy.explained_plan(space, state)]):
+    for rank, plan in enumerate(plans or [policy.explained_plan(space, state)], start=1):
         known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
-        told = with_renderer(problem.theory, known, cheapest=number == 0)
-        found.append(VerifiedPlan(told, False, 0, 0, told, None))
+        whole = told(problem, known, rank=rank, distinct=Distinct.CELLS)
+        found.append(VerifiedPlan(whole, False, 0, 0, whole, None))
     return found
 
 

@@ -293,7 +293,7 @@ class Recourse:
             return self.problem.decide(view.table(rows))  # type: ignore[no-any-return]
         names = [each.name for each in view.columns]
         refuse_absent(map(str, names), map(str, rows.columns))
-        accepted = model.answer(rows[names]).accepted
+        accepted = model.answer(view.people(rows)).accepted
         return rows.assign(accepted=accepted)["accepted"]
 
     def restricted(self, restrict: Mapping[Any, Any]) -> Recourse:
@@ -332,8 +332,7 @@ class Recourse:
         >>> recourse.plan({"income": 40, "savings": 3}, restrict={"savings": "fixed"}).plan.counterfactual
         {'income': 46, 'savings': 3}
         """
-        limits: dict[str, Any] = {"time_limit": time_limit, "node_limit": node_limit}
-        return self.nearest(row, 1, restrict=restrict, **limits)[0]
+        return self.nearest(row, time_limit=time_limit, node_limit=node_limit, restrict=restrict)[0]
 
     def nearest(
         self,
@@ -359,15 +358,12 @@ class Recourse:
         >>> [plan.counterfactual["income"] for plan in recourse.nearest({"income": 40, "age": 30}, k=2)]
         [52, 53]
         """
-        if restrict is not None:
-            asked = self.restricted(restrict)
-            limits: dict[str, Any] = {"time_limit": time_limit, "node_limit": node_limit}
-            return asked.nearest(row, k, distinct=distinct, **limits)
+        asked = self.asked if restrict is None else self.restricted(restrict).asked
         policy, person = Policy("native", time_limit, node_limit), self.source.view.named(row)
         k, kind = whole_number("k", k, least=1), answers.read_distinct(distinct)
-        if self.judged is not None:
-            return Plans(answers.confirmed(self.judged, person, k, policy, distinct=kind))
-        return Plans(answers.unconfirmed(self.asked, self.source.view.row(person), k, policy))
+        if asked.decider is not None:
+            return Plans(answers.confirmed(asked, person, k, policy, distinct=kind))
+        return Plans(answers.unconfirmed(asked, self.source.view.row(person), k, policy))
 
     def why(self, row: Any, *, time_limit: float | None = 5.0) -> Reasons[str] | None:
         """Return the features whose values together force the refusal, whatever the others are; the fewest.

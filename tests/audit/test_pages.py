@@ -15,6 +15,7 @@ from p2c.audit.intervals import Interval
 from p2c.audit.tally import Difference
 from p2c.audit.telling import AuditTeller
 from p2c.datasets import load_frame
+from p2c.errors import P2CError
 from p2c.explain.phrases import LANGUAGES
 from p2c.plan.outcome import Blocker
 from p2c.problem import Problem
@@ -72,6 +73,14 @@ def test_both_languages_say_the_same_things() -> None:
 )
 def test_every_format_can_be_written(german: Audit, format: str, start: bytes) -> None:
     assert german.report(format=format).startswith(start)
+
+
+@pytest.mark.parametrize("format", ["png", "jsn"])
+def test_a_format_that_no_audit_has_is_answered_with_those_that_it_has(
+    german: Audit, format: str
+) -> None:
+    with pytest.raises(P2CError, match=rf"no report as '{format}'; .*'json'"):
+        german.report(format=format)
 
 
 def test_the_json_says_what_the_page_says(german: Audit) -> None:

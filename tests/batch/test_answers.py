@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from p2c.batch import Options
 from p2c.batch import answers as answers_module
 from p2c.batch.answers import Planner
 from p2c.problem import Problem
@@ -163,7 +164,7 @@ def test_costs_are_counted_to_three_digits() -> None:
 def test_alternatives_are_the_next_cheapest_end_states() -> None:
     problem = loan()
     found = whole_table(
-        Planner(problem, alternatives=2).answer(table_of([JOHN, RICH, STUCK]))
+        Planner(problem, Options(alternatives=2)).answer(table_of([JOHN, RICH, STUCK]))
     ).to_pylist()
     expected = problem.nearest(JOHN, k=3)
     others = json.loads(found[0]["alternatives"])
@@ -175,7 +176,7 @@ def test_alternatives_are_the_next_cheapest_end_states() -> None:
 
 def test_what_is_remembered_is_forgotten_before_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers_module, "CLASSES", 0)
-    planner = Planner(loan(), alternatives=1)
+    planner = Planner(loan(), Options(alternatives=1))
     one = whole_table(planner.answer(table_of(PEOPLE)))
     before = planner.space
     assert whole_table(planner.answer(table_of(PEOPLE))).equals(one)

@@ -18,6 +18,7 @@ from rich.console import Console
 from p2c.batch import Options, confirmed, part, plan_files
 from p2c.batch.confirmed import ModelPlanner
 from p2c.batch.show import show_summary
+from p2c.engines.policy import Policy
 from p2c.errors import P2CError
 from p2c.plan.outcome import Found
 from p2c.problem import Problem
@@ -231,3 +232,13 @@ def test_what_a_run_has_planned_before_it_ended_is_known_to_the_next(
     assert spy.people == len(everybody) - 3 * 8
     assert digests(tmp_path / "out") == digests(tmp_path / "whole")
     assert not (tmp_path / "out" / part.WORKSHOP).exists()
+
+
+def test_an_engine_that_cannot_hold_the_model_is_refused_before_anything_is_written(
+    bound: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "people.parquet"
+    combinations().head(3).to_parquet(source)
+    with pytest.raises(P2CError, match=r"cannot hold a model, which decides here: use native$"):
+        plan_files(Problem.load(bound), source, tmp_path / "out", Options(policy=Policy("clingo")))
+    assert not (tmp_path / "out").exists()

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from p2c.domain.row import read_row
+from p2c.explain.model_reasons import ModelReasons
 from p2c.explain.phrases import ENGLISH
-from p2c.explain.sentences import Sentence, explain_proof, number_words, to_text
+from p2c.explain.sentences import Sentence, explain_proof, number_words, to_text, value_words
 from p2c.rules.proof import why
 from tests.loan import JOHN, LOAN, category, ordinal, small, theory_of, whole
 from tests.strategies import problems
@@ -52,6 +53,20 @@ def test_an_acceptance_says_what_keeps_each_rule_from_applying() -> None:
         "- Your value for bank balance is 1,234,567 dollars, which is at least 60,000 dollars.",
         "- Your value for credit rating is 620, and this counts from 620 on.",
     ]
+
+
+def test_a_missing_value_that_forces_a_model_is_said_to_be_missing() -> None:
+    state = JOHN | {"debt": None}
+    told = ModelReasons(theory_of(SPOKEN), state, False, True, ("debt",)).sentences()
+    assert [each.text for each in told[1:]] == ["Your value for debt is unknown."]
+
+
+def test_a_missing_value_has_no_name_where_some_value_is_called_none() -> None:
+    account = {"type": "category", "values": ["None", "full"], "names": {"None": "no account"}}
+    problem = small("good(X) :- account(X,'full').", {"account": account})
+    feature = problem.feature["account"]
+    assert value_words(feature, None) == "unknown"
+    assert value_words(feature, "None") == "no account"
 
 
 def test_nested_decisions_are_explained_below_the_sentence_that_names_them() -> None:

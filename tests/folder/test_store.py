@@ -398,6 +398,8 @@ def test_a_sample_comes_back_typed_as_it_was(tmp_path: Path) -> None:
             "small": np.array([0.1, 2, 3], dtype=np.float32),
             "text": ["a,\rb", 'say "x"', "new\nline"],
             "object": pd.Series([True, None, False], dtype=object),
+            "gap": pd.Series(["a", np.nan, "b"], dtype=object),
+            "blank": pd.Series(["a", "", "b"], dtype=object),
             "truth": [True, False, True],
             "maybe": pd.array([1, None, 3], dtype="Int64"),
             "kind": pd.Categorical(["b", None, "a"], categories=["b", "a", "c"], ordered=True),

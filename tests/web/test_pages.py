@@ -208,6 +208,13 @@ def test_the_token_is_asked_for_in_the_language_of_the_browser(client: TestClien
     assert "The token, please" in client.get("/login", headers={"Accept-Language": "fr"}).text
 
 
+@pytest.mark.parametrize("path", ["/new", "/new/files"])
+def test_a_server_without_a_project_says_how_one_is_begun(client: TestClient, path: str) -> None:
+    for answer in (client.get(path), client.post(path)):
+        assert answer.status_code == 404
+        assert "no project here: start the server with p2c serve FOLDER" in answer.text
+
+
 def test_the_pages_own_files_are_small() -> None:
     files = [each for each in (FOLDER / "static").iterdir() if each.is_file()]
     assert sum(each.stat().st_size for each in files) < 30_000

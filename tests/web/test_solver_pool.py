@@ -125,13 +125,13 @@ def test_a_question_whose_solver_the_system_ends_is_asked_once_more(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def story(pool: SolverPool) -> None:
-        hard = asyncio.create_task(pool.ask(question("nearest", **ENDLESS), seconds=600))
-        await asyncio.sleep(0.2)
+        endless = question("nearest", row={**JOHN, "age": 32}, **ENDLESS)
+        hard = asyncio.create_task(pool.ask(endless, seconds=600))
         for _ in range(2):
             assert not hard.done()
-            while not [each for each in pool._waiting_line._busy if not each.spare]:
+            while not [each for each in pool._all if endless.case in each.cases and not each.spare]:
                 await asyncio.sleep(0.01)
-            (busy,) = [each for each in pool._waiting_line._busy if not each.spare]
+            (busy,) = [each for each in pool._all if not each.spare]
             kill(busy)
             await gone(pool, busy)
         with pytest.raises(SolverFailed):
@@ -199,8 +199,15 @@ def test_a_process_that_ends_without_stopping_its_solvers_takes_them_with_it(
     assert subprocess.run([sys.executable, program], timeout=PATIENCE, check=False).returncode == 0
 
 
-def test_a_question_right_after_all_solvers_were_ended_is_answered() -> None:
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_a_question_right_after_all_solvers_were_ended_is_answered(
+    is_noticed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("p2c.web.solver_pool.WATCHED", is_noticed)
+
     async def story(pool: SolverPool) -> None:
+        while len(pool._warm) < 3:
+            await asyncio.sleep(0.01)
         for each in tuple(pool._all):
             kill(each)
         assert json.loads(await pool.ask(question(), seconds=60))["status"] == "found"
@@ -243,7 +250,7 @@ def test_quick_questions_are_answered_while_slow_ones_hold_every_solver() -> Non
         for _ in range(3):
             assert json.loads(await pool.ask(question(), seconds=60))["status"] == "found"
         assert not any(each.done() for each in slow)
-        assert len(pool._waiting_line._waiting[True]) == 3
+        assert sum(each.slow for each in pool._waiting_line._waiting) == 3
         for each in slow:
             each.cancel()
         await asyncio.gather(*slow, return_exceptions=True)
@@ -261,7 +268,7 @@ def test_a_question_that_was_put_back_is_answered_by_a_solver_that_has_time_for_
         long = asyncio.create_task(
             pool.ask(question("nearest", k=3_000, distinct="points"), seconds=60)
         )
-        while not pool._waiting_line._waiting[True]:
+        while not any(each.slow for each in pool._waiting_line._waiting):
             assert not long.done()
             await asyncio.sleep(0.01)
         hard.cancel()

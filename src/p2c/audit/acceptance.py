@@ -62,10 +62,9 @@ class Known:
         self._rows[len(kept)] = box
         self.count = len(kept) + 1
 
-    def first_inside(self, box: Words) -> Words | None:
-        """Return the first one that lies in a box."""
-        inside = ((self.rows & ~box) == 0).all(axis=1)
-        return self.rows[int(inside.argmax())] if inside.any() else None
+    def some_inside(self, box: Words) -> bool:
+        """Tell whether one of them lies in a box."""
+        return bool(((self.rows & ~box) == 0).all(axis=1).any())
 
     def rest(self, box: Words) -> Words | None:
         """Return a box with all of another one that is in none of the known ones; None where all of it is in them."""
@@ -116,21 +115,18 @@ class Acceptance:
 
     def some(self, boxes: Boxes, limits: Limits) -> bool:
         """Tell whether the model accepts anybody in a box; raise `LimitReached` where time ends."""
-        return self.point(boxes, limits) is not None
-
-    def point(self, boxes: Boxes, limits: Limits) -> tuple[int, ...] | None:
-        """Return the cells of somebody in a box whom the model accepts; None where there is nobody."""
         whole = self._packed(boxes)
-        known = self._accepted.first_inside(whole)
-        if known is not None:
-            return tuple(each.bit_length() - 1 for each in self._unpacked(known))
+        if self._accepted.some_inside(whole):
+            return True
         rest = self._refused.rest(whole)
-        found = None if rest is None else self._search(self._unpacked(rest), limits)
-        if found is not None:
-            self._accepted.add(self._packed(tuple(1 << each for each in found)))
-        elif rest is not None:
+        if rest is None:
+            return False
+        found = self._search(self._unpacked(rest), limits)
+        if found is None:
             self._refused.add(whole)
-        return found
+        else:
+            self._accepted.add(self._packed(tuple(1 << each for each in found)))
+        return found is not None
 
     def _search(self, boxes: Boxes, limits: Limits) -> tuple[int, ...] | None:
         def accepts(cells: tuple[int, ...]) -> bool:

@@ -13,14 +13,12 @@ import narwhals as nw
 
 from p2c.answers import confirmed_many, plan_many
 from p2c.audit.change import compare
-from p2c.audit.confined import conditions, confine
-from p2c.audit.ground import Ground
+from p2c.audit.confined import confine
 from p2c.audit.groups import divide, read_divisions
 from p2c.audit.lifting import find_obstacles
 from p2c.audit.people import place_people, read_answers
 from p2c.audit.tally import differences, tally
 from p2c.errors import P2CError, suggestion
-from p2c.plan.compiled.space import Space
 from p2c.plan.search.best_first import Limits
 from p2c.report.expert_report import digest
 from p2c.report.formats import renderer
@@ -28,20 +26,20 @@ from p2c.report.formats import renderer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from p2c.audit.asking import Auditee
     from p2c.audit.change import Change
     from p2c.audit.confined import Box, Confinement
     from p2c.audit.ground import Limitation
     from p2c.audit.lifting import Obstacles
     from p2c.audit.tally import Difference, Tally
-    from p2c.confirm.judge import Ask
+    from p2c.confirm.decider import Decider
     from p2c.engines.policy import Policy
     from p2c.report.document import Document
     from p2c.rules.theory import Theory
     from p2c.statement import Statement
 
-PATIENCE = 60.0
-"""How many seconds are spent on why people have no way, and as many on who is like them."""
 FORMATS = ("html", "pdf", "md", "json")
+"""As what an audit is written; text is for those who ask for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,30 +113,15 @@ class Audit:
             "groups": [each.to_dict() for each in self.tallies],
             "differences": [each.to_dict() for each in self.differences],
             "why_not": self.obstacles.to_dict() if self.obstacles else None,
-            "confined": self._confined(),
+            "confined": self.confinement.to_dict() if self.confinement else None,
             "change": self.change.to_dict() if self.change else None,
         }
-
-    def _confined(self) -> dict[str, Any] | None:
-        if self.confinement is None:
-            return None
-        boxes = [
-            {"where": {each.feature: each.to_dict() for each in some}, "people": len(box.rows)}
-            for box, some in self.confined
-        ]
-        left = len(self.confinement.left)
-        return {"classes": boxes, "complete": self.confinement.complete, "not_found_out": left}
 
     @property
     def confined(self) -> tuple[tuple[Box, tuple[Limitation, ...]], ...]:
         """Return who has no way whatever else is true of them, largest first: each box with what it says of features."""
-        if self.confinement is None:
-            return ()
-        ground = Ground(Space(self.theory))
-        return tuple(
-            (box, tuple(conditions(ground, self.confinement, box)))
-            for box in self.confinement.boxes
-        )
+        boxes = self.confinement.boxes if self.confinement else ()
+        return tuple((box, box.where) for box in boxes)
 
     def document(self, *, language: str = "en") -> Document:
         """Return the audit as a report to be rendered.
@@ -156,6 +139,9 @@ class Audit:
         >>> print(audit.report(format="md").decode().splitlines()[4])
         **4 of 5 people are refused today (80%).**
         """
+        known = (*FORMATS, "txt")
+        if format not in known:
+            raise P2CError(f"format: no report as '{format}'; {suggestion(format, known)}")
         if format == "json":
             return (json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n").encode()
         return renderer(format)(self.document(language=language))
@@ -171,24 +157,37 @@ class Audit:
         return notebook_html(self.document(), "")
 
 
-def audit_people(
-    space: Space,
+def audit_problem(
+    problem: Statement,
     frame: Any,
-    answers: Any,
+    policy: Policy,
     *,
-    by: str | Sequence[str] = (),
-    seed: int = 0,
-    patience: float | None = PATIENCE,
-    ask: Ask | None = None,
-    against: tuple[str, Any] | None = None,
-    asked: Asked | None = None,
+    by: str | Sequence[str],
+    answers: Any,
+    against: Statement | None,
+    after: Any,
+    seed: int,
+    patience: float | None,
+    asked: Asked | None,
+    progress: bool | None,
 ) -> Audit:
-    """Return the audit of the people of a frame, from what `plan_many` answered them; `ask` asks a model for scores.
+    """Return who of the people of a frame has a way and who has none, planned for where `answers` do not say it.
 
-    `against` are the name and the answers of another problem for the same people.
+    `against` is another problem for the same people, `after` what it answers. `patience` are the seconds that are spent on why
+    people have no way, and as many on who is like them.
     """
-    told = read_answers(answers)
-    divisions = read_divisions(by)
+    if against is not None and after is None:
+        after = _answered(against, frame, policy, progress)
+    if answers is None:
+        answers = _answered(problem, frame, policy, progress)
+    asked = asked or Asked(0)
+    if problem.decider is None:
+        space, ask = problem.compiled, None
+    else:
+        auditee = _auditee(problem.decider, problem.theory, frame)
+        space, frame, ask = auditee.space, auditee.columns, auditee.ask
+        asked = replace(asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers))
+    told, divisions = read_answers(answers), read_divisions(by)
     names = [axis.feature.name for axis in space.axes]
     columns = _columns(frame, dict.fromkeys((*names, *(each.column for each in divisions))))
     size = len(columns[names[0]])
@@ -196,72 +195,47 @@ def audit_people(
         raise P2CError(f"answers: expected one for each of {size} rows, found {len(told)}")
     groups = divide(divisions, columns, size)
     people = place_people(space, [columns[name] for name in names], told, ask)
-    given = asked or Asked(size)
     return Audit(
         space.theory,
-        Asked(
-            size,
-            tuple(each.text for each in divisions),
-            seed,
-            given.proved,
-            given.confirmed,
-            {"data": _digest(columns), **given.hashes},
-            given.command,
-            given.date or date.today().isoformat(),
+        replace(
+            asked,
+            rows=size,
+            by=tuple(each.text for each in divisions),
+            seed=seed,
+            hashes={"data": _digest(columns), **_hashes(problem, against), **asked.hashes},
+            date=asked.date or date.today().isoformat(),
         ),
         tuple(tally(told, group) for group in groups),
         tuple(differences(people, groups, seed=seed)),
         find_obstacles(people, Limits.within(patience)),
         confine(people, Limits.within(patience)) if told.having("infeasible").any() else None,
-        compare(against[0], told, read_answers(against[1]), groups) if against else None,
+        compare(against.name, told, read_answers(after), groups) if against else None,
     )
 
 
-def audit_problem(
-    problem: Statement,
-    frame: Any,
-    policy: Policy,
-    *,
-    answers: Any = None,
-    against: Statement | None = None,
-    after: Any = None,
-    asked: Asked | None = None,
-    progress: bool | None = None,
-    **how: Any,
-) -> Audit:
-    """Return who of the people of a frame has a way and who has none, planned for where `answers` do not say it.
-
-    `against` is another problem for the same people, `after` what it answers; `how` is what `audit_people` takes.
-    """
-    asked = asked or Asked(0)
-    model = {"model": problem.model_digest} if problem.model_digest else {}
-    hashes = {"problem": digest(problem.to_dict()), **model, **asked.hashes}
-    if against is not None:
-        hashes["against"] = digest(against.to_dict())
-        after = _answered(against, frame, policy, progress) if after is None else after
-        how["against"] = against.name, after
-    if answers is None:
-        answers = _answered(problem, frame, policy, progress)
-    asked = replace(asked, hashes=hashes)
-    if problem.decider is None:
-        return audit_people(problem.compiled, frame, answers, asked=asked, **how)
-    from p2c.audit.asking import Auditee
-
-    auditee = Auditee(problem.decider, problem.theory, frame)
-    asked = replace(asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers))
-    how |= {"ask": auditee.ask, "asked": asked}
-    return audit_people(auditee.space, auditee.columns, answers, **how)
+def _hashes(problem: Statement, against: Statement | None) -> dict[str, str]:
+    """Return the SHA-256 of what people were asked about, by what it is of."""
+    return {
+        "problem": digest(problem.to_dict()),
+        **({"model": problem.model_digest} if problem.model_digest else {}),
+        **({"against": digest(against.to_dict())} if against else {}),
+    }
 
 
 def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | None) -> Any:
     """Return the answers for a table: by rules as they are proved, by a model as it confirms them."""
     if problem.decider is None:
         return plan_many(problem, frame, policy, progress=progress)
-    from p2c.audit.asking import Auditee
-
-    people = Auditee(problem.decider, problem.theory, frame)
+    people = _auditee(problem.decider, problem.theory, frame)
     native = replace(policy, engine="native")
     return people.for_all(confirmed_many(problem, people.different, native, progress=progress))
+
+
+def _auditee(decider: Decider, theory: Theory, frame: Any) -> Auditee:
+    """Return people as the model that decides sees them; what models need is imported only here."""
+    from p2c.audit.asking import Auditee
+
+    return Auditee(decider, theory, frame)
 
 
 def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:

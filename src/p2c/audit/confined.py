@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from p2c.plan.planner import search_plan
 from p2c.plan.search.best_first import LimitReached, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
     from p2c.audit.ground import Limitation, Parts
     from p2c.audit.groups import Codes
@@ -41,13 +41,11 @@ SECONDS = 2.0
 class Box:
     """For each feature that matters the parts that it may start with; whoever starts so has no way."""
 
-    parts: tuple[tuple[int, frozenset[Part]], ...]
+    parts: Parts
     rows: Codes
     """The people in it."""
-
-    def holds(self, parts: Mapping[int, Part]) -> bool:
-        """Tell whether a start is in the box."""
-        return all(parts[index] in some for index, some in self.parts)
+    where: tuple[Limitation, ...]
+    """What it says of each feature that it does not leave open."""
 
     def is_inside(self, other: Box) -> bool:
         """Tell whether all of the box is in another one."""
@@ -63,8 +61,14 @@ class Confinement:
     complete: bool
     left: Codes
     """The people without a way for whom there was no time."""
-    lacking: frozenset[int]
-    """The features of which some people lack the value."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return who has no way as JSON."""
+        boxes = [
+            {"where": {each.feature: each.to_dict() for each in box.where}, "people": len(box.rows)}
+            for box in self.boxes
+        ]
+        return {"classes": boxes, "complete": self.complete, "not_found_out": len(self.left)}
 
 
 def confine(people: People, limits: Limits) -> Confinement:
@@ -90,13 +94,13 @@ def confine(people: People, limits: Limits) -> Confinement:
                 continue
             covered[_inside(box, known, valid)] = True
             found.append(box)
-    complete = False
-    if not left:
-        complete = prover.complete(found, limits)
-    boxes = [Box(parts, _inside(parts, known, valid)) for parts in found]
-    lacking = frozenset(i for i in ground.axes if None in people.columns[i].values)
-    gone = np.array(left, dtype=np.int64)
-    return Confinement(tuple(_ordered(boxes)), complete, gone, lacking)
+    complete = not left and prover.complete(found, limits)
+    lacking = {index for index in ground.axes if None in people.columns[index].values}
+    boxes = [
+        Box(parts, _inside(parts, known, valid), tuple(_said(ground, parts, lacking)))
+        for parts in found
+    ]
+    return Confinement(tuple(_ordered(boxes)), complete, np.array(left, dtype=np.int64))
 
 
 def _ordered(boxes: Sequence[Box]) -> Iterator[Box]:
@@ -128,10 +132,10 @@ def _inside(parts: Parts, known: Mapping[int, tuple[Codes, dict[Part, int]]], ro
     return rows
 
 
-def conditions(ground: Ground, confinement: Confinement, box: Box) -> Iterator[Limitation]:
-    """Yield what a box says of each feature that it does not leave open."""
-    for index, some in box.parts:
-        known = MISSING in some or index not in confinement.lacking
+def _said(ground: Ground, parts: Parts, lacking: Set[int]) -> Iterator[Limitation]:
+    """Yield what a box says of features; to hold every value is to say nothing, where nobody lacks one."""
+    for index, some in parts:
+        known = MISSING in some or index not in lacking
         if not (known and some.issuperset(ground.parts[index])):
             yield ground.said(index, some)
 

@@ -196,20 +196,18 @@ class Ground:
             state[name] = self.values[name, cell]
         return state
 
-    def boxes(
-        self, parts: Mapping[int, Iterable[Part]], axes: Iterable[int] | None = None
-    ) -> tuple[int, ...] | None:
+    def boxes(self, parts: Mapping[int, Iterable[Part]]) -> tuple[int, ...] | None:
         """Return the model's cells that whoever starts in some parts may end in; None where it was not read for some."""
         found = []
-        for index in self.space.model_axes if axes is None else axes:
-            cells = [self._cells_of(index, part) for part in parts[index]]
+        for index in self.space.model_axes:
+            cells = [self.cells_of(index, part) for part in parts[index]]
             if None in cells:
                 return None
             found.append(reduce(or_, (each for each in cells if each is not None)))
         return tuple(found)
 
-    def _cells_of(self, index: int, part: Part) -> int | None:
-        """Return the cells of the model that a calm feature may end in that starts in a part, as bits."""
+    def cells_of(self, index: int, part: Part) -> int | None:
+        """Return the cells of the model that a calm feature may end in that starts in a part, as bits; None as for `boxes`."""
         known = self._cells.get((index, part), 0)
         if known == 0:
             axis = self.space.axes[index]

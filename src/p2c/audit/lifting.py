@@ -190,8 +190,12 @@ class Trials:
 
     def space(self, lifted: Lifts) -> Space:
         """Return the problem without some restrictions."""
-        trial = Trial(self.people.space, {}, self.liftings, self.limits)
-        return trial.lifted_space(frozenset(lifted))
+        return self._trial.lifted_space(frozenset(lifted))
+
+    @cached_property
+    def _trial(self) -> Trial:
+        """Return the restrictions on trial for nobody in particular."""
+        return Trial(self.people.space, {}, self.liftings, self.limits)
 
     def opens(self, lifted: Lifts) -> Rows:
         """Tell for which rows lifting opens a way; not for those whom there was no time for."""
@@ -199,7 +203,7 @@ class Trials:
             first, which = self._persons
             asked = np.ones(len(first), dtype=bool)
             found = np.zeros(len(first), dtype=bool)
-            if self.adding.issuperset(lifted):
+            if self._trial.adding.issuperset(lifted):
                 # To add actions closes no way.
                 for each in lifted if len(lifted) > 1 else ():
                     found |= self.opens((each,))[first]
@@ -207,11 +211,6 @@ class Trials:
             found[asked] = self._asked(lifted, first[asked])
             self._opens[lifted] = found[which]
         return self._opens[lifted]
-
-    @cached_property
-    def adding(self) -> frozenset[int]:
-        """Return the restrictions whose lifting only adds direct actions."""
-        return Trial(self.people.space, {}, self.liftings, self.limits).adding
 
     def _asked(self, lifted: Lifts, persons: Codes) -> Rows:
         if self.ground.acceptance is None:
@@ -221,8 +220,7 @@ class Trials:
         boxes: list[list[int | None]] = []
         for index in ground.space.model_axes:
             column = self.people.columns[index]
-            told = [ground.boxes({index: [ground.part(index, v)]}, (index,)) for v in column.values]
-            cells = [None if each is None else each[0] for each in told]
+            cells = [ground.cells_of(index, ground.part(index, v)) for v in column.values]
             boxes.append([cells[number] for number in column.which[rows]])
         known: dict[tuple[int | None, ...], bool] = {}
         found = np.zeros(len(rows), dtype=bool)

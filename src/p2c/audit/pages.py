@@ -28,6 +28,8 @@ SHOWN = ("5%", "25%", "50%", "75%", "95%")
 """Which quantiles of the effort stand in the table."""
 LEAST = 0.0001
 """Below which probability no more is said than that."""
+RARE = ("given_up", "exceptions", "unknown", "invalid")
+"""What is counted in a column of its own only where it happened at all."""
 MANY = 12
 """How many bars or sure differences are shown."""
 
@@ -117,9 +119,9 @@ class _Pages:
             first = found.statements[0]
             what, of = self.tell.statement(first), self.tell.out_of(first.people, size)
             yield self.tell.say("short_why", what=what, of=of)
-        for box, some in self.audit.confined[:1]:
+        for box, where in self.audit.confined[:1]:
             if len(box.rows):
-                yield self.tell.say("short_who", who=self.tell.told(some))
+                yield self.tell.say("short_who", who=self.tell.told(where))
 
     def _sure(self) -> list[Difference]:
         """Return the differences that are more than chance, those of single traits first, the widest first."""
@@ -164,16 +166,13 @@ class _Pages:
 
     def _telling(self) -> set[str]:
         """Return the groups of single traits; of two that are each other's rest, the first."""
-        single = [each for each in self.audit.tallies if len(each.traits) == 1]
-        sizes = Counter(each.traits[0][0] for each in single)
-        seen: set[str] = set()
-        found = set()
-        for each in single:
-            column = each.traits[0][0]
-            if sizes[column] != 2 or column not in seen:
-                found.add(each.group)
-            seen.add(column)
-        return found
+        by_column: dict[str, list[str]] = {}
+        for each in self.audit.tallies:
+            if len(each.traits) == 1:
+                by_column.setdefault(each.traits[0][0], []).append(each.group)
+        return {
+            name for some in by_column.values() for name in some[: 1 if len(some) == 2 else None]
+        }
 
     def _level(self, difference: Difference, value: float) -> str:
         return self.tell.number(value) if difference.measure == "cost" else self.tell.percent(value)
@@ -187,36 +186,26 @@ class _Pages:
             yield "pairs", double
 
     def _groups(self) -> Iterator[Block]:
-        keys = ("refused", "with_way", "no_way", "given_up", "exceptions", "unknown", "invalid")
-        whole = self.audit.everybody
-        gone = {
-            "given_up": whole.given_up,
-            "exceptions": whole.exceptions,
-            "unknown": whole.unknown,
-            "invalid": whole.statuses.get("invalid", 0),
-        }
-        shown = [key for key in keys if gone.get(key, 1)]
-        noted = [key for key in gone if key in shown]
-        noted += ["star"] * any(map(_is_starred, self.audit.tallies))
-        notes = [self.tell.say(f"note_{key}", few=str(FEW)) for key in ("share", *noted)]
+        rare = [key for key in RARE if getattr(self.audit.everybody, key)]
+        noted = ["share", *rare, *["star"] * any(map(_is_starred, self.audit.tallies))]
+        notes = [self.tell.say(f"note_{key}", few=str(FEW)) for key in noted]
+        keys = ("group", "people", "refused", "with_way", "no_way", *rare)
         for title, tallies in self._parts():
             yield Heading(self.words[title])
             if title == "groups":
                 yield Paragraph(" ".join(notes))
-            rows = (self._group(each, shown) for each in tallies)
-            yield Grid.under(self.words, ("group", "people", *shown), rows)
+            rows = (self._group(each, rare) for each in tallies)
+            yield Grid.under(self.words, keys, rows)
 
-    def _group(self, tally: Tally, shown: Sequence[str]) -> tuple[str, ...]:
-        cells = {
-            "refused": self._refused(tally),
-            "with_way": self.tell.count(tally.found),
-            "no_way": self._share(tally.stuck, small=tally.is_small),
-            "given_up": self.tell.count(tally.given_up),
-            "exceptions": self.tell.count(tally.exceptions),
-            "unknown": self.tell.count(tally.unknown),
-            "invalid": self.tell.count(tally.statuses.get("invalid", 0)),
-        }
-        return (self.name(tally), self.tell.count(tally.people), *(cells[key] for key in shown))
+    def _group(self, tally: Tally, rare: Sequence[str]) -> tuple[str, ...]:
+        return (
+            self.name(tally),
+            self.tell.count(tally.people),
+            self._refused(tally),
+            self.tell.count(tally.found),
+            self._share(tally.stuck, small=tally.is_small),
+            *(self.tell.count(getattr(tally, key)) for key in rare),
+        )
 
     def _refused(self, tally: Tally) -> str:
         count = self.tell.count(tally.refused.count)
@@ -375,14 +364,13 @@ class _Pages:
         return self.tell.barred(opening.blockers), opened, cost
 
     def _confined(self) -> Iterator[Block]:
-        found, boxes = self.audit.confinement, self.audit.confined
+        found = self.audit.confinement
         if found is None:
             return
         yield Heading(self.words["confined"])
         yield Paragraph(self.words["confined_note"])
-        rows = [
-            (self.tell.told(some), self.tell.count(len(box.rows))) for box, some in boxes[:MANY]
-        ]
+        boxes = found.boxes
+        rows = [(self.tell.told(b.where), self.tell.count(len(b.rows))) for b in boxes[:MANY]]
         if rows:
             yield Grid.under(self.words, ("who", "in_data"), rows)
         if len(boxes) > MANY:

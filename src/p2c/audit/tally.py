@@ -89,6 +89,11 @@ class Tally:
         return self.statuses.get("found", 0)
 
     @property
+    def invalid(self) -> int:
+        """Return how many have rows that cannot be read."""
+        return self.statuses.get("invalid", 0)
+
+    @property
     def is_small(self) -> bool:
         """Tell whether too few are refused for their shares to say much."""
         return self.refused.count < FEW

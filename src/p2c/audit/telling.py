@@ -40,9 +40,9 @@ class AuditTeller:
         told = {each: w if isinstance(w, str) else self.count(w) for each, w in words.items()}
         return filled(self.words[key], **told)
 
-    def number(self, number: float, digits: int = 3) -> str:
-        """Return a number as people write it."""
-        return number_words(rounded(number, digits=digits), self.phrases)
+    def number(self, number: float) -> str:
+        """Return a number as people write it, with the digits that say something of many people."""
+        return number_words(rounded(number, digits=3), self.phrases)
 
     def count(self, number: int) -> str:
         """Return a whole number as people write it."""

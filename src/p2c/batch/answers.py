@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from p2c.audit.reasons import principal_reasons
+from p2c.batch import Options
 from p2c.batch.persons import columns_of, tell_apart, to_array, to_texts
 from p2c.batch.summary import Counts, Stuck
 from p2c.domain.row import read_row
-from p2c.engines.policy import Policy
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.space import Space
 from p2c.plan.nearest import Distinct
@@ -68,9 +68,7 @@ class Planner:
     """What plans for tables, and remembers what it has found between them."""
 
     problem: Problem
-    alternatives: int = 0
-    policy: Policy = field(default_factory=Policy)
-    reasons: Catalogue | None = None
+    options: Options = field(default_factory=Options)
     space: Space = field(init=False)
     _others: dict[tuple[Any, ...], str | None] = field(default_factory=dict)
 
@@ -80,19 +78,7 @@ class Planner:
     @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns of the answer."""
-        named = self.reasons is not None
-        return self.columns(self.problem.theory.features, self.alternatives, reasons=named)
-
-    @staticmethod
-    def columns(
-        features: Sequence[Feature], alternatives: int, *, reasons: bool = False
-    ) -> pa.Schema:
-        """Return the columns of an answer about some features."""
-        ends = {f"end_{each.name}": end_type(each) for each in features}
-        names = ("first", "actions", "steps", *(("alternatives",) if alternatives else ()))
-        names = (*names, *(("reasons",) if reasons else ()))
-        words = dict.fromkeys((*names, "exceptions", "unknown", "message"), WORDS)
-        return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
+        return answer_schema(self.problem.theory.features, self.options)
 
     def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
         """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
@@ -100,25 +86,25 @@ class Planner:
         features = self.problem.theory.features
         who, first = tell_apart(table, [feature.name for feature in features])
         people = columns_of(table.take(to_array(first)), features)
-        share = len(table) / max(len(first), 1) / (2 if self.alternatives else 1)
+        share = len(table) / max(len(first), 1) / (2 if self.options.alternatives else 1)
 
         def tell(persons: int) -> None:
             advance(persons * share)
 
-        batch = plan_rows(self.space, people, details=True, solver=self.policy, tell=tell)
+        batch = plan_rows(self.space, people, details=True, solver=self.options.policy, tell=tell)
         found = batch.columns()
         actions = found["actions"]
         assert isinstance(actions, Coded)
         found["first"] = Coded(actions.numbers, [first_action(text) for text in actions.values])
-        if self.alternatives:
+        if self.options.alternatives:
             found["alternatives"] = self._alternatives(people, found["status"], tell)
-        if self.reasons is not None:
-            found["reasons"] = self._reasons(people, found, self.reasons)
+        if self.options.reasons is not None:
+            found["reasons"] = self._reasons(people, found, self.options.reasons)
         arrays = [as_array(found[name], self.schema.field(name).type) for name in self.schema.names]
         times = np.bincount(who, minlength=len(first))
         counts = answer_counts(who, found, batch.cost, people=len(first))
         for rows in batch.stuck:
-            state = self._state(people, int(rows.min()))
+            state = state_of(people, int(rows.min()), features)
             name = _class_name(self.space, state)
             counts.add_stuck(Stuck(name, state, int(times[rows].sum())))
         return Answers(pa.Table.from_arrays(arrays, schema=self.schema), who, counts)
@@ -137,7 +123,8 @@ class Planner:
         texts = []
         for row in range(len(status)):
             found = status[row] == "found"
-            texts.append(self._further(self._state(people, row)) if found else None)
+            state = state_of(people, row, self.problem.theory.features) if found else None
+            texts.append(None if state is None else self._further(state))
             tell(1)
         return Coded.of(texts)
 
@@ -149,30 +136,39 @@ class Planner:
     ) -> Coded:
         """Return the principal reasons of everybody who is refused, as JSON."""
         texts: list[str | None] = []
-        names = [feature.name for feature in self.problem.theory.features]
+        features = self.problem.theory.features
         for row in range(len(found["status"])):
             if found["status"][row] not in ("found", "infeasible"):
                 texts.append(None)
                 continue
-            state = self._state(people, row)
+            ends = {each.name: found[f"end_{each.name}"] for each in features}
             way = found["status"][row] == "found"
-            ends = {name: found[f"end_{name}"][row] for name in names}
-            end = read_row(self.problem.theory.features, ends) if way else None
-            told = principal_reasons(self.space, state, end, catalogue)
+            end = state_of(ends, row, features) if way else None
+            told = principal_reasons(self.space, state_of(people, row, features), end, catalogue)
             texts.append(json.dumps([each.to_dict() for each in told], ensure_ascii=False))
         return Coded.of(texts)
 
     def _further(self, state: State) -> str | None:
         key = tuple(state.values())
         if key not in self._others:
-            most = self.alternatives + 1
-            plans = self.policy.nearest(self.space, state, most, Distinct.POINTS)
+            most = self.options.alternatives + 1
+            plans = self.options.policy.nearest(self.space, state, most, Distinct.POINTS)
             self._others[key] = further_text(islice(plans, 1, most))
         return self._others[key]
 
-    def _state(self, people: Mapping[str, Column | Coded], row: int) -> State:
-        values = {name: column[row] for name, column in people.items()}
-        return read_row(self.problem.theory.features, values)
+
+def answer_schema(features: Sequence[Feature], options: Options) -> pa.Schema:
+    """Return the columns of an answer about some features."""
+    ends = {f"end_{each.name}": end_type(each) for each in features}
+    asked = {"alternatives": options.alternatives, "reasons": options.reasons is not None}
+    names = ("first", "actions", "steps", *(name for name, wanted in asked.items() if wanted))
+    words = dict.fromkeys((*names, "exceptions", "unknown", "message"), WORDS)
+    return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
+
+
+def state_of(people: Mapping[str, Column | Coded], row: int, features: Sequence[Feature]) -> State:
+    """Return the state in a row of columns."""
+    return read_row(features, {name: column[row] for name, column in people.items()})
 
 
 def answer_counts(

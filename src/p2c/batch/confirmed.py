@@ -5,65 +5,39 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from p2c.answers import confirmed_lines, nearest
-from p2c.batch.answers import Answers, Planner, answer_counts, as_array, first_action, further_text
+from p2c.batch import Options
+from p2c.batch.answers import (
+    Answers,
+    Planner,
+    answer_counts,
+    answer_schema,
+    as_array,
+    first_action,
+    further_text,
+    state_of,
+)
 from p2c.batch.persons import columns_of, tell_apart, to_array
 from p2c.batch.remembered import Memory
 from p2c.batch.summary import Counts, Stuck
-from p2c.domain.row import read_row
-from p2c.engines.policy import Policy
 from p2c.errors import P2CError, RowError
 from p2c.plan.tables.encode import Coded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from p2c.audit.reasons import Catalogue
+    from p2c.batch.answers import Advance
     from p2c.domain.row import State
-    from p2c.plan.tables.encode import Column, Whole
+    from p2c.plan.tables.encode import Whole
     from p2c.problem import Problem
-
-    Advance = Callable[[float], None]
 
 CHUNK = 500
 """How many people are planned for before other workers, and whoever watches, are told."""
-
-
-class TablePlanner(Protocol):
-    """Plans for the rows of a table."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Return the columns of the answer."""
-
-    def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
-        """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
-
-
-def planner_for(
-    problem: Problem,
-    alternatives: int = 0,
-    policy: Policy | None = None,
-    *,
-    reasons: Catalogue | None = None,
-    shelf: Path | None = None,
-) -> TablePlanner:
-    """Return what plans for tables: by rules, or with the model that decides, workers sharing what lies on a shelf."""
-    policy = policy or Policy()
-    if problem.decider is None:
-        return Planner(problem, alternatives, policy, reasons)
-    policy.refuse_model()
-    if reasons is not None:
-        raise P2CError(
-            "a catalogue of reasons goes by rules, and a model decides here: leave it out"
-        )
-    return ModelPlanner(problem, alternatives, policy, shelf)
 
 
 @dataclass
@@ -71,8 +45,7 @@ class ModelPlanner:
     """What plans for tables with a model, and remembers people between them."""
 
     problem: Problem
-    alternatives: int = 0
-    policy: Policy = field(default_factory=Policy)
+    options: Options = field(default_factory=Options)
     shelf: Path | None = None
     """The folder through which workers tell one another of people."""
     _memory: Memory | None = None
@@ -80,11 +53,8 @@ class ModelPlanner:
     @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns of the answer: those of rules, and what the model said."""
-        # What columns there are does not hang on how they come about.
-        rules = Planner.columns(self.problem.theory.features, self.alternatives)
-        return rules.append(pa.field("verified", pa.bool_())).append(
-            pa.field("optimal", pa.bool_())
-        )
+        rules = answer_schema(self.problem.theory.features, self.options)
+        return pa.schema([*rules, ("verified", pa.bool_()), ("optimal", pa.bool_())])
 
     def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
         """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
@@ -116,8 +86,7 @@ class ModelPlanner:
 
     def _answers(self, people: pa.Table) -> pa.Table:
         """Return the answers for people who are not known yet."""
-        columns = columns_of(people, self.problem.theory.features)
-        lines = self._lines([_person(columns, place) for place in range(len(people))])
+        lines = self._lines(people)
         arrays = [
             as_array(Coded.of([line.get(name) for line in lines]), kind)
             for name, kind in zip(self.schema.names, self.schema.types, strict=True)
@@ -129,9 +98,10 @@ class ModelPlanner:
         words = {name: _told(answers.column(name)) for name in ("status", "exceptions", "unknown")}
         cost = answers.column("cost").to_numpy()
         counts = answer_counts(who, words, cost, people=len(people))
-        columns, times = columns_of(people, self.problem.theory.features), np.bincount(who)
+        features, times = self.problem.theory.features, np.bincount(who)
+        columns = columns_of(people, features)
         for place in np.flatnonzero(np.array(words["status"].tolist()) == "infeasible").tolist():
-            state = self._state(_person(columns, place))
+            state = state_of(columns, place, features)
             name = json.dumps(list(state.values()))
             counts.add_stuck(Stuck(name, state, int(times[place])))
         return counts
@@ -140,39 +110,34 @@ class ModelPlanner:
     def _names(self) -> list[str]:
         return [feature.name for feature in self.problem.theory.features]
 
-    def _state(self, row: Mapping[str, Any]) -> State:
-        return read_row(self.problem.theory.features, row)
-
-    def _lines(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def _lines(self, people: pa.Table) -> list[dict[str, Any]]:
         """Return a line for each person, in their order; one whose row does not fit is said to be invalid."""
+        features = self.problem.theory.features
+        columns = columns_of(people, features)
         states: dict[int, State] = {}
         found: dict[int, dict[str, Any]] = {}
-        for place, row in enumerate(rows):
+        for place in range(len(people)):
             try:
-                states[place] = self._state(row)
+                states[place] = state_of(columns, place, features)
             except RowError as error:
                 found[place] = {"status": "invalid", "message": str(error)}
         if states:
             for place, line in zip(states, self._planned(list(states.values())), strict=True):
                 found[place] = line
-                if self.alternatives and line["status"] == "found":
+                if self.options.alternatives and line["status"] == "found":
                     line["alternatives"] = self._further(states[place])
-        return [found[place] for place in range(len(rows))]
+        return [found[place] for place in range(len(people))]
 
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
         assert self.problem.decider is not None
         frame = self.problem.decider.source.view.ask({}, states)
-        lines = confirmed_lines(self.problem, frame, self.policy, progress=False)
+        lines = confirmed_lines(self.problem, frame, self.options.policy, progress=False)
         return [{**line, "first": first_action(line.get("actions", ""))} for line in lines]
 
     def _further(self, state: State) -> str:
-        most = self.alternatives + 1
-        plans = nearest(self.problem, state, most, self.policy, distinct="points")
+        most = self.options.alternatives + 1
+        plans = nearest(self.problem, state, most, self.options.policy, distinct="points")
         return further_text(plans[1:])
-
-
-def _person(people: Mapping[str, Column | Coded], place: int) -> dict[str, Any]:
-    return {name: column[place] for name, column in people.items()}
 
 
 def _told(words: pa.ChunkedArray) -> Coded:
@@ -180,3 +145,18 @@ def _told(words: pa.ChunkedArray) -> Coded:
     texts = words.combine_chunks()
     values = [*texts.dictionary.to_pylist(), ""]
     return Coded(texts.indices.fill_null(len(values) - 1).to_numpy().astype(np.int64), values)
+
+
+TablePlanner = Planner | ModelPlanner
+
+
+def planner_for(problem: Problem, options: Options, *, shelf: Path | None = None) -> TablePlanner:
+    """Return what plans for tables: by rules, or with the model that decides, workers sharing what lies on a shelf."""
+    if problem.decider is None:
+        return Planner(problem, options)
+    options.policy.refuse_model()
+    if options.reasons is not None:
+        raise P2CError(
+            "a catalogue of reasons goes by rules, and a model decides here: leave it out"
+        )
+    return ModelPlanner(problem, options, shelf)

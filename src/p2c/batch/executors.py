@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecu
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -31,18 +31,12 @@ if TYPE_CHECKING:
     from p2c.batch.summary import Record
 
     Outcome = Record | Failure
+    Execute = Callable[[Sequence[Part]], Generator[Outcome, None, None]]
+    """Makes parts, and yields what became of each as it is known: its record, or its failure."""
 
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """What `mallopt` of glibc calls the sizes from which memory is given back, and fetched by itself."""
-
-
-class Execute(Protocol):
-    """Makes parts, and yields what became of each as it is known."""
-
-    def __call__(self, parts: Sequence[Part]) -> Generator[Outcome, None, None]:
-        """Yield the record of each part, or its failure."""
-        ...
 
 
 @contextmanager

@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from p2c.audit.reasons import Catalogue
+    from p2c.batch import Options
     from p2c.batch.columns import Columns
     from p2c.batch.confirmed import TablePlanner
     from p2c.batch.source import Part, Piece
-    from p2c.engines.policy import Policy
 
 CHUNK = 1 << 18
 """How many rows are planned at a time."""
@@ -49,10 +48,8 @@ class Work:
 
     problem: str
     columns: Columns
-    alternatives: int
-    policy: Policy
+    options: Options
     target: Path
-    reasons: Catalogue | None = None
 
     @property
     def has_model(self) -> bool:
@@ -102,16 +99,12 @@ def prepare(work: Work) -> None:
 
 
 def _planner_of(work: Work) -> TablePlanner:
-    shelf = work.target / WORKSHOP
-    return _planner(work.problem, work.alternatives, work.policy, work.reasons, shelf)
+    return _planner(work.problem, work.options, work.target / WORKSHOP)
 
 
 @lru_cache(maxsize=4)
-def _planner(
-    problem: str, alternatives: int, policy: Policy, reasons: Catalogue | None, shelf: Path
-) -> TablePlanner:
-    opened = Problem.from_message(json.loads(problem))
-    return planner_for(opened, alternatives, policy, reasons=reasons, shelf=shelf)
+def _planner(problem: str, options: Options, shelf: Path) -> TablePlanner:
+    return planner_for(Problem.from_message(json.loads(problem)), options, shelf=shelf)
 
 
 def _make(work: Work, part: Part) -> Record:

@@ -39,7 +39,7 @@ def tell_apart(table: pa.Table, names: Sequence[str]) -> Persons:
     """Return who is who by the values of some columns, in the order of their first rows."""
     key, span = np.zeros(len(table), dtype=np.int64), 1
     for name in names:
-        codes, low, count = _codes(_whole_column(table, name))
+        codes, low, count = _codes(in_one(table.column(name)))
         if span * count >= WIDEST:
             key, span = _ranked(key)
         if span * count >= WIDEST:
@@ -58,7 +58,7 @@ def tell_apart(table: pa.Table, names: Sequence[str]) -> Persons:
 def columns_of(table: pa.Table, features: Sequence[Feature]) -> dict[str, Column | Coded]:
     """Return the features' columns as the planner takes them."""
     return {
-        feature.name: _column(feature, _whole_column(table, feature.name), table.schema)
+        feature.name: _column(feature, in_one(table.column(feature.name)), table.schema)
         for feature in features
     }
 
@@ -70,8 +70,8 @@ def joined(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
-def _whole_column(table: pa.Table, name: str) -> pa.Array:
-    column = table.column(name)
+def in_one(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece."""
     array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 

@@ -1,10 +1,13 @@
-"""How files are read: what columns one has, where it may be cut, and the rows between two cuts. One reader a format."""
+"""How files are read: what columns one has, where it may be cut, and the rows between two cuts. One reader a format.
+
+What a reader cannot read, it refuses with one line that names the file. Texts of the columns that are to be `coded` come as
+numbers into a list of the different ones.
+"""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,34 +28,10 @@ BATCH = 1 << 18
 CODED = pa.dictionary(pa.int32(), pa.string())
 
 
-class Reader(Protocol):
-    """What reads one format; what a reader cannot read, it refuses with one line that names the file."""
-
-    @property
-    def is_text(self) -> bool:
-        """Tell whether cells are text, and numbers have to be read out of them."""
-        ...
-
-    def schema(self, path: Path) -> pa.Schema:
-        """Return the columns of a file."""
-        ...
-
-    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the stretches that a file is cut into: begin, end, and how many rows, so many as far as it can be."""
-        ...
-
-    def batches(
-        self, path: Path, span: tuple[int, int], columns: Sequence[str], *, coded: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a stretch, texts of the `coded` columns as numbers into a list of the different ones."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
 class ParquetReader:
     """Reads Parquet files, cut between row groups."""
 
-    is_text: bool = False
+    is_text = False
 
     def schema(self, path: Path) -> pa.Schema:
         """Return the columns of a file."""
@@ -101,11 +80,10 @@ def _refused_parquet(place: str) -> Iterator[None]:
         raise P2CError(f"{place}: cannot be read as Parquet: {reason}") from None
 
 
-@dataclass(frozen=True, slots=True)
 class CsvReader:
     """Reads CSV files with a line of names, in UTF-8, every cell as text until its feature says what it is."""
 
-    is_text: bool = True
+    is_text = True
 
     def schema(self, path: Path) -> pa.Schema:
         """Return the columns of a file: all text."""
@@ -174,6 +152,7 @@ def _refused_csv(path: Path) -> Iterator[None]:
         raise P2CError(f"{path}: cannot be read as CSV: {unreadable(error)}") from None
 
 
+Reader = ParquetReader | CsvReader
 READERS: dict[str, Reader] = {
     ".parquet": ParquetReader(),
     ".pq": ParquetReader(),

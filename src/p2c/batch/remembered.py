@@ -13,7 +13,7 @@ from uuid import uuid4
 import pyarrow as pa
 from pyarrow import types
 
-from p2c.batch.persons import joined, tell_apart, to_array
+from p2c.batch.persons import in_one, joined, tell_apart, to_array
 from p2c.whole_file import put
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ def _alike(one: pa.Table, other: pa.Table) -> bool:
 
 def _anew(column: pa.ChunkedArray) -> pa.Array:
     """Return a column with its texts numbered as they come, whatever else was remembered."""
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks)
+    array = in_one(column)
     if not types.is_dictionary(array.type):
         return array
     return array.cast(array.type.value_type).dictionary_encode()

@@ -6,7 +6,7 @@ import json
 from contextlib import closing
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from p2c.batch import Options
 from p2c.batch.columns import check_columns
@@ -20,9 +20,8 @@ from p2c.batch.workshop import rows_under_way, ticking
 from p2c.errors import BatchError, P2CError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from p2c.batch.columns import Columns
     from p2c.batch.executors import Execute
     from p2c.batch.job import Job
     from p2c.batch.source import Part
@@ -36,13 +35,6 @@ class Watch(Protocol):
     def __call__(self, *, rows: int, total: int, spare: Sequence[str]) -> None:
         """Take the rows done, those there are in all, and the columns left aside."""
         ...
-
-
-class Plot(NamedTuple):
-    """The input looked through: what to do, part by part."""
-
-    parts: list[Part]
-    columns: Columns
 
 
 def run(
@@ -67,23 +59,21 @@ def run(
     files = find_files(source)
     if executor != "dask":  # there the workers need it
         options.policy.require_engine()
-    taken = planner_for(problem, options.alternatives, reasons=options.reasons).schema.names
+    taken = planner_for(problem, options).schema.names
     columns = check_columns(
         files, problem.theory.features, options, taken=taken, aliases=problem.columns
     )
     parts = cut(files, rows=options.part_rows)
-    work = Work(
-        json.dumps(problem.to_message()),
-        columns,
-        options.alternatives,
-        options.policy,
-        target,
-        options.reasons,
-    )
+    work = Work(json.dumps(problem.to_message()), columns, options, target)
+
+    def tell(rows: int, total: int) -> None:
+        if watch is not None:
+            watch(rows=rows, total=total, spare=columns.spare)
+
     with EXECUTORS[executor](work, workers=workers, address=address) as execute:
         document = describe_job(problem, options, files=describe(files), parts=len(parts))
         with opened(target, document, parts) as job:
-            done, made = _make_all(job, Plot(parts, columns), execute, watch)
+            done, made = _make_all(job, parts, execute, tell)
             records = [done[part.number] for part in parts]
             summary = summarise(
                 problem, records, options.policy, spare=columns.spare, made=made, ask=blockers
@@ -93,24 +83,23 @@ def run(
 
 
 def _make_all(
-    job: Job, plot: Plot, execute: Execute, watch: Watch | None
+    job: Job, parts: Sequence[Part], execute: Execute, watch: Callable[[int, int], None]
 ) -> tuple[dict[int, Record], int]:
-    """Return the records of all parts, and how many of them were made now."""
-    done = job.finished(plot.parts)
-    missing = [part for part in plot.parts if part.number not in done]
-    total = sum(part.rows for part in plot.parts)
+    """Return the records of all parts, and how many of them were made now; `watch` is told the rows done of how many."""
+    done = job.finished(parts)
+    missing = [part for part in parts if part.number not in done]
+    total = sum(part.rows for part in parts)
     before = len(done)
 
     telling, most = Lock(), 0
 
     def tell() -> None:
         nonlocal most
-        if watch is not None:
-            with telling:
-                rows = sum(plot.parts[number].rows for number in list(done))
-                # A part that is done, and whose record is on its way here, is for a moment in neither count.
-                most = max(most, min(rows + rows_under_way(job.workshop), total))
-                watch(rows=most, total=total, spare=plot.columns.spare)
+        with telling:
+            rows = sum(parts[number].rows for number in list(done))
+            # A part that is done, and whose record is on its way here, is for a moment in neither count.
+            most = max(most, min(rows + rows_under_way(job.workshop), total))
+            watch(most, total)
 
     tell()
     failures = []
@@ -132,6 +121,6 @@ def _make_all(
             if wrong[0].unanswered:
                 remedy = "another engine or norm takes another folder"
             raise P2CError(f"{wrong[0].message}; the parts that are done are kept: {remedy}")
-        rest = [part.number for part in plot.parts if part.number not in done]
+        rest = [part.number for part in parts if part.number not in done]
         raise BatchError(failures[0].message, parts=rest)
     return done, len(done) - before

@@ -5,8 +5,7 @@ Which parts there are is decided by the input and the size of a part and by noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -159,25 +158,23 @@ class Part:
 
 
 def cut(files: Sequence[InputFile], *, rows: int) -> list[Part]:
-    """Return the parts of an input; one without a row where there is none, so that the columns are written."""
-    parts = [
-        Part(number, tuple(_merged(pieces))) for number, pieces in enumerate(_groups(files, rows))
-    ]
-    return parts or [Part(0, ())]
+    """Return the parts of an input, each of so many rows at most unless a single piece has more.
 
-
-def _groups(files: Sequence[InputFile], rows: int) -> Iterator[list[Piece]]:
-    """Yield runs of pieces with no more than so many rows together, or a single piece that has more."""
-    group: list[Piece] = []
+    Neighbouring pieces are made one. Where there is no row, there is a part without one, so that the columns are written.
+    """
+    parts: list[list[Piece]] = [[]]
     count = 0
     for piece in _pieces(files, rows):
-        if group and count + piece.rows > rows:
-            yield group
-            group, count = [], 0
-        group.append(piece)
+        if count and count + piece.rows > rows:
+            parts.append([])
+            count = 0
+        last = parts[-1][-1] if parts[-1] else None
+        if last is not None and (last.file, last.end) == (piece.file, piece.begin):
+            parts[-1][-1] = replace(last, end=piece.end, rows=last.rows + piece.rows)
+        else:
+            parts[-1].append(piece)
         count += piece.rows
-    if group:
-        yield group
+    return [Part(number, tuple(pieces)) for number, pieces in enumerate(parts)]
 
 
 def _pieces(files: Sequence[InputFile], rows: int) -> Iterator[Piece]:
@@ -185,15 +182,3 @@ def _pieces(files: Sequence[InputFile], rows: int) -> Iterator[Piece]:
         for begin, end, count in file.reader.spans(file.path, rows):
             if count:
                 yield Piece(file, begin, end, count)
-
-
-def _merged(pieces: list[Piece]) -> Iterator[Piece]:
-    """Yield the pieces with neighbours made one."""
-    begin = pieces[0].begin
-    rows = 0
-    for piece, after in pairwise([*pieces, None]):
-        assert piece is not None
-        rows += piece.rows
-        if after is None or after.file != piece.file or after.begin != piece.end:
-            yield Piece(piece.file, begin, piece.end, rows)
-            begin, rows = 0 if after is None else after.begin, 0

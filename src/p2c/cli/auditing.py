@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from p2c.cli.app import Terminal, command_group, complain, spread
+from p2c.cli.app import command_group, complain, spread
 from p2c.cli.desk import (
     ELSEWHERE,
     Keys,
@@ -23,9 +23,10 @@ from p2c.cli.desk import (
     Workers,
     load_problem,
     spelled,
+    watched,
     write_new,
 )
-from p2c.errors import BatchError, MissingExtra
+from p2c.errors import MissingExtra
 
 if TYPE_CHECKING:
     from p2c.problem import Problem
@@ -68,7 +69,6 @@ def audit(
         raise MissingExtra("pyarrow", extra="batch")
     from p2c.audit.audit import FORMATS
     from p2c.batch.audited import audit_files
-    from p2c.batch.show import progress
     from p2c.engines.policy import Policy
     from p2c.explain.phrases import phrases_of
 
@@ -80,23 +80,19 @@ def audit(
     def opened(path: Path) -> Problem:
         return load_problem(path, trust).with_keys(**keys.given)
 
-    try:
-        with progress(Terminal(stderr=True)) as watch:
-            found = audit_files(
-                opened(problem),
-                data,
-                output,
-                by=tuple(by or ()),
-                against=None if against is None else opened(against),
-                seed=seed,
-                workers=workers,
-                policy=Policy(**manner.given),
-                command=command,
-                watch=watch,
-            )
-    except BatchError as error:
-        complain(str(error))
-        raise typer.Exit(1) from None
+    with watched() as watch:
+        found = audit_files(
+            opened(problem),
+            data,
+            output,
+            by=tuple(by or ()),
+            against=None if against is None else opened(against),
+            seed=seed,
+            workers=workers,
+            policy=Policy(**manner.given),
+            command=command,
+            watch=watch,
+        )
     # A PDF has its hour in it; where the figures are the same, it may be written anew.
     figures = output / "audit.json"
     same = figures.is_file() and figures.read_bytes() == found.report(format="json")

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from p2c.batch import PART_ROWS, Options, plan_files
-from p2c.cli.app import Terminal, command_group, complain, out, spread
+from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
     AsJson,
     Codes,
@@ -24,9 +24,10 @@ from p2c.cli.desk import (
     Workers,
     load_problem,
     print_json,
+    watched,
 )
 from p2c.engines.policy import Policy
-from p2c.errors import BatchError, P2CError
+from p2c.errors import P2CError
 
 batching = command_group()
 
@@ -78,7 +79,7 @@ def batch(
     """Plan for everybody in a file or folder; killed at any moment, the same command goes on."""
     if scheduler is not None and cluster is not None:
         raise P2CError("--scheduler and --cluster: give one of the two")
-    from p2c.batch.show import check_figure, plot_summary, progress, show_summary
+    from p2c.batch.show import check_figure, plot_summary, show_summary
 
     if plot is not None:
         check_figure(plot)
@@ -92,14 +93,8 @@ def batch(
     # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
     logging.getLogger("distributed.client").disabled = True
     how = {"workers": workers, "address": scheduler, "blockers": blockers}
-    try:
-        with progress(Terminal(stderr=True)) as watch:
-            summary = plan_files(
-                asked, source, target, options, executor=executor, watch=watch, **how
-            )
-    except BatchError as error:
-        complain(str(error))
-        raise typer.Exit(1) from None
+    with watched() as watch:
+        summary = plan_files(asked, source, target, options, executor=executor, watch=watch, **how)
     if as_json:
         print_json(summary.to_dict())
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
@@ -12,18 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from p2c.cli.app import complain, out
+from p2c.cli.app import Terminal, complain, out
 from p2c.domain.cost import Norm  # noqa: TC001 - typer needs it at run time
 from p2c.domain.misread import misread
 from p2c.domain.spec import Effects, Minimize, Trust, read_text
 from p2c.engines import HOMES
-from p2c.errors import P2CError
+from p2c.errors import BatchError, P2CError
 from p2c.markup import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from p2c.audit.reasons import Catalogue
+    from p2c.batch.run import Watch
     from p2c.problem import Problem
 
 ProblemFile = Annotated[
@@ -284,6 +286,19 @@ def refuse_existing(*paths: Path | None, way_out: str = ELSEWHERE) -> None:
     for path in paths:
         if path is not None and path.exists():
             raise P2CError(f"{path}: exists; it is left as it is, {way_out}")
+
+
+@contextmanager
+def watched() -> Iterator[Watch]:
+    """Show how far a batch has come; where parts are missing in the end, say so in one line and end with 1."""
+    from p2c.batch.show import progress
+
+    try:
+        with progress(Terminal(stderr=True)) as watch:
+            yield watch
+    except BatchError as error:
+        complain(str(error))
+        raise typer.Exit(1) from None
 
 
 def choose(question: str, choices: Iterable[str], default: str | None = None) -> str:

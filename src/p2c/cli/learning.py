@@ -20,6 +20,8 @@ from p2c.errors import need_learning
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from p2c.learn.tables.files import Table
 
 learning = command_group()
@@ -184,7 +186,7 @@ def causal(
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
     need_learning()
-    from p2c.learn.causal.candidate import causal_graph, render_graph
+    from p2c.learn.causal.candidate import render_graph
     from p2c.learn.causal.learning import learn_causal_rules
     from p2c.learn.causal.review import write_review
     from p2c.learn.tables.domains import domain_from_frame
@@ -204,7 +206,7 @@ def causal(
     )
     written = write_review(output, found, features=domain_from_frame(frame))
     show_candidates(out, written, found)
-    out.print(f"\n{render_graph(causal_graph(found))}", markup=False)
+    out.print(f"\n{render_graph(found)}", markup=False)
     show_progress(out, written)
     out.print(f"none of them is used before it is approved: p2c review {output}", markup=False)
 
@@ -281,12 +283,9 @@ def hint_actions(described: dict[str, Any]) -> None:
         )
 
 
-def _cuts(path: Path, frame: object) -> dict[str, list[float]]:
-    import pandas as pd
-
+def _cuts(path: Path, frame: pd.DataFrame) -> dict[str, list[float]]:
     from p2c.learn.causal.heads import cuts_of
     from p2c.learn.tables.domains import tidy_frame
     from p2c.rules.parse import parse
 
-    assert isinstance(frame, pd.DataFrame)
     return cuts_of(parse(read_text(path)), tidy_frame(frame))

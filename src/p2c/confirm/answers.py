@@ -105,10 +105,7 @@ class ConfirmedPlanner:
         plans = _confirmed(guides[:k], judge) if self.decider.exact else None
         proved = plans is not None
         if plans is None:
-            trials, fine = (
-                self.decider.trial_values(self.theory),
-                self.decider.fine_values(self.theory),
-            )
+            trials, fine = self.decider.trial_values(self.theory)
             search = ConfirmedSearch(walker, judge, trials, fine, wanted=k)
             plans = [self._plan(walker, walk) for walk in search.run(seeds)]
         plans = plans or [(GaveUp(walker.question, 0.0), "")]

@@ -162,30 +162,25 @@ class Decider:
         end, told = document.get("counterfactual"), document.get("model") or {}
         if end is None or not told.get("verified", True):
             return verdict
-        wanted = theory.wants_yes
-        if self.accepts(end) if wanted else verdict.faults or self._meets(theory, end):
-            return verdict
-        said = (
-            "the model refuses this state"
-            if wanted
-            else "the model's answer is not what the goal asks for"
+        if theory.wants_yes:
+            met, said = self.accepts(end), "the model refuses this state"
+        else:
+            met = bool(verdict.faults) or goal_holds(theory, end, {ACCEPTED: self.accepts(end)})
+            said = "the model's answer is not what the goal asks for"
+        return (
+            verdict
+            if met
+            else replace(verdict, faults=(*verdict.faults, Fault("counterfactual", said)))
         )
-        return replace(verdict, faults=(*verdict.faults, Fault("counterfactual", said)))
-
-    def _meets(self, theory: Theory, state: Mapping[str, Value]) -> bool:
-        return goal_holds(theory, state, {ACCEPTED: self.accepts(state)})
 
     def row(self, row: Any) -> dict[str, Any]:
         """Return one person's row by feature, whether it goes by features or by columns of the table."""
         return self.source.view.row(self.source.view.named(row))
 
-    def trial_values(self, theory: Theory) -> TrialValues:
-        """Return the values of each feature that are put to the model first."""
-        return choose_values(theory, self._samples[0])
-
-    def fine_values(self, theory: Theory) -> TrialValues:
-        """Return the values of each feature that are put to the model where it is asked closely."""
-        return choose_values(theory, self._samples[1], whole=WHOLE)
+    def trial_values(self, theory: Theory) -> tuple[TrialValues, TrialValues]:
+        """Return the values of each feature that are put to the model first, and those where it is asked closely."""
+        few, fine = self._samples
+        return choose_values(theory, few), choose_values(theory, fine, whole=WHOLE)
 
     @cached_property
     def _samples(self) -> tuple[dict[str, tuple[Value, ...]], dict[str, tuple[Value, ...]]]:

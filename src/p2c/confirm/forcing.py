@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.cost import Norm
 from p2c.domain.feature import Action
@@ -35,25 +35,6 @@ if TYPE_CHECKING:
 
 Names = frozenset[str]
 Gains = tuple[float, ...]
-
-
-class _Changes(Protocol):
-    """How somebody comes to a yes."""
-
-    @property
-    def state(self) -> Mapping[str, Value]:
-        """Return the person."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Return the features that count, those first that seem to count least."""
-
-    @property
-    def in_order(self) -> bool:
-        """Tell whether no set is smaller than what is left when they are let go in this order."""
-
-    def beside(self, held: Names, limits: Limits) -> Mapping[str, Value] | None:
-        """Return an accepted state in which some features are as they are; None where there is none."""
 
 
 class Forcing(NamedTuple):
@@ -201,9 +182,11 @@ class _ByPlans:
     theory: Theory
     state: Mapping[str, Value]
     in_order = False
+    """Whether no set is smaller than what is left when the features are let go in the order of `names`."""
 
     @cached_property
     def names(self) -> list[str]:
+        """Return the features that count, those first that seem to count least."""
         return [feature.name for feature in self.theory.features]
 
     @cached_property
@@ -217,6 +200,7 @@ class _ByPlans:
         return Space(replace(alone, norm=Norm.L0, minimize=Minimize.COST))
 
     def beside(self, held: Names, limits: Limits) -> Mapping[str, Value] | None:
+        """Return an accepted state in which some features are as they are; None where there is none."""
         known = self._space.theory.feature
         fixed = [replace(known[name], action=Action.FIXED) for name in held]
         space = self._space.with_features(fixed)
@@ -373,3 +357,7 @@ class _BySums:
         point = points[gaps.index(min(gaps))]
         end = {**self.state, **point}
         return end if self.judge.accepts(end) else self._otherwise.beside(held, limits)
+
+
+_Changes = _ByPlans | _ByCells | _BySums
+"""How somebody comes to a yes."""

@@ -45,11 +45,11 @@ class Judge:
         answer = self.known.get(tuple(state.values()))
         return None if answer is None else answer.accepted
 
-    def answers(self, walks: Iterable[Walk], *, saved: int = 0) -> list[tuple[Walk, Ruling]]:
+    def answers(self, walks: Iterable[Walk]) -> list[tuple[Walk, Ruling]]:
         """Return the walks whose end the model has judged, with its answer; those past the budget are left out."""
         walks = list(walks)
         fresh = {walk.key: walk.state for walk in walks if walk.key not in self.known}
-        new = list(fresh)[: self.left(saved)]
+        new = list(fresh)[: self.left()]
         if new:
             told = self.ask([fresh[key] for key in new])
             self.known.update(dict(zip(new, told, strict=True)))

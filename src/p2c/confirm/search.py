@@ -18,8 +18,8 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from p2c.confirm.promise import best_rate, promising, thinned
 from p2c.confirm.tighten import tighten
+from p2c.confirm.trial_values import thinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,6 +48,8 @@ BESIDE = 24
 PLACES = 6
 """How many refused states, the ones that promise most, are places to look around closely."""
 ROUNDS = 4
+MOST_STEPS = 16
+"""How many values of one number, at the most, are combined with values of other features."""
 
 
 class Open(NamedTuple):
@@ -74,6 +76,7 @@ class ConfirmedSearch:
     wanted: int = 1
     best: list[tuple[float, int, Walk]] = field(default_factory=list)
     _rate: float = 0.0
+    """The greatest gain of score for one unit of cost that a first action brings."""
     _open: list[Open] = field(default_factory=list)
     _closed: list[Open] = field(default_factory=list)
     _seen: dict[tuple[Value, ...], float] = field(default_factory=dict)
@@ -107,10 +110,35 @@ class ConfirmedSearch:
             self._look_around()
         return self._tightened()
 
-    def _promising(self, singles: Sequence[Walk], score: float | None) -> TrialValues:
+    def _promising(self, singles: Iterable[Walk], score: float | None) -> TrialValues:
+        """Return the values to try without any that, taken alone, brought no more than a cheaper one of the same feature.
+
+        What the single actions have set is tried as well.
+        """
         if score is None:
             return self.trials
-        return promising(self.walker, singles, self.trials, known=self.judge.known, start=score)
+        kept = {name: dict.fromkeys(values) for name, values in self.trials.items()}
+        tops = dict.fromkeys(self.trials, score)
+        for walk in sorted((each for each in singles if each.direct_actions), key=self.walker.cost):
+            action = walk.direct_actions[0]
+            kept[action.feature][action.end] = None
+            answer = None if walk.pending else self.judge.known.get(walk.key)
+            if answer is None or answer.score is None:
+                continue
+            if answer.score > tops[action.feature]:
+                tops[action.feature] = answer.score
+            else:
+                del kept[action.feature][action.end]
+        return {name: self._combined(name, values) for name, values in kept.items()}
+
+    def _combined(self, name: str, values: Iterable[Value]) -> tuple[Value, ...]:
+        """Return the values of a feature that are combined with others: a few, of a number."""
+        feature = self.walker.theory.feature[name]
+        if feature.is_listed:
+            return tuple(values)
+        numbers: list[str | int | float] = [each for each in values if each is not None]
+        numbers.sort(key=feature.order)
+        return thinned(numbers, MOST_STEPS)
 
     def _explore(self, trials: TrialValues, *, saved: float) -> None:
         """Continue the walks that promise most until none can be cheaper than what was found."""
@@ -200,7 +228,9 @@ class ConfirmedSearch:
         """Ask about walks; keep the accepted ones, and open the others to be continued."""
         judged = self.judge.answers([walk for walk in walks if not walk.pending])
         if start is not None:
-            self._rate = best_rate(self.walker, judged, start)
+            told = [(walk, each.score) for walk, each in judged if each.score is not None]
+            gains = ((score - start) / max(self.walker.cost(walk), 1e-6) for walk, score in told)
+            self._rate = max(gains, default=0.0)
         before = len(self.best)
         for walk, answer in judged:
             if answer.accepted:

@@ -133,7 +133,7 @@ def _accepted(planner: ConfirmedPlanner, rows: pd.DataFrame) -> list[bool]:
     if model is None or not plain or not set(names) <= set(rows.columns):
         return [False] * len(rows)
     try:
-        return [bool(each) for each in model.answer(rows[names]).accepted]
+        return [bool(each) for each in model.answer(view.people(rows)).accepted]
     except P2CError:
         return [False] * len(rows)
 

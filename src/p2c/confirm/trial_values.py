@@ -81,6 +81,16 @@ def between(feature: Feature, start: Value, end: Value, *, count: int) -> tuple[
     return tuple(value for value in inside if value != start)
 
 
+def thinned(values: Sequence[Value], most: int) -> tuple[Value, ...]:
+    """Return at most so many of the values, evenly spread.
+
+    >>> thinned([1, 2, 3, 4, 5], 3)
+    (1, 3, 5)
+    """
+    step = -(-len(values) // most) or 1
+    return tuple(values[::step])
+
+
 def _place(feature: Feature, value: str | int | float) -> int:
     if not feature.kind.is_number:
         return feature.places[value]

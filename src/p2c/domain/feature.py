@@ -58,11 +58,6 @@ class RestrictionKind(Enum):
     MOVES = "moves"
     LIMITS = "limits"
 
-    @property
-    def is_action(self) -> bool:
-        """Tell whether it is lifted by another action."""
-        return self.value in [each.value for each in Action]
-
 
 class Law(Enum):
     """What the causal rules of a feature say of values that no fired rule names (`docs/meaning.md`, "Consistent states").

@@ -5,7 +5,6 @@ The same behind every door, for one person and for tables: nothing ends early un
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,24 +74,22 @@ class Policy:
                 f"the engine '{self.engine}' cannot hold a model, which decides here: use native"
             )
 
-    def plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
-        """Return the path of least cost from a state to the goal, or what was proved instead."""
+    def plan(self, space: Space, state: Mapping[str, Value], limits: Limits | None = None) -> Plan:
+        """Return the path of least cost from a state to the goal, or what was proved instead; its `limits` may have begun."""
         if space.theory.model is not None:
             self.refuse_model()
-        if self.node_limit is not None:
-            return find_plan(space, state, self.limits)
+        if self.is_own:
+            return find_plan(space, state, limits or self.limits)
         return ENGINES[self.engine].plan(space, state, time_limit=self.time_limit)
 
     def explained_plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
         """Return the path of least cost, or what was proved instead with what blocks a person who has no way, all within the time limit."""
-        begin = time.monotonic()
-        plan = self.plan(space, state)
+        limits = self.limits
+        plan = self.plan(space, state, limits)
         if not isinstance(plan, Infeasible):
             return plan
-        left = self.time_limit
-        if left is not None:
-            left = max(left - (time.monotonic() - begin), 0.0)
-        return Infeasible(plan.question, *find_blockers(space, state, Limits.within(left)))
+        rest = Limits(deadline=limits.deadline)
+        return Infeasible(plan.question, *find_blockers(space, state, rest))
 
     def nearest(
         self,
@@ -109,11 +106,9 @@ class Policy:
         """
         if self.is_own:
             return nearest_plans(space, state, distinct=distinct, limits=self.limits, first=first)
-        from p2c.engines.clingo.engine import NEAREST
+        if self.engine != "clingo":
+            hint = suggestion(self.engine, (*OWN, "clingo"))
+            raise EngineError(f"no nearest ends by '{self.engine}'; {hint}")
+        from p2c.engines.clingo.engine import clingo_nearest
 
-        if self.engine not in NEAREST:
-            known = (*OWN, *NEAREST)
-            raise EngineError(
-                f"no nearest ends by '{self.engine}'; {suggestion(self.engine, known)}"
-            )
-        return NEAREST[self.engine](space, state, k, distinct, self.time_limit)
+        return clingo_nearest(space, state, k, distinct, self.time_limit)

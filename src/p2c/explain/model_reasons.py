@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c.confirm.forcing import forcing
 from p2c.explain.phrases import ENGLISH
-from p2c.explain.sentences import Sentence, as_sentence, statement_words
+from p2c.explain.sentences import (
+    Sentence,
+    as_sentence,
+    filled,
+    label_words,
+    statement_words,
+)
 from p2c.markup import element
 from p2c.plan.search.best_first import Limits
 from p2c.rules.evaluate import goal_holds
@@ -49,8 +55,7 @@ class ModelReasons:
     def sentences(self, phrases: Phrases = ENGLISH) -> tuple[Sentence, ...]:
         """Return what the model says in words: what leads in, then the values that force it."""
         if self.forcing:
-            told = (self.theory.feature[name] for name in self.forcing)
-            facts = [statement_words(each, self.state[each.name], phrases) for each in told]
+            facts = (self._stated(name, phrases) for name in self.forcing)
             return (
                 Sentence(phrases.model_forced if self.smallest else phrases.model_forced_perhaps),
                 *(Sentence(as_sentence(each, phrases), 1) for each in facts),
@@ -58,6 +63,13 @@ class ModelReasons:
         lead = phrases.model_says_yes if self.accepted else phrases.model_says_no
         behind = phrases.model_reasons if self.explained else phrases.model_unexplained
         return (Sentence(lead), *((Sentence(behind),) if self.by_rules else ()))
+
+    def _stated(self, name: str, phrases: Phrases) -> str:
+        feature, value = self.theory.feature[name], self.state[name]
+        if value is not None:
+            return statement_words(feature, value, phrases)
+        # The feature's own phrase is about a value that there is.
+        return filled(phrases.statement, label=label_words(feature), value=phrases.unknown)
 
     @property
     def leaves_to_rules(self) -> bool:

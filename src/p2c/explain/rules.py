@@ -56,7 +56,7 @@ class LawWords:
     examples: tuple[str, ...]
 
 
-def rule_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> str:
+def rule_words(theory: Theory, clause: Clause, phrases: Phrases) -> str:
     """Return a rule as a sentence, and one for each rule of what it only names; one that is not causal leads to a decision."""
     told = _Words(theory, phrases, named={})
     said: list[str] = []
@@ -69,12 +69,12 @@ def rule_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> st
     return " ".join(said)
 
 
-def body_words(theory: Theory, clause: Clause, phrases: Phrases = ENGLISH) -> str:
+def body_words(theory: Theory, clause: Clause, phrases: Phrases) -> str:
     """Return what a rule asks for, as a clause."""
     return _Words(theory, phrases).body(clause.body)
 
 
-def condition_words(theory: Theory, test: Test, phrases: Phrases = ENGLISH) -> str:
+def condition_words(theory: Theory, test: Test, phrases: Phrases) -> str:
     """Return what a test asks for, as a clause."""
     return _Words(theory, phrases).tests([test])
 
@@ -247,7 +247,7 @@ def _has_company(theory: Theory, clause: Clause) -> bool:
     )
 
 
-def unnamed_words(theory: Theory, feature: Feature, phrases: Phrases = ENGLISH) -> tuple[str, ...]:
+def unnamed_words(theory: Theory, feature: Feature, phrases: Phrases) -> tuple[str, ...]:
     """Return the values that no rule of a feature names, numbers as ranges."""
     runs: list[list[str | int | float]] = []
     joined = False
@@ -268,7 +268,7 @@ def loses_its_rule(theory: Theory, name: str, value: Value, state: Mapping[str, 
     return theory.feature[name].law is Law.ONLY_IF and bool(naming) and not applies
 
 
-def only_where(theory: Theory, name: str, value: Value, phrases: Phrases = ENGLISH) -> str:
+def only_where(theory: Theory, name: str, value: Value, phrases: Phrases) -> str:
     """Return the clause that says where alone the rules let a feature have a value that they name."""
     feature = theory.feature[name]
     naming = [each for each in theory.rules_of[name] if in_head(theory, each, value)]

@@ -21,11 +21,12 @@ from p2c.markup import clean
 from p2c.rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from p2c.domain.feature import Feature, Value
     from p2c.explain.phrases import Phrases
     from p2c.rules.proof import Proof, ProofNode
+    from p2c.rules.syntax import Comparator
     from p2c.rules.theory import Decision, Theory
 
 FOLDSE_EXCEPTION = re.compile(r"ab(\d+)")
@@ -91,12 +92,8 @@ class _Speaker:
         plain = _plain(node)
         match plain.claim:
             case Compared() as claim:
-                return compared_words(
-                    self.theory.feature[claim.test.feature],
-                    claim,
-                    holds=plain.holds,
-                    phrases=self.phrases,
-                )
+                relation = relation_of(claim, holds=plain.holds)
+                return compared_words(self.theory, [claim], relation, self.phrases)
             case Decided(call):
                 frame = self.phrases.applies if plain.holds else self.phrases.applies_not
                 return frame.replace("{decision}", decision_words(call.decision, self.phrases))
@@ -107,7 +104,7 @@ class _Speaker:
         return as_sentence(clause, self.phrases)
 
 
-def as_sentence(clause: str, phrases: Phrases = ENGLISH) -> str:
+def as_sentence(clause: str, phrases: Phrases) -> str:
     """Return a clause with a capital at its start and a full stop at its end, safe to show."""
     plain = clean(clause).strip()
     return f"{plain[:1].upper()}{plain[1:]}{phrases.full_stop}"
@@ -127,28 +124,33 @@ def _plain(node: ProofNode) -> ProofNode:
             return node
 
 
-def compared_words(
-    feature: Feature, claim: Compared, *, holds: bool, phrases: Phrases = ENGLISH
-) -> str:
-    """Return the clause that says how the person's value stands to a constant."""
+def relation_of(claim: Compared, *, holds: bool) -> Comparator:
+    """Return how the person's value stands to the constant of a claim that holds or fails."""
     test = claim.test
-    constant = value_words(feature, test.constant, phrases)
-    if claim.value is None:
+    return test.comparator.opposite if holds is test.negated else test.comparator
+
+
+def compared_words(
+    theory: Theory, claims: Sequence[Compared], relation: Comparator, phrases: Phrases
+) -> str:
+    """Return the clause that says how the person's value of a feature stands to the constants of some claims."""
+    test, value = claims[0].test, claims[0].value
+    feature = theory.feature[test.feature]
+    constants = dict.fromkeys(value_words(feature, each.test.constant, phrases) for each in claims)
+    if value is None:
         frame = phrases.unknown_relations[test.comparator.value]
-        statement = phrases.unknown_statement.replace("{label}", label_words(feature))
+    elif value == test.constant and relation.value in phrases.reached:
+        frame = phrases.reached[relation.value]
     else:
-        passed = holds is not test.negated
-        relation = test.comparator if passed else test.comparator.opposite
-        frames = phrases.relations
-        if claim.value == test.constant:
-            frames = {**frames, **phrases.reached}
-        frame = frames[relation.value]
-        statement = statement_words(feature, claim.value, phrases)
-    return filled(frame, statement=statement, constant=constant)
+        frame = phrases.relations[relation.value]
+    statement = statement_words(feature, value, phrases)
+    return filled(frame, statement=statement, constant=phrases.disjunction.join(constants))
 
 
-def statement_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> str:
-    """Return the clause that says that a feature has a value."""
+def statement_words(feature: Feature, value: Value, phrases: Phrases) -> str:
+    """Return the clause that says that a feature has a value, or that it is not known."""
+    if value is None:
+        return filled(phrases.unknown_statement, label=label_words(feature))
     return stated_words(feature, value_words(feature, value, phrases), phrases)
 
 
@@ -172,11 +174,11 @@ def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> s
     >>> value_words(Feature("debt", Kind.INT, Grid(0, 9999, 1), unit="dollars"), 5000)
     '5,000 dollars'
     """
+    if value is None:
+        return phrases.unknown
     name = feature.named.get(_plain_text(value))
     if name:
         return name
-    if value is None:
-        return phrases.unknown
     if isinstance(value, str):
         return value.replace("_", " ")
     number = number_words(value, phrases)

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, StrictBool, StrictStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    StrictBool,
+    StrictStr,
+    model_serializer,
+)
 
 from p2c.errors import P2CError, one_line
 from p2c.learn.tables.domains import is_number, tidy_frame
+from p2c.learn.tables.view import is_gone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +39,24 @@ class SampleColumn(BaseModel):
     categories: tuple[Any, ...] | None = None
     ordered: StrictBool = False
     originals: dict[StrictStr, Any] | None = None
+    gap: StrictStr | None = None
+    """What stands in the place of a missing value, by its text, where that is not what the type has of itself."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what manifests did not have before."""
+        written: dict[str, Any] = write(self)
+        return {key: each for key, each in written.items() if key != "gap" or each is not None}
+
+    @property
+    def missing(self) -> Any:
+        """Return what stands in the place of a missing value."""
+        usual = None if self.dtype == "object" else np.nan
+        return usual if self.gap is None else GAPS[self.gap]
+
+
+GAPS = {str(each): each for each in (None, np.nan, pd.NA, pd.NaT, "")}
+"""What may stand in the place of a missing value, by its text."""
 
 
 def sample_rows(frame: pd.DataFrame, *, seed: int = 0, most: int = MOST_ROWS) -> NDArray[np.intp]:
@@ -72,8 +98,16 @@ def _described(name: Any, column: pd.Series) -> SampleColumn:
     if pd.api.types.is_object_dtype(dtype):
         known = {str(each): _plain(name, each) for each in column.dropna().unique()}
         odd = {text: each for text, each in known.items() if not isinstance(each, str)}
-        return SampleColumn(name=str(name), dtype="object", originals=odd or None)
-    return SampleColumn(name=str(name), dtype=str(dtype))
+        return SampleColumn(name=str(name), dtype="object", originals=odd or None, gap=_gap(column))
+    texts = pd.api.types.is_string_dtype(dtype)
+    return SampleColumn(name=str(name), dtype=str(dtype), gap=_gap(column) if texts else None)
+
+
+def _gap(column: pd.Series) -> str | None:
+    """Return the first missing value of a column of texts, where it is not what its type has of itself."""
+    first = next(iter(column[is_gone(column)]), None)
+    told = first is not None and (isinstance(first, str) or column.dtype == object)
+    return str(first) if told else None
 
 
 def _plain(name: Any, value: Any) -> Any:
@@ -108,9 +142,8 @@ def _typed(texts: pd.Series, column: SampleColumn) -> pd.Series:
         )
     if column.dtype == "object":
         odd = column.originals or {}
-        return pd.Series(
-            [None if each is None else odd.get(each, each) for each in known], dtype=object
-        )
+        values = [column.missing if each is None else odd.get(each, each) for each in known]
+        return pd.Series(values, dtype=object)
     if column.dtype in ("bool", "boolean"):
         truths = {"True": True, "False": False}
         values = [None if each is None else truths[each] for each in known]
@@ -118,7 +151,7 @@ def _typed(texts: pd.Series, column: SampleColumn) -> pd.Series:
     kind: Any = pd.api.types.pandas_dtype(column.dtype)
     if pd.api.types.is_string_dtype(kind):
         found: pd.Series = pd.Series(
-            [np.nan if each is None else each for each in known], dtype=kind
+            [column.missing if each is None else each for each in known], dtype=kind
         )
         return found
     return _numbers(known, kind)

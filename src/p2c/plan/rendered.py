@@ -37,21 +37,6 @@ class Renderer(Protocol):
         """Return the outcome as a piece of a notebook."""
 
 
-class Told(Protocol):
-    """What a list of plans needs of each."""
-
-    def summary(self) -> str:
-        """Return the plan in less than a line."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the actions as a table."""
-
-    def _repr_html_(self) -> str | None: ...
-
-
-P = TypeVar("P", bound=Told)
-
-
 class Plan:
     """An answer for one person: `status` says which of the four kinds it is (found, already, infeasible, gave_up).
 
@@ -214,6 +199,9 @@ class Plan:
                 "this plan does not know its problem's words: plan with Problem.plan, or read it with Problem.read_plan"
             )
         return self.question.renderer
+
+
+P = TypeVar("P", bound=Plan)
 
 
 class Plans(list[P]):

@@ -15,8 +15,7 @@ from p2c.learn.decision import describe_problem, learn_decision
 from p2c.learn.extract.logic import describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
-from p2c.learn.model.stored import RULES, load_model, model_file
-from p2c.learn.model.trial import try_model
+from p2c.learn.model.stored import RULES, load_model, model_file, try_model
 from p2c.learn.tables.assumptions import keys_of, with_effects
 from p2c.learn.tables.look import ColumnKind
 from p2c.problem import Problem

@@ -184,19 +184,19 @@ def problem_document(theory: Theory) -> Document:
     ]
     blocks += [Paragraph(filled(ENGLISH.given_by, by=by))] if by else []
     blocks += [
-        Grid(FEATURE_ROW, tuple(map(feature_row, theory.features))),
+        Grid(FEATURE_ROW, tuple(feature_row(each, ENGLISH) for each in theory.features)),
         Code(tuple(map(render_rule, theory.program.rules)), numbered=True),
     ]
     return Document("en", theory.name, tuple(blocks))
 
 
-def feature_row(feature: Feature, phrases: Phrases = ENGLISH) -> tuple[str, ...]:
+def feature_row(feature: Feature, phrases: Phrases) -> tuple[str, ...]:
     """Return what a table says of a feature, under the titles of `FEATURE_ROW`."""
     kind, action = feature.kind.value, feature.action.value
     return feature.name, label_words(feature), kind, values_text(feature, phrases), action
 
 
-def values_text(feature: Feature, phrases: Phrases = ENGLISH) -> str:
+def values_text(feature: Feature, phrases: Phrases) -> str:
     """Return the values of a feature, or its range, in a few words."""
     domain = feature.domain
     if not isinstance(domain, Points):

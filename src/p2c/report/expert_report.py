@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.feature import Kind, Points
-from p2c.explain.letter import spoken
-from p2c.explain.phrases import phrases_of
+from p2c.explain.letter import teller_in
 from p2c.explain.rules import only_where
 from p2c.explain.sentences import filled, number_words
 from p2c.plan.check.replay import decimal
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
     from p2c.domain.feature import Feature, Value
     from p2c.explain.phrases import Phrases
+    from p2c.explain.teller import Teller
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
     from p2c.report.document import Block
@@ -88,7 +88,7 @@ def expert_document(
 ) -> Document:
     """Return the report for an expert; `space` is what was searched, if anything was, `ways` finds alternatives."""
     letter = applicant_document(theory, plan, language=language)
-    expert = _Expert(theory, plan, origin, space, ways, language)
+    expert = _Expert(theory, plan, origin, space, ways, teller_in(theory, language))
     title = f"{expert.words['title']}: {theory.name}"
     return Document(language, title, (*letter.blocks, *expert.blocks()))
 
@@ -102,15 +102,11 @@ class _Expert:
     origin: Origin
     space: Space | None
     ways: Callable[[], Sequence[Plan]]
-    language: str
+    teller: Teller
 
     @property
     def phrases(self) -> Phrases:
-        return phrases_of(self.language)
-
-    @property
-    def spoken(self) -> Theory:
-        return spoken(self.theory, self.language)
+        return self.teller.phrases
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -142,7 +138,7 @@ class _Expert:
         yield Heading(words["features"])
         rows = [
             (*row[:3], _values(feature, self.phrases), row[4])
-            for feature in self.spoken.features
+            for feature in self.teller.theory.features
             for row in [feature_row(feature, self.phrases)]
         ]
         yield Grid.under(words, FEATURE_ROW, rows)
@@ -151,8 +147,9 @@ class _Expert:
 
     def _graph(self) -> Iterator[Block]:
         yield Heading(self.words["graph"])
-        svg = graph_svg(self.theory, theme="light", language=self.language)
-        told = graph_told(self.theory, language=self.language)
+        language = self.phrases.language
+        svg = graph_svg(self.theory, theme="light", language=language)
+        told = graph_told(self.theory, language=language)
         yield Figure(svg, self.phrases.graph["title"], told)
 
     def _row(self) -> Iterator[Block]:
@@ -173,7 +170,7 @@ class _Expert:
                 action.feature,
                 f"{_raw(action.start)} → {_raw(action.end)}",
                 "; ".join(action.because)
-                or only_where(self.spoken, action.feature, action.start, self.phrases)
+                or only_where(self.teller.theory, action.feature, action.start, self.phrases)
                 if isinstance(action, CausalAction)
                 else f"{action.cost:.10g}",
             )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from p2c.errors import P2CError, suggestion
 from p2c.report.document import applicant_document
-from p2c.report.expert_report import Origin, expert_document
+from p2c.report.expert_report import expert_document
 from p2c.report.html import html_page
 from p2c.report.markdown import markdown
 from p2c.report.pdf import pdf_report
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.outcome import Plan
     from p2c.report.document import Document
+    from p2c.report.expert_report import Origin
     from p2c.statement import Statement
 
 FORMATS: Mapping[str, Callable[[Document], bytes]] = MappingProxyType(
@@ -50,9 +51,9 @@ def report_on(
     format: str,
     audience: str,
     language: str,
-    origin: Origin | None = None,
-    ways: Callable[[], Sequence[Plan]] = tuple,
-    reasons: tuple[str, ...] = (),
+    origin: Origin,
+    ways: Callable[[], Sequence[Plan]],
+    reasons: tuple[str, ...],
 ) -> bytes:
     """Return a report on a plan as the bytes of a file.
 
@@ -63,7 +64,6 @@ def report_on(
         theory = problem.theory
         document = applicant_document(theory, plan, language=language, reasons=reasons)
     else:
-        origin = origin or Origin()
         today = origin.date or date.today().isoformat()
         origin = replace(origin, problem=problem.to_dict(), date=today)
         read = problem.decider is None or problem.decider.is_read

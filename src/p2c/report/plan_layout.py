@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from p2c.explain.letter import spoken
-from p2c.explain.phrases import phrases_of
-from p2c.explain.sentences import as_sentence, filled, label_words, value_words
+from p2c.explain.letter import teller_in
+from p2c.explain.sentences import filled
 from p2c.markup import clean
 from p2c.plan.outcome import DirectAction
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
     from p2c.domain.feature import Value
-    from p2c.explain.phrases import Phrases
+    from p2c.explain.teller import Teller
     from p2c.plan.outcome import Action, CausalAction, Plan
     from p2c.rules.theory import Theory
 
@@ -69,8 +68,7 @@ class PlanLayout:
 
 def lay_out(theory: Theory, plan: Plan, *, language: str = "en") -> PlanLayout:
     """Return the layout of a plan; without steps it has neither columns nor rows."""
-    phrases = phrases_of(language)
-    builder = _Builder(spoken(theory, language), plan, phrases)
+    builder = _Builder(teller_in(theory, language), plan)
     for column, step in enumerate(plan.steps, start=1):
         for action in step.actions:
             builder.place(action, column)
@@ -80,10 +78,11 @@ def lay_out(theory: Theory, plan: Plan, *, language: str = "en") -> PlanLayout:
 class _Builder:
     """A layout in the making."""
 
-    def __init__(self, theory: Theory, plan: Plan, phrases: Phrases) -> None:
-        self.theory = theory
+    def __init__(self, teller: Teller, plan: Plan) -> None:
+        self.teller = teller
+        self.theory = teller.theory
+        self.phrases = teller.phrases
         self.plan = plan
-        self.phrases = phrases
         changed = [action.feature for step in plan.steps for action in step.actions]
         self.names = list(dict.fromkeys(changed))
         self.cells: dict[tuple[int, int], Cell] = {}
@@ -137,15 +136,13 @@ class _Builder:
             "start": self.value(action.feature, action.start),
             "end": self.value(action.feature, action.end),
         }
-        self.told.append(as_sentence(filled(frame, **words), self.phrases))
+        self.told.append(self.teller.sentence(filled(frame, **words)))
 
     def label(self, name: str) -> str:
-        return clean(label_words(self.theory.feature[name]))
+        return clean(self.teller.label(name))
 
     def value(self, name: str, value: Value) -> str:
-        if value is None:
-            return self.phrases.unknown
-        return clean(value_words(self.theory.feature[name], value, self.phrases))
+        return clean(self.teller.value(name, value))
 
     def layout(self) -> PlanLayout:
         """Return the layout, with the values of each state filled in."""

@@ -127,7 +127,7 @@ def read_back(
     candidate: Candidate,
     text: str,
     evidence: Evidence | None,
-    phrases: Phrases = ENGLISH,
+    phrases: Phrases,
 ) -> Reading:
     """Return a candidate's rule, or an edited text in its place, in words, with each law and its exceptions."""
     features = _mentioned(review, text) if text == candidate.rule else review.features

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from p2c.domain.feature import Value
     from p2c.domain.row import State
     from p2c.engines.doctor import Examination
     from p2c.explain.justification import Justification
@@ -62,18 +61,11 @@ def _table(*headers: str) -> Table:
 def _changes(theory: Theory, before: Mapping[str, Any], after: Mapping[str, Any]) -> Table:
     table = _table("feature", "now", "then")
     for feature in theory.features:
-        name = feature.name
-        if before[name] != after[name]:
-            table.add_row(
-                Text(clean(name)),
-                Text(_shown(theory, name, before[name])),
-                Text(_shown(theory, name, after[name])),
-            )
+        values = before[feature.name], after[feature.name]
+        if values[0] != values[1]:
+            words = (feature.name, *(value_words(feature, each) for each in values))
+            table.add_row(*(Text(clean(each)) for each in words))
     return table
-
-
-def _shown(theory: Theory, name: str, value: Value) -> str:
-    return "unknown" if value is None else clean(value_words(theory.feature[name], value))
 
 
 def show_plans(

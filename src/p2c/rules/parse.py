@@ -136,21 +136,10 @@ class _Build(Transformer[Token, object]):
         head, _ = parts
         return _Written(Rule(head, (), head.at), True, head.at)
 
-    def rule(self, parts: tuple[Atom, Token, list[Literal], Token]) -> _Written:
-        head, body = parts[0], parts[2]
-        return _Written(Rule(head, tuple(body), head.at), True, head.at)
-
-    def open_rule(self, parts: tuple[Atom, Token, list[Literal]]) -> _Written:
-        head, _, body = parts
-        return _Written(Rule(head, tuple(body), head.at), False, body[-1].at)
-
-    def constraint(self, parts: tuple[Token, list[Literal], Token]) -> _Written:
-        at = _position(parts[0])
-        return _Written(Rule(None, tuple(parts[1]), at), True, at)
-
-    def open_constraint(self, parts: tuple[Token, list[Literal]]) -> _Written:
-        at = _position(parts[0])
-        return _Written(Rule(None, tuple(parts[1]), at), False, parts[1][-1].at)
+    def rule(self, parts: tuple[Atom | None, Token, list[Literal], Token | None]) -> _Written:
+        head, sign, body, stop = parts
+        at = head.at if head else _position(sign)
+        return _Written(Rule(head, tuple(body), at), stop is not None, body[-1].at)
 
     def first(self, parts: list[Literal]) -> list[Literal]:
         return parts
@@ -180,13 +169,10 @@ class _Build(Transformer[Token, object]):
         name, *arguments = PIECE.findall(parts[0])
         return Atom(_name(name, at), tuple([_term(each, at) for each in arguments]), at)
 
-    def whole_rule(self, parts: tuple[Atom, Token]) -> _Written:
+    def whole_rule(self, parts: tuple[Atom | None, Token]) -> _Written:
         head, body = parts
-        return _Written(Rule(head, _whole_body(body), head.at), True, head.at)
-
-    def whole_constraint(self, parts: tuple[Token]) -> _Written:
-        at = _position(parts[0])
-        return _Written(Rule(None, _whole_body(parts[0]), at), True, at)
+        at = head.at if head else _position(body)
+        return _Written(Rule(head, _whole_body(body), at), True, at)
 
 
 COMPARATORS = {each.value: each for each in Comparator}

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from p2c.errors import P2CError, joined_lines
+from p2c.web.audits import Audits
 from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
 from p2c.web.messages import Message, WhyRequest
@@ -23,13 +24,12 @@ from p2c.web.service import Context, light, router
 from p2c.web.settings import Settings, from_environment
 from p2c.web.solver_pool import SolverFailed, SolverPool
 from p2c.web.telemetry import Metrics, log_as_json
+from p2c.web.workshop import Workshop
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from p2c.web.audits import Audits
     from p2c.web.problem_store import Entry, ProblemStore
-    from p2c.web.workshop import Workshop
 
 LOOK = 0.5
 """Seconds between two looks at the files of the problems."""
@@ -40,7 +40,9 @@ def build_app(settings: Settings) -> FastAPI:
     limits = settings.limits
     store = open_store(settings)
     pool = SolverPool(size=limits.solvers, waiting=limits.waiting, first=store.greetings)
-    context = Context(settings, store, pool, Metrics(), _workshop(settings), _audits(settings))
+    workshop = Workshop(Path(settings.project)) if settings.project else None
+    audits = Audits(Path(settings.audits)) if settings.audits else None
+    context = Context(settings, store, pool, Metrics(), workshop, audits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -49,10 +51,9 @@ def build_app(settings: Settings) -> FastAPI:
         try:
             yield
         finally:
-            if context.workshop is not None:
-                context.workshop.cancel()
-            if context.audits is not None:
-                context.audits.cancel()
+            for working in (workshop, audits):
+                if working is not None:
+                    working.cancel()
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
@@ -70,7 +71,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.openapi = partial(described, app, store)  # type: ignore[method-assign]
     app.include_router(light)
     app.include_router(router)
-    add_pages(app, workbench=settings.pages)
+    add_pages(app, settings)
     handle_errors(app, page=show_error if settings.pages else None)
     solving = frozenset(questions())
     app.add_middleware(
@@ -83,22 +84,6 @@ def app_from_environment() -> FastAPI:
     """Return the app of the settings in the environment: what a server process starts."""
     log_as_json()
     return build_app(from_environment())
-
-
-def _workshop(settings: Settings) -> Workshop | None:
-    if not settings.project:
-        return None
-    from p2c.web.workshop import Workshop
-
-    return Workshop(Path(settings.project))
-
-
-def _audits(settings: Settings) -> Audits | None:
-    if not settings.audits:
-        return None
-    from p2c.web.audits import Audits
-
-    return Audits(Path(settings.audits))
 
 
 async def _watch(store: ProblemStore, pool: SolverPool) -> None:

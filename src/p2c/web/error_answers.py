@@ -28,24 +28,28 @@ HUNG_UP = 499
 """The status in logs and counts of a request that nobody waits for any more."""
 RETRY = "1"
 """Seconds after which one who was turned away may ask again."""
-CODES = {
-    400: "bad_request",
-    401: "token_needed",
-    403: "forbidden",
-    404: "not_found",
-    405: "wrong_method",
-    408: "too_slow",
-    409: "conflict",
-    413: "too_large",
-    415: "not_json",
-    421: "wrong_host",
-    422: "bad_input",
-    431: "head_too_large",
-    HUNG_UP: "hung_up",
-    500: "fault",
-    503: "overloaded",
-    504: "out_of_time",
+STATUSES = {
+    400: ("bad_request", "The request cannot be read."),
+    401: ("token_needed", "The token is needed."),
+    403: ("forbidden", "The request comes from another site."),
+    404: ("not_found", "The server has no such problem."),
+    405: ("wrong_method", ""),
+    408: ("too_slow", "The request did not arrive in time."),
+    409: ("conflict", ""),
+    413: ("too_large", "The body is too large."),
+    415: ("not_json", "The body is not JSON."),
+    421: ("wrong_host", "The Host header names another server."),
+    422: (
+        "bad_input",
+        "The request does not fit the problem: one line, and fault by fault.",
+    ),
+    431: ("head_too_large", "The address and the headers are too large."),
+    HUNG_UP: ("hung_up", ""),
+    500: ("fault", "A fault of p2c's own."),
+    503: ("overloaded", "Too many questions at once; Retry-After says when to ask again."),
+    504: ("out_of_time", "The search passed its time limit and was ended."),
 }
+"""The code of an error in answers, by its status, and where a question can meet it, what OpenAPI says of it."""
 PAGES = ("/p/", "/review", "/new")
 """Where paths of pages start."""
 BUSY = "the server has as many questions as it can take: ask again in a second"
@@ -61,9 +65,8 @@ def error_answer(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return an error as an answer."""
-    body = {
-        "error": {"code": CODES.get(status, "error"), "message": message, "faults": list(faults)}
-    }
+    code = STATUSES.get(status, ("error", ""))[0]
+    body = {"error": {"code": code, "message": message, "faults": list(faults)}}
     content = json.dumps(body).encode()
     extra = {"Retry-After": RETRY} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     return Response(

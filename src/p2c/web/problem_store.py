@@ -98,7 +98,7 @@ class ProblemStore:
         """Read the problems again whose files have changed; return those with a model, which a solver opens first."""
         waiting = []
         for entry in tuple(self.entries.values()):
-            if entry.file and _stamp(entry) != entry.stamp:
+            if entry.file and _stamp(entry.file, entry.rows_file, entry.problem) != entry.stamp:
                 fresh = _refreshed(entry)
                 if fresh.error or not fresh.problem.home:
                     self.entries[entry.id] = fresh
@@ -150,15 +150,14 @@ def _embedded(name: str) -> Entry:
 
 
 def _load(id_: str, file: str, rows_file: str) -> Entry:
-    stamp = _file_stamp(file, rows_file, "", "")
+    stamp = _stamp(file, rows_file)
     refuse_special(Path(file))
     problem = Problem.outline(file)
     if problem.spec.rules_file or problem.home:
-        stamp = _stamp_of(problem, file, rows_file)
+        stamp = _stamp(file, rows_file, problem)
     rows = _read_people(problem, rows_file) if rows_file else []
     named = {f"row {number}": row for number, row in enumerate(rows, start=1)}
-    entry = _entry(id_, problem, named)
-    return replace(entry, file=file, rows_file=rows_file, stamp=stamp)
+    return _entry(id_, problem, named, file=file, rows_file=rows_file, stamp=stamp)
 
 
 def _read_people(problem: Problem, file: str) -> list[State]:
@@ -173,15 +172,15 @@ def _read_people(problem: Problem, file: str) -> list[State]:
         ) from None
 
 
-def _entry(id_: str, problem: Problem, rows: Mapping[str, State]) -> Entry:
+def _entry(id_: str, problem: Problem, rows: Mapping[str, State], **files: Any) -> Entry:
     keys = problem.to_message()
     text = json.dumps(keys, sort_keys=True)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Entry(id_, problem, keys, sha256(text.encode()).hexdigest()[:16], now, rows)
+    return Entry(id_, problem, keys, sha256(text.encode()).hexdigest()[:16], now, rows, **files)
 
 
 def _refreshed(entry: Entry) -> Entry:
-    stamp = _stamp(entry)
+    stamp = _stamp(entry.file, entry.rows_file, entry.problem)
     try:
         fresh = _load(entry.id, entry.file, entry.rows_file)
     except P2CError as error:
@@ -194,26 +193,25 @@ def _refreshed(entry: Entry) -> Entry:
     return fresh
 
 
-def _stamp(entry: Entry) -> Stamp:
-    return _stamp_of(entry.problem, entry.file, entry.rows_file)
+def _stamp(file: str, rows_file: str, problem: Problem | None = None) -> Stamp:
+    """Return when each file behind a problem was written and how long it is; of a folder, each file in it.
+
+    A problem that was read names those of its rules and its model.
+    """
+    place = Path(file)
+    paths = [place, *([Path(rows_file)] if rows_file else [])]
+    if place.is_dir():
+        paths += sorted(place.iterdir())
+    if problem is not None and problem.spec.rules_file:
+        paths.append(place.parent / problem.spec.rules_file)
+    if problem is not None and problem.home and not place.is_dir():
+        paths.append(problem.model_place)
+    return tuple(map(_file_stamp, paths))
 
 
-def _stamp_of(problem: Problem, file: str, rows_file: str) -> Stamp:
-    model = str(problem.model_place) if problem.home and not Path(file).is_dir() else ""
-    return _file_stamp(file, rows_file, problem.spec.rules_file or "", model)
-
-
-def _file_stamp(file: str, rows_file: str, rules_file: str, model_file: str) -> Stamp:
-    """Return when each of some files was written and how long it is; of a folder, each file in it."""
-    found = []
-    inside = sorted(map(str, Path(file).iterdir())) if Path(file).is_dir() else []
-    rules = str(Path(file).parent / rules_file) if rules_file else ""
-    for path in (file, rows_file, rules, model_file, *inside):
-        if path:
-            try:
-                status = Path(path).stat()
-            except OSError:
-                found.append((path, 0, -1))
-            else:
-                found.append((path, status.st_mtime_ns, status.st_size))
-    return tuple(found)
+def _file_stamp(path: Path) -> tuple[str, int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return str(path), 0, -1
+    return str(path), status.st_mtime_ns, status.st_size

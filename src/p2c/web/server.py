@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from p2c.errors import MissingExtra, P2CError
+from p2c.learn.causal.review import read_review
 from p2c.web.problem_store import open_store
 from p2c.web.settings import VARIABLE, to_environment
 
@@ -31,7 +32,7 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
     settings.check()
     open_store(settings)  # what cannot be read is said here, before any process starts
     for review in settings.reviews:
-        _read_review(review)
+        read_review(review)
     _refuse_taken(settings)
     try:
         import uvicorn
@@ -63,14 +64,6 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
             server_header=False,
             timeout_graceful_shutdown=PARTING,
         )
-
-
-def _read_review(path: str) -> None:
-    try:
-        from p2c.learn.causal.review import read_review
-    except ImportError as error:
-        raise MissingExtra("pandas", extra="learn") from error
-    read_review(path)
 
 
 def _refuse_taken(settings: Settings) -> None:

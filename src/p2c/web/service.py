@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -16,9 +17,8 @@ from starlette.responses import Response
 from p2c.errors import Fault, RowError
 from p2c.plan.plan_json import PlanRecord
 from p2c.web import messages
-from p2c.web.error_answers import error_answer
+from p2c.web.error_answers import STATUSES, error_answer
 from p2c.web.solver_pool import Question
-from p2c.web.telemetry import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -32,21 +32,8 @@ if TYPE_CHECKING:
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": messages.ErrorAnswer, "description": text}
-    for status, text in (
-        (400, "The request cannot be read."),
-        (401, "The token is needed."),
-        (403, "The request comes from another site."),
-        (404, "The server has no such problem."),
-        (408, "The request did not arrive in time."),
-        (413, "The body is too large."),
-        (415, "The body is not JSON."),
-        (421, "The Host header names another server."),
-        (422, "The request does not fit the problem: one line, and fault by fault."),
-        (431, "The address and the headers are too large."),
-        (500, "A fault of p2c's own."),
-        (503, "Too many questions at once; Retry-After says when to ask again."),
-        (504, "The search passed its time limit and was ended."),
-    )
+    for status, (_, text) in STATUSES.items()
+    if text
 }
 PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 """Seconds after which it is worth looking whether the one who asked is still there: at first, doubled each time, and at most."""
@@ -154,7 +141,9 @@ async def ready(request: Request) -> Response:
 )
 async def metrics(request: Request) -> Response:
     """Return the counts for Prometheus."""
-    return Response(context_of(request).metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+    return Response(
+        context_of(request).metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST}
+    )
 
 
 async def _solved(request: Request, task: str, asked: messages.Message) -> Response:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from p2c.errors import P2CError
 
@@ -110,18 +111,9 @@ def is_loopback(host: str) -> bool:
 
 def to_environment(settings: Settings) -> str:
     """Return settings as the text of the environment variable."""
-    return json.dumps(asdict(settings))
+    return TypeAdapter(Settings).dump_json(settings).decode()
 
 
 def from_environment() -> Settings:
     """Return the settings that the environment variable holds."""
-    data = json.loads(os.environ[VARIABLE])
-    return Settings(
-        **{
-            **data,
-            "problems": tuple(data["problems"]),
-            "rows": tuple((name, file) for name, file in data["rows"]),
-            "reviews": tuple(data["reviews"]),
-            "limits": Limits(**data["limits"]),
-        }
-    )
+    return TypeAdapter(Settings).validate_json(os.environ[VARIABLE])

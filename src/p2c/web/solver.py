@@ -8,8 +8,9 @@ import signal
 import sys
 import traceback
 from collections import OrderedDict
+from dataclasses import asdict
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c.errors import P2CError, ProblemError, RowError, joined_lines
 from p2c.problem import Problem
@@ -27,6 +28,8 @@ TASKS: dict[str, Callable[[Consultation, Mapping[str, Any]], Any]] = {
     "comparison": comparison_task.comparison,
 }
 ANSWERED, REFUSED, FAILED, PUT_BACK, UNOPENED = b"0", b"1", b"2", b"3", b"4"
+ARE_YOU_THERE = b""
+"""A message that is no question, and comes back as it is."""
 PREFIX = 8
 """Bytes that say how long a message is."""
 KEPT = 64
@@ -37,7 +40,7 @@ SOON = 0.001
 """Seconds after which it is looked again whether a question can be stopped."""
 
 
-class LruMemory(Generic[Kept]):
+class LruMemory(OrderedDict[str, Kept]):
     """The values put last, by their names.
 
     >>> recent = LruMemory(2)
@@ -48,29 +51,15 @@ class LruMemory(Generic[Kept]):
     """
 
     def __init__(self, size: int = 16) -> None:
+        super().__init__()
         self._size = size
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._kept
-
-    def __getitem__(self, name: str) -> Kept:
-        return self._kept[name]
-
-    def values(self) -> Iterable[Kept]:
-        """Return what is kept, the oldest first."""
-        return self._kept.values()
-
-    def items(self) -> list[tuple[str, Kept]]:
-        """Return what is kept with its names, the oldest first."""
-        return list(self._kept.items())
 
     def put(self, name: str, value: Kept) -> None:
         """Keep a value as the latest, and forget the oldest where there are too many."""
-        self._kept[name] = value
-        self._kept.move_to_end(name)
-        if len(self._kept) > self._size:
-            self._kept.popitem(last=False)
+        self[name] = value
+        self.move_to_end(name)
+        if len(self) > self._size:
+            self.popitem(last=False)
 
 
 class BudgetSpent(BaseException):
@@ -142,8 +131,8 @@ def solve_until_closed(line: socket) -> None:
             if len(size) < PREFIX:
                 return
             message = stream.read(int.from_bytes(size))
-            before = memory.sent.items()
-            answer = budgeted_reply(memory, message)
+            before = tuple(memory.sent.items())
+            answer = budgeted_reply(memory, message) if message != ARE_YOU_THERE else message
             if answer == PUT_BACK:
                 # What was stopped midway is not used again; a model stays open, for its files may have changed since.
                 memory = Memory((name, problem.renewed()) for name, problem in before)
@@ -203,12 +192,8 @@ def reply(memory: Memory, message: bytes) -> bytes:
 
 def refusal(error: P2CError) -> dict[str, Any]:
     """Return an error as JSON: one line, and its faults with their places."""
-    faults = (
-        [{"place": each.place, "message": each.message} for each in error.faults]
-        if isinstance(error, ProblemError | RowError)
-        else []
-    )
-    return {"message": joined_lines(error), "faults": faults}
+    faults = error.faults if isinstance(error, ProblemError | RowError) else ()
+    return {"message": joined_lines(error), "faults": [asdict(each) for each in faults]}
 
 
 def _where(error: Exception) -> dict[str, Any]:

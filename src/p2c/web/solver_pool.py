@@ -28,6 +28,7 @@ from p2c.errors import P2CError
 from p2c.web.consultation import name_of
 from p2c.web.solver import (
     ANSWERED,
+    ARE_YOU_THERE,
     FAILED,
     KEPT,
     PREFIX,
@@ -84,6 +85,10 @@ class SolverLost(SolverFailed):
     """Report that a solver ended before it answered."""
 
 
+class SolverAbsent(SolverLost):
+    """Report that a solver had ended before it was asked."""
+
+
 class Refused(P2CError):
     """Report bad input that a solver found, fault by fault."""
 
@@ -119,8 +124,15 @@ class Solver:
     cases: LruMemory[None] = field(default_factory=lambda: LruMemory(KEPT))
     streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, question: Question, *, budget: float | None = None) -> bytes:
-        """Send a question and return the raw reply."""
+    async def ask(
+        self, question: Question, *, budget: float | None = None, is_doubted: bool = False
+    ) -> bytes:
+        """Send a question and return the raw reply; a solver that may have ended is asked first whether it is there."""
+        try:
+            if is_doubted:
+                await self._replied(ARE_YOU_THERE)
+        except (OSError, EOFError):
+            raise SolverAbsent("the system has ended this process") from None
         message: dict[str, Any] = {
             "task": question.task,
             "digest": question.digest,
@@ -134,12 +146,7 @@ class Solver:
         if question.case:
             self.cases.put(question.case, None)
         try:
-            if self.streams is None:
-                self.streams = await asyncio.open_connection(sock=self.line)
-            reader, writer = self.streams
-            writer.write(framed(json.dumps(message).encode()))
-            size = int.from_bytes(await reader.readexactly(PREFIX))
-            answer = await reader.readexactly(size)
+            answer = await self._replied(json.dumps(message).encode())
         except (OSError, EOFError):
             raise SolverLost("the system ended the process that was solving this") from None
         if answer == PUT_BACK:
@@ -147,6 +154,14 @@ class Solver:
         elif answer[:1] in (ANSWERED, REFUSED):
             self.known.put(question.digest, None)
         return answer
+
+    async def _replied(self, message: bytes) -> bytes:
+        if self.streams is None:
+            self.streams = await asyncio.open_connection(sock=self.line)
+        reader, writer = self.streams
+        writer.write(framed(message))
+        size = int.from_bytes(await reader.readexactly(PREFIX))
+        return await reader.readexactly(size)
 
     def end(self) -> None:
         """End the process, whatever it does."""
@@ -258,14 +273,14 @@ class SolverPool:
                 raise Overloaded from None
             budget = QUICK if solver.spare and seconds > QUICK else None
             try:
-                reply = await self._asked(solver, question, seconds, budget=budget)
+                reply = await self._asked(solver, question, seconds, budget=budget, is_doubted=lost)
+            except SolverAbsent:
+                continue
             except SolverLost:
+                # Where one was ended others may have been, and it shows only when they are asked.
                 if lost:
                     raise
                 lost = True
-                for each in tuple(self._all):
-                    if not each.process.is_alive():
-                        self._replace_lost(each)
                 log.warning("a question is asked once more", extra={"task": question.task})
                 continue
             if reply != PUT_BACK:
@@ -277,11 +292,17 @@ class SolverPool:
         return next((each for each in self._all if question.case in each.cases), None)
 
     async def _asked(
-        self, solver: Solver, question: Question, seconds: float, *, budget: float | None
+        self,
+        solver: Solver,
+        question: Question,
+        seconds: float,
+        *,
+        budget: float | None,
+        is_doubted: bool = False,
     ) -> bytes:
         try:
             async with asyncio.timeout((budget or seconds) + GRACE):
-                reply = await solver.ask(question, budget=budget)
+                reply = await solver.ask(question, budget=budget, is_doubted=is_doubted)
         except SolverLost:
             self._replace_lost(solver)
             raise

@@ -60,7 +60,7 @@ def why(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
         sentences = (*sentences, *explain_proof(asked.problem.worded, proof))
     return {
         "holds": goal_holds(theory, asked.state),
-        "sentences": [{"text": each.text, "depth": each.depth} for each in sentences],
+        "sentences": [asdict(each) for each in sentences],
         "proof": proof.to_dict(),
         **theory.rests_on(asked.state),
         **({} if told is None else {"model": told.to_dict()}),
@@ -70,10 +70,9 @@ def why(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return what is wrong with a plan."""
     verdict = asked.problem.check(arguments["plan"])
-    faults = [{"place": each.place, "message": each.message} for each in verdict.faults]
     return {
         "valid": verdict.ok,
-        "faults": faults,
+        "faults": [asdict(each) for each in verdict.faults],
         "checked": verdict.checked,
         "unchecked": verdict.unchecked,
     }
@@ -232,18 +231,6 @@ def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
 
 TASKS = {
     each.__name__: each
-    for each in (
-        greet,
-        plan,
-        nearest,
-        why,
-        check,
-        overview,
-        story,
-        ways,
-        picture,
-        letter,
-        graph,
-    )
+    for each in (greet, plan, nearest, why, check, overview, story, ways, picture, letter, graph)
 }
 """What a solver may be asked for, by name."""

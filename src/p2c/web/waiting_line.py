@@ -7,10 +7,8 @@ it takes those that wait, except the ones that are known to be slow.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 QUICK = 0.1
@@ -31,7 +29,6 @@ Kind = TypeVar("Kind", bound=Worker)
 class Place(Generic[Kind]):
     """One who waits."""
 
-    number: int
     slow: bool
     turn: asyncio.Future[Kind]
 
@@ -43,8 +40,7 @@ class WaitingLine(Generic[Kind]):
         self._free: list[Kind] = []
         self._busy: list[Kind] = []
         self._spare: list[Kind] = []
-        self._waiting: tuple[deque[Place[Kind]], deque[Place[Kind]]] = (deque(), deque())
-        self._numbers = count()
+        self._waiting: list[Place[Kind]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._returned = asyncio.Event()
 
@@ -58,16 +54,14 @@ class WaitingLine(Generic[Kind]):
         if self._free:
             at = self._free.index(known) if known in self._free else -1
             return self._taken(self._free.pop(at), slow=slow)
-        place: Place[Kind] = Place(
-            next(self._numbers), slow, asyncio.get_running_loop().create_future()
-        )
-        self._waiting[slow].append(place)
+        place: Place[Kind] = Place(slow, asyncio.get_running_loop().create_future())
+        self._waiting.append(place)
         self._open_spare()
         try:
             return await place.turn
         except BaseException:
-            if place in self._waiting[slow]:
-                self._waiting[slow].remove(place)
+            if place in self._waiting:
+                self._waiting.remove(place)
             elif place.turn.done() and not place.turn.cancelled():
                 self.give_back(place.turn.result())
             raise
@@ -76,15 +70,11 @@ class WaitingLine(Generic[Kind]):
         """Return the spare worker if it stands by; it is then busy."""
         return self._taken(self._spare.pop(), slow=False) if self._spare else None
 
-    def add(self, worker: Kind) -> None:
-        """Take a new worker on."""
-        self._hand_on(worker)
-
     def give_back(self, worker: Kind) -> None:
         """Free a worker, unless it was dropped meanwhile."""
         if worker in self._busy:
             self._busy.remove(worker)
-            self._hand_on(worker)
+            self.add(worker)
             self._returned.set()
             self._returned.clear()
 
@@ -106,17 +96,28 @@ class WaitingLine(Generic[Kind]):
         if self._timer is not None:
             self._timer.cancel()
 
-    def _hand_on(self, worker: Kind) -> None:
+    def add(self, worker: Kind) -> None:
+        """Take a worker on that is free."""
         if worker.spare:
             self._spare.append(worker)
             self._open_spare()
-            return
-        places = [each[0] for each in map(_current, self._waiting) if each]
-        if not places:
+        elif place := self._first():
+            self._give(worker, place)
+        else:
             self._free.append(worker)
-            return
-        place = min(places, key=lambda each: each.number)
-        self._waiting[place.slow].popleft()
+
+    def _first(self, *, fresh: bool = False) -> Place[Kind] | None:
+        """Return who waits longest, of those whom no spare worker has put back where that is asked.
+
+        One whose time is over may not have left yet.
+        """
+        waiting = (
+            each for each in self._waiting if not (each.turn.done() or (fresh and each.slow))
+        )
+        return next(waiting, None)
+
+    def _give(self, worker: Kind, place: Place[Kind]) -> None:
+        self._waiting.remove(place)
         place.turn.set_result(self._taken(worker, slow=place.slow))
 
     def _taken(self, worker: Kind, *, slow: bool) -> Kind:
@@ -127,23 +128,16 @@ class WaitingLine(Generic[Kind]):
 
     def _open_spare(self) -> None:
         """Let the spare worker take the first who waits once all others are held up; until then look again."""
-        fresh = _current(self._waiting[False])
-        if not (fresh and self._spare):
+        place = self._first(fresh=True)
+        if place is None or not self._spare:
             return
         loop = asyncio.get_running_loop()
         last = max((each.since for each in self._busy if not each.spare), default=-QUICK)
         if loop.time() >= last + QUICK:
-            fresh.popleft().turn.set_result(self._taken(self._spare.pop(), slow=False))
+            self._give(self._spare.pop(), place)
         elif self._timer is None:
             self._timer = loop.call_at(last + QUICK, self._look)
 
     def _look(self) -> None:
         self._timer = None
         self._open_spare()
-
-
-def _current(waiting: deque[Place[Kind]]) -> deque[Place[Kind]]:
-    """Return the queue from the first place on that still waits: one whose time is over may not have left yet."""
-    while waiting and waiting[0].turn.done():
-        waiting.popleft()
-    return waiting

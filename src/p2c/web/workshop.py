@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.process import BaseProcess
 
+    Step = Callable[..., None]
+    """Is told that work has come a step further and, by name, what is known by then."""
+    Task = Callable[[Path, Step], dict[str, Any]]
+
 WORK = "work.json"
+CHOOSE_TABLE = "choose the file of a table: CSV with names in the first line, or Parquet"
 BROKEN = "this step ended before its end, by a fault or by the system; the log says where"
 
 
@@ -36,18 +41,6 @@ class Work(BaseModel):
     step: int = 0
     error: str = ""
     told: dict[str, Any] = {}
-
-
-class Step(Protocol):
-    """Is told that work has come a step further, and what is known by then."""
-
-    def __call__(self, **told: Any) -> None:
-        """Take what there is to tell."""
-        ...
-
-
-if TYPE_CHECKING:
-    Task = Callable[[Path, Step], dict[str, Any]]
 
 
 def read_work(folder: Path) -> Work:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from p2c.errors import P2CError
-from p2c.learn.model.trial import try_model
+from p2c.learn.model.stored import try_model
 from p2c.project.draft import read_draft, take_model, take_table
 from tests.cli.desk import Desk
 

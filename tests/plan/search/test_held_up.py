@@ -89,11 +89,31 @@ HELD_UP_FROM_ABOVE = (
     {"a": "n", "d": "n", "o": "n", "g": 0, "f": 0},
 )
 
+HELD_UP_UNTIL_IT_ACTS = (
+    {
+        "goal": "f(X,2), g(X,y)",
+        "rules": "f(X,N) :- a(X,y), N>=1. g(X,y) :- a(X,y). g(X,y) :- f(X,2), x(X,y).",
+        "features": {
+            "a": YES_NO,
+            "x": category("n", "y", action="fixed"),
+            "f": whole(0, 2, action="free"),
+            "g": YES_NO,
+        },
+    },
+    {"a": "n", "x": "n", "f": 0, "g": "n"},
+)
+
 
 @pytest.mark.parametrize("hard", [0, best_first.HARD])
 @pytest.mark.parametrize(
     ("document", "row"),
-    [CARRIED_THEN_RELEASED, CARRIED_ALONG_MOVES, HELD_UP_BY_A_CONSTRAINT, HELD_UP_FROM_ABOVE],
+    [
+        CARRIED_THEN_RELEASED,
+        CARRIED_ALONG_MOVES,
+        HELD_UP_BY_A_CONSTRAINT,
+        HELD_UP_FROM_ABOVE,
+        HELD_UP_UNTIL_IT_ACTS,
+    ],
 )
 def test_what_holds_a_plan_up_for_a_while_does_not_count_as_its_end(
     document: Document, row: Document, hard: int, monkeypatch: pytest.MonkeyPatch

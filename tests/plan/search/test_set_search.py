@@ -132,6 +132,33 @@ def test_choosing_trails_first_agrees_with_the_slow_planner_on_many_more(seed: i
     assert agreeing(problems_along_moves(seed, 100)) >= 30
 
 
+def carried_along_moves(seed: int, count: int) -> Iterator[tuple[Document, Document]]:
+    """Yield random problems in which people set features along moves that rules change as well, again and again."""
+    for number, (document, row) in enumerate(seeded_problems(seed, count)):
+        rng = Random(f"{seed} {number}")
+        told = along_moves(document, f"{seed} {number}") | {"exceptions": "abduce"}
+        found = [each for each in Problem.from_dict(told).theory.features if each.governed]
+        features = told["features"]
+        for each in found:
+            if each.moves and each.action.value == "effect":
+                features[each.name]["action"] = "free"
+        if any(each.moves for each in found):
+            told["norm"] = rng.choice(["l0", "l1", "l2", "linf"])
+            yield told | ({"effects": "supported"} if rng.random() < 0.4 else {}), row
+
+
+@pytest.mark.usefixtures("hard")
+def test_features_set_again_between_effects_agree_with_the_slow_planner() -> None:
+    assert agreeing(carried_along_moves(7, 60)) >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.parametrize("seed", range(700, 720))
+def test_features_set_again_between_effects_agree_on_many_more(seed: int) -> None:
+    assert agreeing(carried_along_moves(seed, 100)) >= 30
+
+
 def with_supported_effects(seed: int, count: int) -> Iterator[tuple[Document, Document]]:
     """Yield random problems in which fired rules may act at any time."""
     for document, row in seeded_problems(seed, count):
@@ -236,19 +263,30 @@ def test_actions_that_stir_nothing_stand_where_ties_want_them() -> None:
     assert plan.to_dict() == problem.plan(row).to_dict()
 
 
-@pytest.mark.parametrize(
-    "features",
-    [
-        {"e": {"action": "free", "moves": {"off": ["on"]}}},
-        {"c": {"values": [*"abcdxy"], "moves": {each: [*"abcdxy"] for each in "abcdxy"}}},
-    ],
-)
-def test_it_is_not_used_where_the_order_may_change_the_cost(features: Document) -> None:
+def test_it_is_not_used_where_moves_make_very_many_ways() -> None:
     usual: Document = {"e": category("off", "on"), "n": whole(0, 9), "c": category("x", "y")}
-    edited = {name: each | features.get(name, {}) for name, each in usual.items()}
     rules = "e(X,'on') :- n(X,N), N>=5."
     goal = "e(X,'on'), c(X,'y')"
     plain = Problem.from_dict({"goal": goal, "rules": rules, "features": usual})
     assert plain.compiled.selects
-    other = Problem.from_dict({"goal": goal, "rules": rules, "features": edited})
+    many = category(*"abcdxy", moves={each: [*"abcdxy"] for each in "abcdxy"})
+    other = Problem.from_dict({"goal": goal, "rules": rules, "features": usual | {"c": many}})
     assert not other.compiled.selects
+
+
+def test_a_feature_is_set_along_moves_again_after_an_effect_has_carried_it_on() -> None:
+    document = {
+        "goal": "c(X,'d')",
+        "causal": "if",
+        "rules": "c(X,V) :- door(X,'open'), V \\= 'b'.",
+        "features": {
+            "door": category("shut", "open", weight=0.5),
+            "c": category(*"abcd", action="free", moves={"a": ["b"], "b": ["c"], "c": ["d"]}),
+        },
+    }
+    plan = search_plan(
+        dynamics_of(Problem.from_dict(document), {"door": "shut", "c": "a"}), Limits()
+    )
+    acts = [(act.feature, act.end) for step in plan.steps for act in step.actions]
+    assert acts == [("door", "open"), ("c", "b"), ("c", "c"), ("c", "d")]
+    assert plan.cost == 2.5

@@ -28,15 +28,13 @@ from p2c.plan.nearest import Distinct, ways_of_their_own
 from p2c.plan.outcome import Already, GaveUp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.engines.clingo.control import Cost
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Found, Plan
     from p2c.plan.search.best_first import Arrival
-
-    Ask = Callable[[Space, Mapping[str, Value], int, Distinct, float | None], list[Plan]]
 
 SPENT = "like(F,(V,W)) :- do(F,V,W,_)."
 """Paths are alike that spend the same; one that spends more besides is not cheaper."""
@@ -154,9 +152,3 @@ def _kinds(encoding: Encoding, *, by_cell: bool) -> Iterator[str]:
             value = term(instance.value(name, place))
             kind = f"cell({axis.cell(place)})" if by_cell and place != OFF else value
             yield f"kind({token(name)},{value},{kind})."
-
-
-NEAREST: dict[str, Ask] = {
-    "clingo": clingo_nearest,
-}
-"""Who can tell the k nearest ends, besides our own planner."""

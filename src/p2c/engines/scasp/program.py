@@ -14,11 +14,10 @@ from p2c.engines.scasp.rules import Rules
 from p2c.engines.scasp.terms import atom, call, rule, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from p2c.engines.instance import Instance
-    from p2c.engines.places import Reach
 
 IMPOSSIBLE = {
     "direct_action": "State, New, Feature, From, To, Price",
@@ -33,109 +32,6 @@ IMPOSSIBLE = {
     "fits_not": "What, State, Value",
 }
 """What the algorithms ask for, and a problem may have nothing of."""
-
-
-@dataclass(frozen=True)
-class Actions:
-    """The actions open to one person."""
-
-    laws: Laws
-
-    @property
-    def reaches(self) -> Mapping[str, Reach]:
-        """Return what each feature can come to."""
-        return self.laws.instance.reaches
-
-    def direct(self) -> Iterator[str]:
-        """Yield what the person may do, with the effort that it takes, and what it uses up."""
-        settable = [name for name, reach in self.reaches.items() if reach.settable]
-        for name in settable:
-            variable, shown = self.laws.rules.variable[name], atom(name)
-            before, after = self.laws.state(), self.laws.state({name: "New"})
-            yield rule(
-                f"direct_action({before}, {after}, {shown}, {variable}, New, Price)",
-                [f"may({shown}, {variable}, New, Price)"],
-            )
-        for name in settable:
-            reach = self.reaches[name]
-            for place in reach.places:
-                for end, effort in reach.direct(place):
-                    way = f"{self._value(name, place)}, {self._value(name, end)}"
-                    yield f"may({atom(name)}, {way}, {effort})."
-        yield "% a feature is set once; one with moves may be set again, never back to a value it has left"
-        for name in settable:
-            shown = atom(name)
-            moves = self.laws.rules.theory.feature[name].moves is not None
-            mark = f"left({shown}, Value)" if moves else shown
-            yield f"bars({shown}, Value, {mark})."
-            yield f"marks({shown}, Value, {mark})."
-
-    def causal(self) -> Iterator[str]:
-        """Yield what happens by itself: to a violated feature, or where that is enough, to one that a rule supports."""
-        supported = self.laws.rules.theory.effects is Effects.SUPPORTED
-        for name in self.laws.instance.governed:
-            yield from self._effect(name)
-            if supported:
-                yield from self._support(name)
-        for name in self.laws.instance.governed:
-            for place in self.reaches[name].places:
-                groups = [
-                    f"[{', '.join(self._value(name, end) for end in group)}]"
-                    for group in self.reaches[name].near(place)
-                ]
-                start = self._value(name, place)
-                yield f"near({atom(name)}, {start}, [{', '.join(groups)}])."
-        still = [f"still({atom(name)}, State)" for name in self.laws.instance.governed]
-        yield rule("nothing_follows(State)", still)
-
-    def _value(self, name: str, place: int) -> str:
-        return value(self.laws.instance.value(name, place))
-
-    def _effect(self, name: str) -> Iterator[str]:
-        laws, shown, variable = self.laws, atom(name), self.laws.rules.variable[name]
-        state, lawful = laws.state(), laws.ask("lawful", name)
-        above = laws.instance.above(name)
-        free = self._free(name, above)
-        if above:
-            yield f"% {name} waits while anything upstream of it is violated"
-            yield rule(free, [laws.ask("lawful", other) for other in above])
-        ready = [f"not {lawful}", *([free] if above else []), f"near({shown}, {variable}, Groups)"]
-        yield rule(
-            f"causal_action({state}, {laws.state({name: 'New'})}, {shown}, {variable}, New)",
-            [*ready, f"first_fit(Groups, {shown}, {state}, New)"],
-        )
-        yield from self._fit(shown, laws.ask("allows", name, "New"))
-        still = f"still({shown}, {state})"
-        yield rule(still, [lawful])
-        if above:
-            yield rule(still, [f"not {lawful}", f"not {free}"])
-        yield rule(still, [*ready, f"none_fit_at_all(Groups, {shown}, {state})"])
-
-    def _free(self, name: str, above: list[str]) -> str:
-        parents = self.laws.rules.theory.parents
-        names = {each for other in above for each in (other, *parents[other])}
-        return call(self.laws.predicates["free", name], self.laws.rules.given(names))
-
-    def _fit(self, what: str, claim: str) -> Iterator[str]:
-        state = self.laws.state()
-        yield rule(f"fits({what}, {state}, New)", [claim])
-        yield rule(f"fits_not({what}, {state}, New)", [f"not {claim}"])
-
-    def _support(self, name: str) -> Iterator[str]:
-        laws, shown, variable = self.laws, atom(name), self.laws.rules.variable[name]
-        state, after = laws.state(), laws.state({name: "New"})
-        for place, (clause, cause, head) in enumerate(laws.causes[name], start=1):
-            what = f"head({shown}, {place})"
-            yield rule(
-                f"supported_action({state}, {after}, {shown}, {variable}, New)",
-                [
-                    laws.fires(clause, cause),
-                    f"not {call(head, [variable])}",
-                    f"near({shown}, {variable}, Groups)",
-                    f"first_fit(Groups, {what}, {state}, New)",
-                ],
-            )
-            yield from self._fit(what, call(head, ["New"]))
 
 
 def impossible(lines: list[str]) -> Iterator[str]:
@@ -173,7 +69,6 @@ class ScaspProgram:
     def text(self) -> str:
         """Return the program, without a query."""
         laws, theory, features = self.laws, self.instance.theory, self.instance.features
-        actions = Actions(laws)
         own = ", ".join(value(self.instance.own[name]) for name in features)
         goal = rule(f"goal({laws.state()})", laws.rules.body(theory.goal))
         sections = {
@@ -184,9 +79,9 @@ class ScaspProgram:
             "The goal.": [f"% {theory.goal_text}", goal],
             "States that obey every law, and those that do not.": list(laws.consistency()),
             "Direct actions: what the person may do, with the effort that it takes.": list(
-                actions.direct()
+                self._direct()
             ),
-            "Causal actions: what then happens by itself.": list(actions.causal()),
+            "Causal actions: what then happens by itself.": list(self._causal()),
             "The person.": [f"% {', '.join(features)}", f"start([{own}])."],
         }
         lines = [line for section in sections.values() for line in section]
@@ -196,3 +91,94 @@ class ScaspProgram:
         parts = ["\n".join([f"% {title}", *each]) for title, each in sections.items() if each]
         algorithms = resources.files(__package__).joinpath("path.pl").read_text(encoding="utf-8")
         return "\n\n".join([*parts, algorithms])
+
+    def _direct(self) -> Iterator[str]:
+        """Yield what the person may do, with the effort that it takes, and what it uses up."""
+        settable = [name for name, reach in self.instance.reaches.items() if reach.settable]
+        for name in settable:
+            variable, shown = self.laws.rules.variable[name], atom(name)
+            before, after = self.laws.state(), self.laws.state({name: "New"})
+            yield rule(
+                f"direct_action({before}, {after}, {shown}, {variable}, New, Price)",
+                [f"may({shown}, {variable}, New, Price)"],
+            )
+        for name in settable:
+            reach = self.instance.reaches[name]
+            for place in reach.places:
+                for end, effort in reach.direct(place):
+                    way = f"{self._value(name, place)}, {self._value(name, end)}"
+                    yield f"may({atom(name)}, {way}, {effort})."
+        yield "% a feature is set once; one with moves may be set again, never back to a value it has left"
+        for name in settable:
+            shown = atom(name)
+            moves = self.instance.theory.feature[name].moves is not None
+            mark = f"left({shown}, Value)" if moves else shown
+            yield f"bars({shown}, Value, {mark})."
+            yield f"marks({shown}, Value, {mark})."
+
+    def _causal(self) -> Iterator[str]:
+        """Yield what happens by itself: to a violated feature, or where that is enough, to one that a rule supports."""
+        supported = self.instance.theory.effects is Effects.SUPPORTED
+        for name in self.instance.governed:
+            yield from self._effect(name)
+            if supported:
+                yield from self._support(name)
+        for name in self.instance.governed:
+            for place in self.instance.reaches[name].places:
+                groups = [
+                    f"[{', '.join(self._value(name, end) for end in group)}]"
+                    for group in self.instance.reaches[name].near(place)
+                ]
+                start = self._value(name, place)
+                yield f"near({atom(name)}, {start}, [{', '.join(groups)}])."
+        still = [f"still({atom(name)}, State)" for name in self.instance.governed]
+        yield rule("nothing_follows(State)", still)
+
+    def _value(self, name: str, place: int) -> str:
+        return value(self.instance.value(name, place))
+
+    def _effect(self, name: str) -> Iterator[str]:
+        laws, shown, variable = self.laws, atom(name), self.laws.rules.variable[name]
+        state, lawful = laws.state(), laws.ask("lawful", name)
+        above = laws.instance.above(name)
+        free = self._free(name, above)
+        if above:
+            yield f"% {name} waits while anything upstream of it is violated"
+            yield rule(free, [laws.ask("lawful", other) for other in above])
+        ready = [f"not {lawful}", *([free] if above else []), f"near({shown}, {variable}, Groups)"]
+        yield rule(
+            f"causal_action({state}, {laws.state({name: 'New'})}, {shown}, {variable}, New)",
+            [*ready, f"first_fit(Groups, {shown}, {state}, New)"],
+        )
+        yield from self._fit(shown, laws.ask("allows", name, "New"))
+        still = f"still({shown}, {state})"
+        yield rule(still, [lawful])
+        if above:
+            yield rule(still, [f"not {lawful}", f"not {free}"])
+        yield rule(still, [*ready, f"none_fit_at_all(Groups, {shown}, {state})"])
+
+    def _free(self, name: str, above: list[str]) -> str:
+        parents = self.instance.theory.parents
+        names = {each for other in above for each in (other, *parents[other])}
+        return call(self.laws.predicates["free", name], self.laws.rules.given(names))
+
+    def _fit(self, what: str, claim: str) -> Iterator[str]:
+        state = self.laws.state()
+        yield rule(f"fits({what}, {state}, New)", [claim])
+        yield rule(f"fits_not({what}, {state}, New)", [f"not {claim}"])
+
+    def _support(self, name: str) -> Iterator[str]:
+        laws, shown, variable = self.laws, atom(name), self.laws.rules.variable[name]
+        state, after = laws.state(), laws.state({name: "New"})
+        for place, (clause, cause, head) in enumerate(laws.causes[name], start=1):
+            what = f"head({shown}, {place})"
+            yield rule(
+                f"supported_action({state}, {after}, {shown}, {variable}, New)",
+                [
+                    laws.fires(clause, cause),
+                    f"not {call(head, [variable])}",
+                    f"near({shown}, {variable}, Groups)",
+                    f"first_fit(Groups, {what}, {state}, New)",
+                ],
+            )
+            yield from self._fit(what, call(head, ["New"]))

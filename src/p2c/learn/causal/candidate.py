@@ -5,28 +5,42 @@ As far as candidates say, they also draw who causes whom: one arrow for each pai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from p2c.domain.feature import Law
+from pydantic import BeforeValidator, Field, StrictStr, model_validator
+from pydantic.dataclasses import dataclass
+
+from p2c.domain.feature import Law, Value
+from p2c.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from p2c.domain.feature import Value
-
+Count = Annotated[int, Field(strict=True, ge=0)]
+MOST_ROWS = 10**15
+"""More than any table has; the shares of larger counts could not be written."""
 CONVINCING = 0.9
 """The share of rows, nine in ten, from which on a direction of a rule is suggested as a law."""
 HALVED = 0.5
 """What part of the misses of a blind guess may be left, for nine in ten is no feat where nearly every row has the head."""
 
 
+def _pairs(given: Any) -> Any:
+    """Return the values of a row as pairs; a review file has them as an object."""
+    if not isinstance(given, dict):
+        return given
+    for each in given.values():
+        if isinstance(each, bool) or not isinstance(each, str | int | float | None):
+            raise ValueError(f"'values', which hold no {type(each).__name__}")
+    return tuple(given.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A row of the data, counted from 1, with the values that matter to a rule."""
 
-    row: int
-    values: tuple[tuple[str, Value], ...]
+    row: Count
+    values: Annotated[tuple[tuple[str, Value], ...], BeforeValidator(_pairs)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +52,24 @@ class Evidence:
     rows with the body and without the head.
     """
 
-    rows: int
-    support: int
-    heads: int
-    hits: int
-    covered: int
-    explained: int
+    rows: Count
+    support: Count
+    heads: Count
+    hits: Count
+    covered: Count
+    explained: Count
     examples: tuple[Example, ...] = ()
+
+    @model_validator(mode="after")
+    def _of_one_table(self) -> Self:
+        possible = self.hits <= min(self.support, self.heads)
+        possible &= self.explained <= min(self.covered, self.heads)
+        if (
+            not possible
+            or not max(self.support, self.heads, self.covered) <= self.rows <= MOST_ROWS
+        ):
+            raise ValueError("'evidence', whose counts cannot be those of one table")
+        return self
 
     @property
     def precision(self) -> float:
@@ -76,13 +101,15 @@ class Evidence:
 
         `if` and `iff` are broken by the body without the head, `only_if` and `iff` by the head without the body.
         """
-        missed, unexplained = self.counterexamples, self.heads - self.hits
-        return {Law.IF: missed, Law.ONLY_IF: unexplained, Law.IFF: missed + unexplained}[law]
+        return _broken(law, self.counterexamples, self.heads - self.hits)
 
     def exceptions_together(self, law: Law) -> int:
         """Return how many rows break the law where every candidate for the same head is a rule too."""
-        missed, unexplained = self.covered - self.explained, self.heads - self.explained
-        return {Law.IF: missed, Law.ONLY_IF: unexplained, Law.IFF: missed + unexplained}[law]
+        return _broken(law, self.covered - self.explained, self.heads - self.explained)
+
+
+def _broken(law: Law, missed: int, unexplained: int) -> int:
+    return {Law.IF: missed, Law.ONLY_IF: unexplained, Law.IFF: missed + unexplained}[law]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +119,10 @@ class Candidate:
     `law` is what the evidence suggests, None where neither direction convinces and an expert has to say.
     """
 
-    id: str
-    feature: str
-    rule: str
-    causes: tuple[str, ...]
+    id: StrictStr
+    feature: StrictStr
+    rule: StrictStr
+    causes: tuple[StrictStr, ...]
     evidence: Evidence
     law: Law | None
 
@@ -120,54 +147,22 @@ def _convinces(share: float, blind: float) -> bool:
     return share >= CONVINCING and 1 - share <= HALVED * (1 - blind)
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An arrow from a cause to an effect, with the candidates that draw it and the best P(head|body) of them.
+def render_graph(candidates: Iterable[Candidate]) -> str:
+    """Write who causes whom: below each effect its causes, one arrow a line, with the best P(head|body) of its candidates.
 
-    `mutual` says that others draw it the other way round too: data alone seldom tell a cause from its effect.
+    Where others draw an arrow the other way round too, it has two heads: data alone seldom tell a cause from its effect.
     """
-
-    cause: str
-    effect: str
-    rules: tuple[str, ...]
-    precision: float
-    mutual: bool
-
-
-def causal_graph(candidates: Iterable[Candidate]) -> tuple[Edge, ...]:
-    """Return the arrows, effects and their causes in the order of the candidates."""
-    found: dict[tuple[str, str], list[Candidate]] = {}
-    for candidate in candidates:
-        for cause in candidate.causes:
-            found.setdefault((cause, candidate.feature), []).append(candidate)
-    return tuple(
-        Edge(
-            cause=cause,
-            effect=effect,
-            rules=tuple(each.id for each in drawn),
-            precision=max(each.evidence.precision for each in drawn),
-            mutual=(effect, cause) in found,
-        )
-        for (cause, effect), drawn in found.items()
-    )
-
-
-def render_graph(edges: Iterable[Edge]) -> str:
-    """Write the arrows below their effects, one a line.
-
-    >>> print(render_graph([Edge("job", "income", ("income-1",), 0.93, mutual=False)]))
-    income
-      <- job: 1 rule, P(head|body) up to 93.0%
-    """
-    lines: list[str] = []
-    effect = None
-    for edge in sorted(edges, key=lambda each: (each.effect, -len(each.rules), each.cause)):
-        if edge.effect != effect:
-            effect = edge.effect
-            lines.append(effect)
-        count = f"{len(edge.rules)} rule{'s' if len(edge.rules) > 1 else ''}"
-        both = "; the other way round too" if edge.mutual else ""
-        arrow = "<->" if edge.mutual else "<-"
-        shown = f"P(head|body) up to {edge.precision:.1%}"
-        lines.append(f"  {arrow} {edge.cause}: {count}, {shown}{both}")
-    return "\n".join(lines)
+    arrows: dict[tuple[str, str], list[float]] = {}
+    for each in candidates:
+        for cause in each.causes:
+            arrows.setdefault((each.feature, cause), []).append(each.evidence.precision)
+    lines: dict[str, list[str]] = {}
+    for effect, cause in sorted(
+        arrows, key=lambda arrow: (arrow[0], -len(arrows[arrow]), arrow[1])
+    ):
+        shares = arrows[effect, cause]
+        mutual = (cause, effect) in arrows
+        both = "; the other way round too" if mutual else ""
+        told = f"{counted(len(shares), 'rule')}, P(head|body) up to {max(shares):.1%}{both}"
+        lines.setdefault(effect, [effect]).append(f"  {'<->' if mutual else '<-'} {cause}: {told}")
+    return "\n".join(line for group in lines.values() for line in group)

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+import operator
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from p2c.learn.tables.domains import is_number
-from p2c.rules.syntax import (
-    PERSON,
-    Atom,
-    Comparator,
-    Comparison,
-    Constant,
-    Literal,
-    Variable,
-    bare,
-)
+from p2c.rules.syntax import PERSON, Atom, Comparator, Comparison, Constant, Literal, Variable, bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,30 +19,14 @@ if TYPE_CHECKING:
     from p2c.learn.foldse.columns import Mask
     from p2c.rules.syntax import Program
 
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """One value of a category."""
-
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Other:
-    """Every value of a category but one."""
-
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The numbers from `low` on and below `high`; None is no bound."""
-
-    low: float | None
-    high: float | None
-
-
-Head = Named | Other | Range
+Head: TypeAlias = tuple[tuple[Comparator, str | float], ...]
+"""The comparisons that a value in it passes: one category, every category but one, or the numbers between two bounds."""
+PASSES = {
+    Comparator.EQ: operator.eq,
+    Comparator.NE: operator.ne,
+    Comparator.GE: operator.ge,
+    Comparator.LT: operator.lt,
+}
 
 
 def possible_heads(
@@ -64,14 +38,12 @@ def possible_heads(
         inner = (
             quantile_cuts(numbers, bins) if cuts is None else sorted({float(cut) for cut in cuts})
         )
-        if not inner:
-            return []
-        return [Range(low, high) for low, high in pairwise([None, *inner, None])]
+        starts: list[Head] = [(), *(((Comparator.GE, cut),) for cut in inner)]
+        stops: list[Head] = [*(((Comparator.LT, cut),) for cut in inner), ()]
+        return [(*start, *stop) for start, stop in zip(starts, stops, strict=True)] if inner else []
     values = sorted({str(value) for value in column.dropna()})
-    heads: list[Head] = [Named(value) for value in values]
-    if complements and len(values) > 2:
-        heads += [Other(value) for value in values]
-    return heads
+    signs = [Comparator.EQ, *([Comparator.NE] if complements and len(values) > 2 else [])]
+    return [((sign, value),) for sign in signs for value in values]
 
 
 def quantile_cuts(numbers: NDArray[np.float64], bins: int) -> list[float]:
@@ -123,37 +95,21 @@ def _cut(comparison: Comparison, column: pd.Series) -> list[float]:
 
 def head_holds(head: Head, column: pd.Series) -> Mask:
     """Tell for each row of a tidy column whether its value is in the head; a missing one never is."""
-    known = column.notna().to_numpy()
-    match head:
-        case Named(value):
-            return np.asarray(known & (column.to_numpy(dtype=object) == value))
-        case Other(value):
-            return np.asarray(known & (column.to_numpy(dtype=object) != value))
-        case Range(low, high):
-            numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            inside = known if low is None else known & (numbers >= low)
-            return np.asarray(inside if high is None else inside & (numbers < high))
+    kind = np.float64 if is_number(column) else object
+    values = column.to_numpy(dtype=kind, na_value=np.nan)
+    passed = [PASSES[sign](values, bound) for sign, bound in head]
+    return np.asarray(np.logical_and.reduce([column.notna().to_numpy(), *passed]), dtype=bool)
 
 
 def write_head(feature: str, head: Head) -> tuple[Atom, tuple[Literal, ...]]:
     """Return the head of a rule and the comparisons that restrict its variable."""
-    match head:
-        case Named(value):
-            return Atom(feature, (PERSON, Constant(value))), ()
-        case Other(value):
-            variable = Variable("V")
-            other = Comparison(variable, Comparator.NE, Constant(value))
-            return Atom(feature, (PERSON, variable)), (other,)
-        case Range(low, high):
-            variable = Variable("N")
-            bounds = [(Comparator.GE, low), (Comparator.LT, high)]
-            tests = [
-                Comparison(variable, sign, Constant(_shortest(bound)))
-                for sign, bound in bounds
-                if bound is not None
-            ]
-            return Atom(feature, (PERSON, variable)), tuple(tests)
+    sign, value = head[0]
+    if sign is Comparator.EQ:
+        return Atom(feature, (PERSON, Constant(value))), ()
+    variable = Variable("V" if sign is Comparator.NE else "N")
+    tests = [Comparison(variable, sign, Constant(_shortest(bound))) for sign, bound in head]
+    return Atom(feature, (PERSON, variable)), tuple(tests)
 
 
-def _shortest(number: float) -> int | float:
-    return int(number) if number.is_integer() else number
+def _shortest(bound: str | float) -> str | int | float:
+    return int(bound) if isinstance(bound, float) and bound.is_integer() else bound

@@ -17,7 +17,7 @@ from p2c.learn.causal.candidate import Candidate, Evidence, Example, suggest_law
 from p2c.learn.causal.contradictions import read_proposal, theory_of
 from p2c.learn.causal.heads import head_holds, possible_heads, write_head
 from p2c.learn.foldse.columns import encode
-from p2c.learn.foldse.induce import covers, learn_rules
+from p2c.learn.foldse.induce import covers, learn_rules, prepare
 from p2c.learn.foldse.literals import simplify
 from p2c.learn.foldse.measure import features_read
 from p2c.learn.foldse.text import name_missing, predicate_name, to_program
@@ -130,9 +130,9 @@ def _candidates(source: CausalTask, effect: str, head: Head) -> Iterator[Candida
     fewest = max(1, int(source.tail * len(held)))
     if not causes or held.all() or np.count_nonzero(held) < fewest:
         return
-    learned = learn_rules(causes, held, ratio=source.ratio, tail=source.tail)
+    task = prepare(causes, len(held), ratio=source.ratio, tail=source.tail)
     base = np.count_nonzero(held) / len(held)
-    rules = [simplify(rule) for rule in learned]
+    rules = [simplify(rule) for rule in learn_rules(task, held)]
     fired = [(rule, covers(rule, causes)) for rule in rules]
     kept = [(rule, mask) for rule, mask in fired if mask.any() and held[mask].mean() > base]
     covered = np.any([mask for _, mask in kept], axis=0)

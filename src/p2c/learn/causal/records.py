@@ -1,26 +1,24 @@
-"""What stands in a review file: candidates and an expert's answers, what makes an answer complete, and both as records.
+"""What stands in a review file beside the candidates: an expert's answers, what makes one complete, and both as records.
 
-A review file may be written by anybody, so every value that is read is looked at: what is not of its kind is a
-`TypeError` or a `ValueError` that names the key.
+A review file may be written by anybody, so pydantic looks at every value that is read.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import StrictStr, model_validator
+from pydantic.dataclasses import dataclass
 
 from p2c.domain.feature import Law
 from p2c.errors import ReviewError, RuleError, suggestion
-from p2c.learn.causal.candidate import Candidate, Evidence, Example
+from p2c.learn.causal.candidate import Evidence  # noqa: TC001 - pydantic needs it at run time
 from p2c.rules.parse import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-T = TypeVar("T")
-MOST_ROWS = 10**15
-"""More than any table has; the shares of larger counts could not be written."""
+    from p2c.learn.causal.candidate import Candidate
 
 
 class ReviewVerdict(Enum):
@@ -38,15 +36,23 @@ class ReviewAnswer:
     `direction` reads `cause, cause -> effect`; `evidence` is what the data say of an edited text, where it was asked.
     """
 
-    rule: str
+    rule: StrictStr
     verdict: ReviewVerdict
-    by: str
-    at: str
-    why: str
+    by: StrictStr
+    at: StrictStr
+    why: StrictStr
     law: Law | None = None
-    direction: str = ""
-    text: str = ""
+    direction: StrictStr = ""
+    text: StrictStr = ""
     evidence: Evidence | None = None
+
+    @model_validator(mode="after")
+    def _says_all(self) -> Self:
+        needed = () if self.verdict is ReviewVerdict.REJECTED else ("law", "direction", "text")
+        for key in needed:
+            if not getattr(self, key):
+                raise ValueError(f"'{key}'")
+        return self
 
 
 def read_verdict(given: ReviewVerdict | str) -> ReviewVerdict:
@@ -121,18 +127,6 @@ def candidate_record(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def read_candidate(record: Mapping[str, Any]) -> Candidate:
-    """Return the candidate of a record."""
-    return Candidate(
-        id=read_text(record, "id"),
-        feature=read_text(record, "feature"),
-        rule=read_text(record, "rule"),
-        causes=tuple(_of_kind(each, str, "causes") for each in _list(record, "causes")),
-        evidence=_read_evidence(read_table(record, "evidence")),
-        law=_read_law(record["law"]),
-    )
-
-
 def answer_record(answer: ReviewAnswer) -> dict[str, Any]:
     """Return an answer as a record, without what it has not."""
     plain = {
@@ -150,34 +144,6 @@ def answer_record(answer: ReviewAnswer) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value not in ("", None)}
 
 
-def read_answer(record: Mapping[str, Any]) -> ReviewAnswer:
-    """Return the answer of a record; one that approves says under which law and which text."""
-    verdict = ReviewVerdict(record["verdict"])
-    settled = verdict is not ReviewVerdict.REJECTED
-    evidence = record.get("evidence")
-    return ReviewAnswer(
-        rule=read_text(record, "rule"),
-        verdict=verdict,
-        by=read_text(record, "by"),
-        at=read_text(record, "at"),
-        why=read_text(record, "why"),
-        law=Law(record["law"]) if settled else None,
-        direction=read_text(record, "direction") if settled else "",
-        text=read_text(record, "text") if settled else "",
-        evidence=None if evidence is None else _read_evidence(read_table(record, "evidence")),
-    )
-
-
-def read_text(record: Mapping[str, Any], key: str) -> str:
-    """Return a text of a record."""
-    return _of_kind(record[key], str, key)
-
-
-def read_table(record: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return an object inside a record."""
-    return _of_kind(record[key], dict, key)
-
-
 def _evidence_record(evidence: Evidence) -> dict[str, Any]:
     counts = {key: value for key, value in asdict(evidence).items() if key != "examples"}
     return {
@@ -187,44 +153,3 @@ def _evidence_record(evidence: Evidence) -> dict[str, Any]:
         "counterexamples": evidence.counterexamples,
         "examples": [{"row": each.row, "values": dict(each.values)} for each in evidence.examples],
     }
-
-
-def _read_evidence(record: Mapping[str, Any]) -> Evidence:
-    rows, support, heads, hits, covered, explained = (
-        _count(record, key) for key in ("rows", "support", "heads", "hits", "covered", "explained")
-    )
-    possible = hits <= min(support, heads) and explained <= min(covered, heads)
-    if not possible or max(support, heads, covered) > rows or rows > MOST_ROWS:
-        raise ValueError("'evidence', whose counts cannot be those of one table")
-    examples = tuple(_read_example(each) for each in _list(record, "examples"))
-    return Evidence(rows, support, heads, hits, covered, explained, examples)
-
-
-def _read_example(given: Any) -> Example:
-    record = _of_kind(given, dict, "examples")
-    values = read_table(record, "values")
-    for each in values.values():
-        if isinstance(each, bool) or not isinstance(each, str | int | float | None):
-            raise TypeError(f"'values', which hold no {type(each).__name__}")
-    return Example(_count(record, "row"), tuple(values.items()))
-
-
-def _read_law(value: Any) -> Law | None:
-    return None if value is None else Law(value)
-
-
-def _list(record: Mapping[str, Any], key: str) -> list[Any]:
-    return _of_kind(record[key], list, key)
-
-
-def _count(record: Mapping[str, Any], key: str) -> int:
-    number = _of_kind(record[key], int, key)
-    if number < 0:
-        raise ValueError(f"'{key}', which counts something")
-    return number
-
-
-def _of_kind(value: Any, kind: type[T], key: str) -> T:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(f"'{key}', which is no {type(value).__name__}")
-    return value

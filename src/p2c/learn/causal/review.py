@@ -11,7 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import StrictStr, ValidationError
+from pydantic.dataclasses import dataclass as checked
+
 from p2c.errors import ReviewError, suggestion
+from p2c.learn.causal.candidate import Candidate
 from p2c.learn.causal.contradictions import Proposal, read_proposal, refuse_contradictions
 from p2c.learn.causal.journal import create_journal, read_journal
 from p2c.learn.causal.records import (
@@ -21,10 +25,6 @@ from p2c.learn.causal.records import (
     approved_law,
     approved_text,
     candidate_record,
-    read_answer,
-    read_candidate,
-    read_table,
-    read_text,
     read_verdict,
     refuse_anonymous,
 )
@@ -33,10 +33,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p2c.domain.feature import Law
-    from p2c.learn.causal.candidate import Candidate, Evidence
+    from p2c.learn.causal.candidate import Evidence
     from p2c.learn.causal.journal import Journal
 
 FORMAT = "p2c review 1"
+
+
+@checked(frozen=True)
+class _Domain:
+    """A feature of a review file."""
+
+    name: StrictStr
+    keys: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,28 +189,41 @@ def read_review(path: str | Path) -> Review:
     for number, record in enumerate(journal.records, start=1):
         try:
             _take(review, record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            message = f"{path}: record {number} lacks or misuses {str(error)[:200]}"
+        except ValueError as error:
+            told = _misused(error) if isinstance(error, ValidationError) else str(error)
+            message = f"{path}: record {number} lacks or misuses {told[:200]}"
             raise ReviewError(f"{message}: bring back the version that was written") from None
     return review
 
 
-def _take(review: Review, record: Mapping[str, Any]) -> None:
-    match record["record"]:
+def _take(review: Review, record: dict[str, Any]) -> None:
+    match record.get("record"):
         case "header":
             return
         case "feature":
-            review.features[read_text(record, "name")] = read_table(record, "keys")
+            feature = _Domain(**record)
+            review.features[feature.name] = feature.keys
         case "candidate":
-            candidate = read_candidate(record)
+            candidate = Candidate(**record)
             review.candidates[candidate.id] = candidate
         case "answer":
-            answer = read_answer(record)
+            answer = ReviewAnswer(**record)
             if answer.rule not in review.candidates:
                 raise ValueError(f"'rule': there is no rule '{answer.rule[:60]}'")
             review.answers.append(answer)
         case other:
-            raise ValueError(f"the kind '{other}'")
+            raise ValueError(f"the kind '{other}'" if "record" in record else "'record'")
+
+
+def _misused(error: ValidationError) -> str:
+    """Name the key of a record that is not there or not of its kind."""
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "value_error":
+        return first["msg"].removeprefix("Value error, ")
+    key = [each for each in first["loc"] if isinstance(each, str)][-1]
+    if first["type"].endswith("_type"):
+        return f"'{key}', which is no {type(first['input']).__name__}"
+    return f"'{key}'" if first["type"] == "missing" else f"'{key}': {first['msg']}"
 
 
 def _credit(answer: ReviewAnswer) -> str:

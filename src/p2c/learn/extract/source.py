@@ -11,7 +11,7 @@ import numpy as np
 from p2c.errors import P2CError
 from p2c.learn.extract.ruleset import Ruleset, read_foldse
 from p2c.learn.extract.tree_rules import rules_of_tree
-from p2c.learn.extract.written import WrittenRules, is_program, read_written
+from p2c.learn.extract.written import WrittenRules, read_written
 from p2c.learn.foldse import FoldSE
 from p2c.learn.model.asking import (
     AskedModel,
@@ -22,6 +22,7 @@ from p2c.learn.model.asking import (
     trained_names,
 )
 from p2c.learn.tables.view import View, as_frame, view_of
+from p2c.rules.syntax import Program
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ def read_source(
         frame = X
     view = view or view_of(X)
     table = view.table(frame)
-    if isinstance(model, str | Path) or is_program(model):
+    if isinstance(model, str | Path | Program):
         return _written_source(model, view, table, desired)
     if not callable(model) and not hasattr(model, "predict"):
         return _recorded_source(model, view, table, desired)

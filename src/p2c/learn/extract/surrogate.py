@@ -60,9 +60,8 @@ def _better(sides: Sequence[Ruleset], table: pd.DataFrame, accepted: Mask) -> Ru
     """Return the first side, unless it decides all rows alike or the second agrees clearly more often."""
     refusing, granting = (each.accepts(table) for each in sides)
     lead = float((granting == accepted).mean() - (refusing == accepted).mean())
-    if len(set(refusing.tolist())) < 2:
-        return sides[1] if len(set(granting.tolist())) > 1 else sides[0]
-    return sides[1] if lead > CLEARLY and len(set(granting.tolist())) > 1 else sides[0]
+    first_tells, second_tells = (len(np.unique(told)) > 1 for told in (refusing, granting))
+    return sides[second_tells and (not first_tells or lead > CLEARLY)]
 
 
 def _best_ratio(table: pd.DataFrame, accepted: Mask, seed: int) -> float:

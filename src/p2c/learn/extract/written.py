@@ -75,11 +75,6 @@ class WrittenRules:
             yield read_row(self.theory.features, {str(key): value for key, value in record.items()})
 
 
-def is_program(model: Any) -> bool:
-    """Tell whether a model is a program, as a syntax tree."""
-    return isinstance(model, Program)
-
-
 def read_written(model: Program | str | Path, table: pd.DataFrame, desired: Any) -> WrittenRules:
     """Bind rules to the features of a table; `desired` is a goal query, a label, or None for "not refused".
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from p2c.errors import counted
-from p2c.learn.foldse.induce import learn_rule_list, learn_rules
+from p2c.learn.foldse.induce import learn_rule_list, learn_rules, prepare
 from p2c.learn.foldse.inputs import as_table, check_names, encode_table, read_row, read_weights
 from p2c.learn.foldse.literals import simplify
 from p2c.learn.foldse.measure import (
@@ -206,14 +206,12 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, columns: Mapping[str, CodedColumn], labels: NDArray[np.intp], weights: Weights | None
     ) -> tuple[LearnedRule, ...]:
         learned: list[tuple[int, LearnedRule]] = []
-        ratio, tail = self.ratio, self.tail
+        task = prepare(columns, len(labels), ratio=self.ratio, tail=self.tail, weights=weights)
         if len(self.classes_) > 2:
-            learned += learn_rule_list(columns, labels, ratio=ratio, tail=tail, weights=weights)
+            learned += learn_rule_list(task, labels)
         elif len(self.classes_) == 2:
             place = 1 if self.positive is None else self._place(self.positive)
-            positive = labels == place
-            rules = learn_rules(columns, positive, ratio=ratio, tail=tail, weights=weights)
-            learned += [(place, rule) for rule in rules]
+            learned += [(place, rule) for rule in learn_rules(task, labels == place)]
         names = self.classes_.tolist()
         return tuple(simplify(replace(rule, label=names[place])) for place, rule in learned)
 

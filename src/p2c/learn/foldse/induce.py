@@ -45,45 +45,39 @@ class Task:
         return Examples(self.grids, rows, self.weights)
 
 
-def learn_rules(
+def prepare(
     columns: Mapping[str, CodedColumn],
-    positive: Mask,
+    count: int,
     *,
     ratio: float,
     tail: float,
     weights: Weights | None = None,
-) -> tuple[LearnedRule, ...]:
+) -> Task:
+    """Lay out so many rows for learning."""
+    total = count if weights is None else float(weights.sum())
+    return Task(columns, build_grids(columns), ratio, int(tail * total), weights)
+
+
+def learn_rules(task: Task, positive: Mask) -> tuple[LearnedRule, ...]:
     """Learn the rules of one class against all the rest."""
-    task = _prepare(columns, len(positive), ratio, tail, weights)
-    covered, rest = (
-        task.examples(np.flatnonzero(positive)),
-        task.examples(np.flatnonzero(~positive)),
-    )
+    covered, rest = (task.examples(np.flatnonzero(side)) for side in (positive, ~positive))
     return learn_rule_set(task, covered, rest)
 
 
-def learn_rule_list(
-    columns: Mapping[str, CodedColumn],
-    labels: NDArray[np.intp],
-    *,
-    ratio: float,
-    tail: float,
-    weights: Weights | None = None,
-) -> tuple[tuple[int, LearnedRule], ...]:
+def learn_rule_list(task: Task, labels: NDArray[np.intp]) -> tuple[tuple[int, LearnedRule], ...]:
     """Learn ordered rules for several classes: the most frequent class left, one rule at a time."""
-    task = _prepare(columns, len(labels), ratio, tail, weights)
     rows = np.arange(len(labels))
     learned: list[tuple[int, LearnedRule]] = []
     while len(rows):
-        heavy = None if weights is None else weights[rows]
+        heavy = None if task.weights is None else task.weights[rows]
         label = int(np.argmax(np.bincount(labels[rows], weights=heavy)))
         of_label = labels[rows] == label
         positive, negative = task.examples(rows[of_label]), task.examples(rows[~of_label])
         rule = learn_rule(task, positive, negative, ())
-        if rule is None or not covers(rule, columns, positive.rows).any():
+        if rule is None or not covers(rule, task.columns, positive.rows).any():
             break
         learned.append((label, rule))
-        rows = rows[~covers(rule, columns, rows)]
+        rows = rows[~covers(rule, task.columns, rows)]
     return tuple(learned)
 
 
@@ -132,17 +126,6 @@ def covers(rule: LearnedRule, columns: Mapping[str, CodedColumn], rows: Rows | N
     for exception in rule.exceptions:
         holds &= ~covers(exception, columns, rows)
     return holds
-
-
-def _prepare(
-    columns: Mapping[str, CodedColumn],
-    count: int,
-    ratio: float,
-    tail: float,
-    weights: Weights | None,
-) -> Task:
-    total = count if weights is None else float(weights.sum())
-    return Task(columns, build_grids(columns), ratio, int(tail * total), weights)
 
 
 def score(tp: float, fn: float, tn: float, fp: float) -> float:

@@ -3,5 +3,4 @@
 from p2c.learn.model.additive import AdditiveScore as AdditiveScore
 from p2c.learn.model.reading import NotRead as NotRead
 from p2c.learn.model.reading import Read as Read
-from p2c.learn.model.reading import conform as conform
 from p2c.learn.model.reading import read as read

@@ -33,15 +33,6 @@ class AloneParts:
     score: AdditiveScore
 
     @cached_property
-    def _tables(self) -> dict[str, Floats]:
-        found: dict[str, Floats] = {}
-        for table in self.score.tables:
-            if len(table.axes) == 1:
-                name = self.score.axes[table.axes[0]].feature
-                found[name] = found.get(name, 0.0) + table.values
-        return found
-
-    @cached_property
     def _lines(self) -> dict[str, list[ScoreLine | Curve]]:
         found: dict[str, list[ScoreLine | Curve]] = {}
         for line in self.score.lines:
@@ -79,7 +70,12 @@ class AloneParts:
     @cached_property
     def _rows(self) -> dict[str, list[tuple[float, ...]]]:
         """Return what each cell of a feature adds by its tables."""
-        return {name: [*map(tuple, table.tolist())] for name, table in self._tables.items()}
+        found: dict[str, Floats] = {}
+        for table in self.score.tables:
+            if len(table.axes) == 1:
+                name = self.score.axes[table.axes[0]].feature
+                found[name] = found.get(name, 0.0) + table.values
+        return {name: [*map(tuple, values.tolist())] for name, values in found.items()}
 
     def is_straight(self, name: str) -> bool:
         """Tell whether no curve reads a number."""
@@ -130,8 +126,9 @@ class AloneParts:
                 for end in ends
             ]
             size += float(np.abs(told).max()) if told and each.name != name else 0.0
-        far = float(math.ceil(2 * size / min(steep)))
-        return -far, far
+        far = 2 * size / min(steep)
+        # A slope may be so small that no number is as far.
+        return (-float(math.ceil(far)), float(math.ceil(far))) if math.isfinite(far) else ()
 
     def weighed(self, state: Mapping[str, Value]) -> tuple[Floats, float]:
         """Return what lines and curves add to the margins of a state, and how large the sum of their sizes is."""

@@ -85,30 +85,47 @@ def open_model(
         other = False if desired is None else f"not {wanted}"
         weighing = _chances(partial(_last_column, model), 0, threshold)
         return AskedModel(_by_weight(weighing, shape), wanted, other, scored=True)
-    ask = model.predict if hasattr(model, "predict") else model
+    ask = getattr(model, "predict", model)
     if not callable(ask):
         raise P2CError(
             f"expected a model with predict() or a function, found a {type(model).__name__}"
         )
-    classes = known_classes(model)
-    labels = _labels(ask, shape, as_frame(X)) if classes is None else classes
+    frame, classes = as_frame(X), known_classes(model)
+    labels = _labels(ask, shape, frame) if classes is None else classes
     wanted, other = choose_classes(labels, desired)
-    chances = getattr(model, "predict_proba", None)
-    if classes is None or (chances is None and threshold is not None):
-        if threshold is not None:
+    return asked_model(model, wanted, other, threshold, sample=frame.head(SAMPLE), shape=shape)
+
+
+def asked_model(
+    model: Any,
+    wanted: Any,
+    other: Any,
+    threshold: float | None,
+    *,
+    sample: Any,
+    shape: Shaper = lambda rows: rows,
+    sure: float = np.inf,
+) -> AskedModel:
+    """Return a model that names classes as one that can be asked about rows, which `shape` brings to what the model takes.
+
+    Where the class is above the border by more than is `sure` to be no rounding, the model is not asked for its name again.
+    """
+    classes = known_classes(model)
+    place = None if classes is None else [same(each, wanted) for each in classes].index(True)
+    if threshold is not None:
+        if place is None or getattr(model, "predict_proba", None) is None:
             raise P2CError("a threshold needs a model with predict_proba()")
-        return AskedModel(
-            lambda rows: ModelAnswers(equals(_labels(ask, shape, rows), wanted)), wanted, other
-        )
-    place = [same(each, wanted) for each in classes].index(True)
+        weighing = _chances(partial(_shares, model), place, threshold)
+        return AskedModel(_by_weight(weighing, shape), wanted, other, scored=True)
 
     def label(rows: Any) -> Mask:
-        return decision(model, wanted, threshold, shape(rows))
+        return equals(_labels(getattr(model, "predict", model), shape, rows), wanted)
 
-    sample = as_frame(X).head(SAMPLE)
-    answer = answers_about(model, wanted, threshold, sample, shape=shape)
-    scored = threshold is not None or any(_weighings(model, place))
-    return AskedModel(answer, wanted, other, scored=scored, label=label)
+    weighings = [] if place is None else list(_weighings(model, place))
+    if not weighings:
+        return AskedModel(lambda rows: ModelAnswers(label(rows)), wanted, other)
+    answer = _by_label(weighings, label, shape, sample=sample, sure=sure)
+    return AskedModel(answer, wanted, other, scored=True, label=label)
 
 
 def _refuse_regression(model: Any) -> None:
@@ -125,40 +142,6 @@ def _refuse_regression(model: Any) -> None:
 def numbers_alone(objective: str) -> str:
     """Return what is wrong with a stored model that was trained to give numbers."""
     return f"trained for {objective!r}, it gives numbers, not classes: expected a classifier"
-
-
-def answers_about(
-    model: Any,
-    wanted: Any,
-    threshold: float | None,
-    sample: Any,
-    *,
-    shape: Shaper | None = None,
-    sure: float = np.inf,
-) -> Callable[[Any], ModelAnswers]:
-    """Return the answers of a model with classes about rows, which `shape` brings to what the model takes; like a sample's.
-
-    Where the class is above the border by more than is `sure` to be no rounding, the model is not asked for its name again.
-    """
-    place = [same(each, wanted) for each in known_classes(model)].index(True)
-    shape = shape or _as_it_is
-    if threshold is not None:
-        return _by_weight(_chances(partial(_shares, model), place, threshold), shape)
-    weighings = list(_weighings(model, place))
-    return _by_label(weighings, model.predict, shape, wanted=wanted, sample=sample, sure=sure)
-
-
-def decision(model: Any, wanted: Any, threshold: float | None, rows: Any) -> Mask:
-    """Tell of each row, as the model takes it, whether it is accepted: by the label or, with a threshold, the probability."""
-    if threshold is None:
-        return equals(_labels(model.predict, _as_it_is, rows), wanted)
-    place = [same(each, wanted) for each in known_classes(model)].index(True)
-    shares = _told(partial(_shares, model), _as_it_is, rows, dtype=float)
-    return np.asarray(shares[:, place] >= threshold)
-
-
-def _as_it_is(rows: Any) -> Any:
-    return rows
 
 
 class Weighing(NamedTuple):
@@ -235,10 +218,9 @@ def _by_weight(weighing: Weighing, shape: Shaper) -> Callable[[Any], ModelAnswer
 
 def _by_label(
     weighings: Sequence[Weighing],
-    ask: Shares,
+    label: Callable[[Any], Mask],
     shape: Shaper,
     *,
-    wanted: Any,
     sample: Any,
     sure: float,
 ) -> Callable[[Any], ModelAnswers]:
@@ -247,10 +229,8 @@ def _by_label(
     What it tells is the first that goes together with its labels on a sample. Where nothing quite does, it is asked for both
     everywhere; where it contradicts them, no score is told.
     """
-    labels = equals(_labels(ask, shape, sample), wanted)
+    labels = label(sample)
     tried = [each.margin(_told(each.ask, shape, sample, dtype=float)) for each in weighings]
-    if not weighings:
-        return lambda rows: ModelAnswers(equals(_labels(ask, shape, rows), wanted))
     fit = [((margins > 0) == labels).all() for margins in tried]
     first = fit.index(True) if True in fit else 0
     weighing, margins = weighings[first], tried[first]
@@ -262,7 +242,7 @@ def _by_label(
         accepted = scores >= 0 if is_quick else np.ones(len(scores), dtype=bool)
         unsure = accepted & (scores <= sure) if is_quick else accepted
         if unsure.any():
-            accepted[unsure] = equals(_labels(ask, shape, rows[unsure]), wanted)
+            accepted[unsure] = label(rows[unsure])
         return ModelAnswers(accepted, scores, weighing.told(raw) if is_told else None)
 
     return answer

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c.learn.model.additive import AdditiveScore, ColumnCells
+    from p2c.learn.model.arrays import Floats, Ints, Mask
     from p2c.learn.model.asking import AskedModel
     from p2c.learn.model.stages import Bench
 
@@ -65,7 +66,7 @@ def compare(
     model: AskedModel,
     bench: Bench,
     *,
-    own_scores: Callable[[pd.DataFrame], NDArray[np.float64] | None],
+    own_scores: Callable[[pd.DataFrame], Floats],
     missing: Sequence[bool],
     seed: int = 0,
 ) -> Conformance:
@@ -113,12 +114,8 @@ def takes_missing(asked: AskedModel, bench: Bench, place: int) -> bool:
     return True
 
 
-def _apart(
-    score: AdditiveScore, cells: Any, numbers: Any, own: NDArray[np.float64] | None
-) -> NDArray[np.bool_]:
+def _apart(score: AdditiveScore, cells: Ints, numbers: Floats, own: Floats) -> Mask:
     """Return the rows whose scores differ by more than rounding explains."""
-    if own is None:
-        return np.zeros(len(cells), dtype=bool)
     known = (cells >= 0).all(axis=1)
     apart = np.zeros(len(cells), dtype=bool)
     if known.any():

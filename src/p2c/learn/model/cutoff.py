@@ -11,12 +11,8 @@ from p2c.learn.model.floats import first_held
 from p2c.learn.model.parts import SINGLE, Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from p2c.learn.model.arrays import Floats
-    from p2c.learn.model.parts import Sum
+    from p2c.learn.model.parts import Link, Sum
 
 
 NEAR = 4
@@ -34,25 +30,27 @@ class Cutoff:
 
 def find_cutoff(model: Sum, place: int, threshold: float | None) -> Cutoff:
     """Return the margins of the class at a place, and the floats at which the model's answer changes."""
-    if model.scores == 1:
-        sign = 1.0 if place == 1 else -1.0
-        return _one(
-            np.array([[sign]]),
-            _probability(model, place),
-            _predicted(model, place),
-            model,
-            threshold,
-        )
+    share, several = model.link.share, model.scores > 1
     if threshold is None:
-        return _rivals(model, place)
-    share = model.link.share
+        return _rivals(model, place) if several else _predicted(model.link, place)
     if share is None:
         raise Unreadable(
             "a threshold on one of several classes depends on all their scores at once, which is no sum"
+            if several
+            else "the model has no probabilities that a threshold could be put on"
         )
     mix = np.zeros((model.scores, 1))
-    mix[place] = 1.0
-    return _one(mix, share, lambda score: share(score) > 0.5, model, threshold)
+    mix[place if several else 0] = 1.0 if several or place == 1 else -1.0
+    if threshold <= 0:
+        return Cutoff(mix, np.array([-np.inf]), np.array([-np.inf]))
+
+    def probability(margin: Floats) -> Floats:
+        return share(margin) if several or place == 1 else 1 - share(-margin)
+
+    fuzz = NEAR * model.link.fuzz
+    low = first_held(lambda margin: probability(margin) >= threshold - fuzz)
+    high = first_held(lambda margin: probability(margin) >= threshold + fuzz)
+    return Cutoff(mix, np.array([low]), np.array([high]))
 
 
 def _rivals(model: Sum, place: int) -> Cutoff:
@@ -66,39 +64,9 @@ def _rivals(model: Sum, place: int) -> Cutoff:
     return Cutoff(mix, np.minimum(least, -fuzz) if fuzz else least, np.maximum(least, fuzz))
 
 
-def _probability(model: Sum, place: int) -> Callable[[Floats], Floats] | None:
-    share = model.link.share
-    if share is None:
-        return None
-    if place == 1:
-        return share
-    return lambda margin: 1 - share(-margin)
-
-
-def _predicted(model: Sum, place: int) -> Callable[[Floats], NDArray[np.bool_]]:
-    second = model.link.second
-    return second if place == 1 else lambda margin: ~second(-margin)
-
-
-def _one(
-    mix: Floats,
-    probability: Callable[[Floats], Floats] | None,
-    predicted: Callable[[Floats], NDArray[np.bool_]],
-    model: Sum,
-    threshold: float | None,
-) -> Cutoff:
-    if threshold is None:
-        at = first_held(predicted)
-        fuzz = NEAR * 4 * model.link.fuzz if model.link.fuzz > SINGLE / 2 else 0.0
-        return Cutoff(mix, np.array([at - fuzz]), np.array([at + fuzz]))
-    if probability is None:
-        raise Unreadable("the model has no probabilities that a threshold could be put on")
-    fuzz = NEAR * model.link.fuzz
-    if threshold <= 0:
-        return Cutoff(mix, np.array([-np.inf]), np.array([-np.inf]))
-    low, high = (_first_at(probability, threshold - by) for by in (fuzz, -fuzz))
-    return Cutoff(mix, np.array([low]), np.array([high]))
-
-
-def _first_at(probability: Callable[[Floats], Floats], level: float) -> float:
-    return first_held(lambda score: probability(score) >= level)
+def _predicted(link: Link, place: int) -> Cutoff:
+    """Return the one margin of a class of two, from where the model predicts it."""
+    sign = 1.0 if place == 1 else -1.0
+    at = first_held(lambda margin: link.second(sign * margin) == (place == 1))
+    fuzz = NEAR * 4 * link.fuzz if link.fuzz > SINGLE / 2 else 0.0
+    return Cutoff(np.array([[sign]]), np.array([at - fuzz]), np.array([at + fuzz]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from p2c.learn.model.additive import ColumnCells
 from p2c.learn.model.stages import ColumnShape
 
 if TYPE_CHECKING:
@@ -21,28 +21,46 @@ if TYPE_CHECKING:
     from p2c.learn.tables.view import ColumnView
 
 
-@dataclass(frozen=True, eq=False)
-class CutFeature:
-    """One feature cut into cells, with a value of each cell, and what the model's columns are there."""
+class CutFeature(NamedTuple):
+    """One feature cut into cells, and the model's columns for each cell, the missing value last where there is one."""
 
-    column: ColumnView
-    uppers: Floats | None
-    has_missing: bool
+    cells: ColumnCells
     seen: NDArray[Any]
-    """The model's columns for each cell, the missing value last where there is one."""
-    places: Mapping[str, int] = field(default_factory=dict)
-    """The cell of each category."""
 
 
-def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[CutFeature | None]:
-    """Cut every feature that the model reads; `missing` tells for each whether the model takes a missing value."""
-    cuts = _cut(model, stage, missing)
-    return [_grouped(cut, place, model, stage) if cut else cut for place, cut in enumerate(cuts)]
+def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> dict[int, CutFeature]:
+    """Cut every feature that the model reads, by its place; `missing` tells for each whether the model takes a missing value."""
+    bench, columns = stage.bench, stage.bench.view.columns
+    uppers = {
+        place: np.unique(np.floor(ends) if is_whole(columns[place]) else ends)
+        for place, ends in sorted(_ends(model, stage).items())
+    }
+    values = [
+        _values(column, uppers[place], bench.base) if place in uppers else None
+        for place, column in enumerate(columns)
+    ]
+    seen = stage.matrix(bench.vary(values))
+    cuts = {}
+    for place, at in uppers.items():
+        own = seen[: len(values[place] or ())]
+        if missing[place]:
+            own = np.concatenate([own, stage.values(place, [bench.gap(place)])])
+        column = columns[place]
+        own, listed = (own, {}) if column.is_number else _grouped(own, place, model, stage)
+        cells = ColumnCells(
+            column.feature,
+            len(own),
+            at if column.is_number else None,
+            listed,
+            len(own) - 1 if missing[place] else None,
+            is_whole(column),
+        )
+        cuts[place] = CutFeature(cells, own)
+    return cuts
 
 
-def _cut(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[CutFeature | None]:
-    """Cut every feature that the model reads at the bounds of the model and of the steps before it."""
-    view = stage.bench.view
+def _ends(model: Sum, stage: Stage) -> dict[int, Floats]:
+    """Return for each feature that the model reads the bounds of the model and of the steps before it."""
     wanted = {
         column: bounds
         for column, bounds in model.bounds().items()
@@ -50,34 +68,11 @@ def _cut(model: Sum, stage: Stage, missing: Sequence[bool]) -> list[CutFeature |
         and stage.columns[column].source is not None
     }
     pulled = stage.pull_back(wanted)
-    uppers: dict[int, list[float]] = {}
+    ends: dict[int, list[Any]] = {}
     for place, column in enumerate(stage.columns):
         if column.source is not None:
-            found = uppers.setdefault(column.source, [])
-            found.extend(column.breaks)
-            found.extend(pulled.get(place, ()))
-    cells: list[list[Any] | None] = [
-        _cells(view.columns[place], uppers.get(place), stage) if place in uppers else None
-        for place in range(len(view.columns))
-    ]
-    seen = stage.matrix(stage.bench.vary(cells))
-    found_cuts: list[CutFeature | None] = []
-    for place, values in enumerate(cells):
-        if values is None:
-            found_cuts.append(None)
-            continue
-        own = seen[: len(values)]
-        if missing[place]:
-            own = np.concatenate([own, stage.values(place, [stage.bench.gap(place)])])
-        at = _uppers(view.columns[place], uppers[place]) if view.columns[place].is_number else None
-        found_cuts.append(CutFeature(view.columns[place], at, missing[place], own))
-    return found_cuts
-
-
-def _uppers(column: ColumnView, found: Sequence[float]) -> Floats:
-    """Return the upper ends of the cells, whole where the table has whole numbers only."""
-    ends = np.array(found, dtype=np.float64)
-    return np.unique(np.floor(ends) if is_whole(column) else ends)
+            ends.setdefault(column.source, []).extend([column.breaks, pulled.get(place, ())])
+    return {place: np.concatenate(each).astype(np.float64) for place, each in ends.items()}
 
 
 def is_whole(column: ColumnView) -> bool:
@@ -85,21 +80,16 @@ def is_whole(column: ColumnView) -> bool:
     return bool(column.is_number and pd.api.types.is_integer_dtype(column.dtype))
 
 
-def _grouped(cut: CutFeature, place: int, model: Sum, stage: Stage) -> CutFeature:
-    """Put categories that the model cannot tell apart into one cell; a missing value keeps its own."""
-    if cut.uppers is not None:
-        return cut
-    known = len(cut.column.originals or ())
+def _grouped(
+    seen: NDArray[Any], place: int, model: Sum, stage: Stage
+) -> tuple[NDArray[Any], dict[str, int]]:
+    """Put categories that the model cannot tell apart into one cell, and tell the cell of each; a missing value keeps its own."""
+    texts = [text for text, _ in stage.bench.view.columns[place].originals or ()]
     columns = [at for at, column in enumerate(stage.columns) if column.source == place]
-    signs = np.concatenate(
-        [_signs(model, at, as_numbers(cut.seen[:, at])) for at in columns], axis=1
-    )
-    _, first, cell = np.unique(signs[:known], axis=0, return_index=True, return_inverse=True)
-    kept = [*first, *range(known, len(cut.seen))]
-    texts = (text for text, _ in cut.column.originals or ())
-    return replace(
-        cut, seen=cut.seen[kept], places=dict(zip(texts, cell.ravel().tolist(), strict=True))
-    )
+    signs = np.concatenate([_signs(model, at, as_numbers(seen[:, at])) for at in columns], axis=1)
+    _, first, cell = np.unique(signs[: len(texts)], axis=0, return_index=True, return_inverse=True)
+    kept = [*first, *range(len(texts), len(seen))]
+    return seen[kept], dict(zip(texts, cell.ravel().tolist(), strict=True))
 
 
 def _signs(model: Sum, column: int, values: NDArray[Any]) -> Floats:
@@ -117,14 +107,14 @@ def _signs(model: Sum, column: int, values: NDArray[Any]) -> Floats:
     return np.column_stack([each.astype(np.float64) for each in found])
 
 
-def _cells(column: ColumnView, uppers: list[float] | None, stage: Stage) -> list[Any]:
+def _values(column: ColumnView, uppers: Floats, base: Mapping[Any, Any]) -> list[Any]:
     """Return a value of each cell: every category, or the upper end of each cell and a number above the last."""
     if not column.is_number:
         return [original for _, original in column.originals or ()]
-    at = _uppers(column, uppers or [])
-    if not len(at):
-        return [stage.bench.base[column.name]]
-    return [*at.tolist(), float(at[-1] + 1 if is_whole(column) else np.nextafter(at[-1], np.inf))]
+    if not len(uppers):
+        return [base[column.name]]
+    last = uppers[-1]
+    return [*uppers.tolist(), float(last + 1 if is_whole(column) else np.nextafter(last, np.inf))]
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[Any]:

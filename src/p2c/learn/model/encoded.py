@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.model.asking import SAMPLE, answering, answers_about, decision
+from p2c.learn.model.asking import SAMPLE, answering, asked_model
 from p2c.learn.model.readers import reads_directly
 from p2c.learn.model.stages import dense
 
@@ -45,8 +45,7 @@ class EncodedModel:
     """The last step of a pipeline, with the stage before it: rows are put together from the columns of their values."""
 
     stage: Stage
-    decide: Callable[[Any], Mask]
-    weigh: Callable[[Any], ModelAnswers]
+    last: AskedModel
     _known: dict[Key, NDArray[np.float64]] = field(default_factory=dict)
 
     @cached_property
@@ -66,11 +65,11 @@ class EncodedModel:
 
     def accepts(self, rows: Sequence[Sequence[Any]]) -> Mask:
         """Tell of rows whether the model accepts them; each has a cell for every column, as the table has it."""
-        return self.decide(self._rows(rows))
+        return self.last.accepts(self._rows(rows))
 
     def answer(self, rows: Sequence[Sequence[Any]]) -> ModelAnswers:
         """Return all that the model says of rows, how near to a yes they are among it."""
-        return self.weigh(self._rows(rows))
+        return self.last.answer(self._rows(rows))
 
     def _rows(self, rows: Sequence[Sequence[Any]]) -> Any:
         """Return rows as the last step is given them, sparse or single-precision where they come so: sums round alike then."""
@@ -167,10 +166,9 @@ def encoded_model(
     rows = list(zip(*(frame[each.name].tolist() for each in columns), strict=True))
     try:
         sample = stage.run(frame.head(SAMPLE))
+        wanted, other = asked.desired, asked.other
         made = EncodedModel(
-            stage,
-            partial(decision, last, asked.desired, threshold),
-            answers_about(last, asked.desired, threshold, sample, sure=SURE),
+            stage, asked_model(last, wanted, other, threshold, sample=sample, sure=SURE)
         )
         made.learn(frame, rows)
         own, ours = asked.answer(frame), made.answer(rows)

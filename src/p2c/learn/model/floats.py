@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,6 +67,12 @@ def first_held(holds: Callable[[Floats], Mask], limit: float = 1e300) -> float:
 def below(bounds: Floats) -> Floats:
     """Return the last float before each bound, which a value is at most where it is less than the bound."""
     return np.nextafter(np.asarray(bounds, dtype=np.float64), -np.inf)
+
+
+def around(points: Any) -> Floats:
+    """Return bounds that set single values apart: each of them, and the last float before it."""
+    at = np.asarray(points, dtype=np.float64)
+    return np.unique(np.concatenate([at, below(at)]))
 
 
 def single_bound(bounds: Floats) -> Floats:

@@ -6,7 +6,7 @@ each group gives at most the greatest of the leaves that some row of the box rea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from p2c.learn.model.additive import AdditiveScore, Table
+    from p2c.learn.model.additive import AdditiveScore
     from p2c.learn.model.arrays import Floats, Ints, Mask
 
 
@@ -33,33 +31,22 @@ class Leaves:
 
     bias: Floats
     values: Floats
-    starts: NDArray[np.int64]
-    reached: tuple[Mask, ...]
-    """For each axis, by cell and leaf."""
-    _known: list[dict[int, Mask]] = field(default_factory=list)
+    starts: Ints
+    kinds: tuple[tuple[Mask, Ints], ...]
+    """For each axis the distinct sets of cells that reach a leaf, and which of them each leaf has."""
+    _known: list[dict[int, Mask]]
 
     @classmethod
     def of(cls, score: AdditiveScore) -> Leaves:
         """Return the leaves of a model without lines or curves."""
-        trees = score.trees
-        values, starts = [trees.leaf_values], [trees.starts[:-1]]
-        reached = [[_of_trees(score, place)] for place in range(len(score.axes))]
-        count = len(trees.leaf_values)
-        for table in score.tables:
-            flat = table.values.reshape(-1, table.values.shape[-1])
-            values.append(flat)
-            starts.append(np.array([count]))
-            count += len(flat)
-            for place, rows in enumerate(reached):
-                rows.append(_entries(table, place, score.axes[place].size))
-        joined = np.concatenate(
-            [each for each in values if len(each)] or [np.zeros((0, score.margins))]
-        )
+        own = score.trees.leaf_values
+        entries = [each.values.reshape(-1, score.margins) for each in score.tables]
+        begins = len(own) + np.cumsum([0, *map(len, entries)])[:-1]
         return cls(
             score.bias,
-            joined,
-            np.concatenate(starts).astype(np.int64),
-            tuple(np.concatenate(rows, axis=1) for rows in reached),
+            np.concatenate([own.reshape(-1, score.margins), *entries]),
+            np.concatenate([score.trees.starts[:-1], begins]).astype(np.int64),
+            tuple(_kinds(score, place) for place in range(len(score.axes))),
             [{} for _ in score.axes],
         )
 
@@ -80,16 +67,6 @@ class Leaves:
         """Return what the leaves must come to for margins not to be below, a little less to be sure."""
         return np.asarray(below - self.bias - TINY * self.size)
 
-    @cached_property
-    def kinds(self) -> tuple[tuple[Mask, NDArray[np.int64]], ...]:
-        """Return for each axis the distinct sets of cells that reach a leaf, and which of them each leaf has."""
-        found = []
-        for reached in self.reached:
-            packed = np.packbits(reached, axis=0).T
-            _, first, kind_of = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-            found.append((np.ascontiguousarray(reached[:, first].T), kind_of.reshape(-1)))
-        return tuple(found)
-
     def open(self, place: int, cells: int) -> Mask:
         """Return the leaves that some of the cells of an axis reach; the cells are bits."""
         known = self._known[place]
@@ -97,8 +74,9 @@ class Leaves:
         if found is None:
             if len(known) > KEPT:
                 known.clear()
-            rows = [cell for cell in range(self.reached[place].shape[0]) if cells >> cell & 1]
-            found = known[cells] = np.asarray(self.reached[place][rows].any(axis=0), dtype=bool)
+            kinds, kind_of = self.kinds[place]
+            columns = [cell for cell in range(kinds.shape[1]) if cells >> cell & 1]
+            found = known[cells] = np.asarray(kinds[:, columns].any(axis=1))[kind_of]
         return found
 
     def most(self, boxes: Sequence[int]) -> Floats:
@@ -151,18 +129,23 @@ def _others(masks: list[Mask]) -> list[Mask]:
     return [one & other for one, other in zip(before, after[::-1], strict=True)]
 
 
-def _of_trees(score: AdditiveScore, place: int) -> Mask:
-    """Return which cells of an axis reach which leaves of the trees, by cell and leaf."""
-    size, trees = score.axes[place].size, score.trees
-    if not trees.count:
-        return np.zeros((size, 0), dtype=bool)
-    return np.ascontiguousarray(trees.masks[place][trees.leaf_masks[:, place]].T)
-
-
-def _entries(table: Table, place: int, size: int) -> Mask:
-    """Return which cells of an axis reach which entries of a table."""
-    shape = table.values.shape[:-1]
-    if place not in table.axes:
-        return np.ones((size, int(np.prod(shape))), dtype=bool)
-    numbers = np.indices(shape)[table.axes.index(place)].reshape(-1)
-    return np.asarray(np.arange(size)[:, None] == numbers[None, :])
+def _kinds(score: AdditiveScore, place: int) -> tuple[Mask, Ints]:
+    """Return the distinct sets of cells of an axis that reach leaves, and which of them each leaf has."""
+    size, trees, tables = score.axes[place].size, score.trees, score.tables
+    listed = any(place in table.axes for table in tables)
+    joined = np.concatenate(
+        [
+            np.ones((1, size), dtype=bool),
+            *(trees.masks[place : place + 1] if trees.count else ()),
+            np.eye(size if listed else 0, size, dtype=bool),
+        ]
+    )
+    kind_of = [trees.leaf_masks[:, place] + 1] if trees.count else []
+    for table in tables:
+        cells = np.indices(table.values.shape[:-1]).reshape(len(table.axes), -1)
+        entry = len(joined) - size + cells[table.axes.index(place)] if place in table.axes else None
+        kind_of.append(np.zeros(cells.shape[1], np.int64) if entry is None else entry)
+    used, own = np.unique(np.concatenate([np.zeros(0, np.int64), *kind_of]), return_inverse=True)
+    packed = np.packbits(joined[used], axis=1)
+    _, first, again = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(joined[used[first]]), again.reshape(-1)[own]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, Curve, ScoreLine, Table
-from p2c.learn.model.cutting import as_numbers, cut_features, is_whole
+from p2c.learn.model.additive import AdditiveScore, Curve, ScoreLine, Table
+from p2c.learn.model.cutting import as_numbers, cut_features
 from p2c.learn.model.parts import DOUBLE, Unreadable
 from p2c.learn.model.stages import ColumnShape
 from p2c.learn.model.trees import plant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,36 +36,22 @@ def lower(model: Sum, stage: Stage, cutoff: Cutoff, missing: Sequence[bool]) -> 
     leaves = sum(int((tree.column < 0).sum()) for tree in model.trees)
     if leaves > MOST_LEAVES:
         raise Unreadable(f"the model has {leaves:,} leaves; up to {MOST_LEAVES:,} are read")
-    cuts = cut_features(model, stage, missing)
-    used = [place for place, cut in enumerate(cuts) if cut is not None]
-    order = {place: axis for axis, place in enumerate(used)}
-    known = [cut for cut in cuts if cut is not None]
-    builder = _ScoreBuilder(model, stage, cutoff, known, order)
-    return builder.build()
+    return _ScoreBuilder(model, stage, cutoff, cut_features(model, stage, missing)).build()
 
 
 class _ScoreBuilder:
     """The sum as it is put together; lives for one lowering."""
 
     def __init__(
-        self,
-        model: Sum,
-        stage: Stage,
-        cutoff: Cutoff,
-        cuts: list[CutFeature],
-        order: dict[int, int],
+        self, model: Sum, stage: Stage, cutoff: Cutoff, cuts: Mapping[int, CutFeature]
     ) -> None:
-        self.model, self.stage, self.cutoff, self.cuts, self.order = (
-            model,
-            stage,
-            cutoff,
-            cuts,
-            order,
-        )
+        self.model, self.stage, self.cutoff = model, stage, cutoff
+        self.cuts = list(cuts.values())
+        self.order = {place: axis for axis, place in enumerate(cuts)}
         self.margins = cutoff.mix.shape[1]
         self.bias = np.asarray(model.bias, dtype=np.float64) @ cutoff.mix
         self.single = {
-            axis: np.zeros((len(cut.seen), self.margins)) for axis, cut in enumerate(cuts)
+            axis: np.zeros((len(cut.seen), self.margins)) for axis, cut in enumerate(self.cuts)
         }
         self.pairs: dict[tuple[int, int], Floats] = {}
         self.lines: list[ScoreLine | Curve] = []
@@ -85,25 +71,22 @@ class _ScoreBuilder:
             [len(cut.seen) for cut in self.cuts],
         )
         for tree in self.model.trees:
-            leaves = tree.value[tree.column < 0]
-            self._count(leaves)
-        exact = self._is_exact()
+            self._count(tree.value[tree.column < 0])
         used = {axis: table for axis, table in self.single.items() if table.any()}
         tables = [Table((axis,), values) for axis, values in used.items()]
         tables += [Table(axes, values) for axes, values in self.pairs.items()]
-        rounding = 0.0 if exact else (self.terms + SPARE) * max(self.model.precision, DOUBLE) * 2
-        score = AdditiveScore(
-            axes=tuple(self._axis(cut) for cut in self.cuts),
+        unit = (self.terms + SPARE) * max(self.model.precision, DOUBLE) * 2
+        return AdditiveScore(
+            axes=tuple(cut.cells for cut in self.cuts),
             bias=self.bias,
             refused_below=self.cutoff.refused_below,
             accepted_from=self.cutoff.accepted_from,
             tables=tuple(tables),
             trees=trees,
             lines=tuple(self.lines),
-            rounding=rounding,
+            rounding=0.0 if self._is_exact() else unit,
             magnitude=self.size,
         )
-        return score
 
     def columns(self, column: int) -> NDArray[Any]:
         """Return the values of a model's column in each cell of its feature."""
@@ -137,27 +120,24 @@ class _ScoreBuilder:
 
     def _add_stump(self, tree: Tree) -> bool:
         """Add a tree that reads at most one feature to the table of that feature."""
-        axes = {
-            self.axis_of(int(column)) for column in np.unique(tree.column[tree.column >= 0])
-        } - {None}
+        read = (self.axis_of(int(column)) for column in np.unique(tree.column[tree.column >= 0]))
+        axes = {axis for axis in read if axis is not None}
         if len(axes) > 1:
             return False
-        axis = axes.pop() if axes else None
-        size = 1 if axis is None else len(self.cuts[axis].seen)
-        node = np.zeros(size, dtype=np.int64)
-        while (tree.column[node] >= 0).any():
-            for each in np.unique(node[tree.column[node] >= 0]):
-                here = node == each
-                values = self.columns(int(tree.column[each]))
-                left = tree.goes_left(int(each), values)
-                left = np.broadcast_to(left, (size,))
-                node = np.where(here, np.where(left, tree.left[each], tree.right[each]), node)
-        added = tree.value[node] @ self.cutoff.mix
-        if axis is None:
-            self.bias = self.bias + added[0]
+        added = self._by_cell(tree, 0) @ self.cutoff.mix
+        if axes:
+            self.single[axes.pop()] += added
         else:
-            self.single[axis] += added
+            self.bias = self.bias + added[0]
         return True
+
+    def _by_cell(self, tree: Tree, node: int) -> Floats:
+        """Return what a tree that reads one feature gives from a node on, in each cell of the feature."""
+        if tree.column[node] < 0:
+            return tree.value[node : node + 1]
+        left = tree.goes_left(node, self.columns(int(tree.column[node])))
+        sides = (self._by_cell(tree, int(side[node])) for side in (tree.left, tree.right))
+        return np.asarray(np.where(left[:, None], *sides))
 
     def _add_terms(self) -> None:
         """Add tables over the bins of one or two columns."""
@@ -236,7 +216,7 @@ class _ScoreBuilder:
 
     def _at_missing(self, axis: int, value: Floats) -> None:
         """Say what a missing value adds in the place of a line or curve."""
-        if self.cuts[axis].has_missing:
+        if self.cuts[axis].cells.missing is not None:
             self.single[axis][-1] += value
             self.size += float(np.abs(value).max(initial=0.0))
 
@@ -259,15 +239,6 @@ class _ScoreBuilder:
             )
         self._at_missing(axis, self.cuts[axis].seen[-1, places].astype(np.float64) @ chosen)
         self.lines.append(Curve(axis, apply, self.margins))
-
-    def _axis(self, cut: CutFeature) -> ColumnCells:
-        count = len(cut.seen)
-        missing = count - 1 if cut.has_missing else None
-        if cut.uppers is not None:
-            return ColumnCells(
-                cut.column.feature, count, cut.uppers, missing=missing, whole=is_whole(cut.column)
-            )
-        return ColumnCells(cut.column.feature, count, None, cut.places, missing)
 
     def _is_exact(self) -> bool:
         """Tell whether every sum of the model is exact: all terms are multiples of one power of two, and few enough."""

@@ -130,8 +130,8 @@ class Link:
 class Sum:
     """A model as a sum over its columns, with a score for each class, or a single one for the second of two.
 
-    `cuts` names for each column the bounds at which trees and terms change, `points` the single values that categories
-    stored as numbers have. `ask` gives the model's own scores for what it is given, to compare with.
+    `cuts` names for each column further bounds at which trees and terms change. `ask` gives the model's own scores for what it
+    is given, to compare with.
     """
 
     classes: tuple[Any, ...]
@@ -144,7 +144,6 @@ class Sum:
     weights: Floats | None = None
     precision: float = DOUBLE
     cuts: Mapping[int, Floats] = field(default_factory=dict)
-    points: Mapping[int, Floats] = field(default_factory=dict)
 
     def bounds(self) -> dict[int, Floats]:
         """Return for each column every bound at which the sum can change."""
@@ -160,9 +159,6 @@ class Sum:
                 )
         for column, cuts in self.cuts.items():
             found.setdefault(column, []).append(np.asarray(cuts, dtype=np.float64))
-        for column, points in self.points.items():
-            at = np.asarray(points, dtype=np.float64)
-            found.setdefault(column, []).extend([at, np.nextafter(at, -np.inf)])
         return {column: np.unique(np.concatenate(each)) for column, each in found.items()}
 
 

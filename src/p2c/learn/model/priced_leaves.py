@@ -20,7 +20,7 @@ from p2c.learn.model.leaves import firsts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.learn.model.arrays import Floats, Ints
+    from p2c.learn.model.arrays import Floats, Ints, Mask
     from p2c.learn.model.leaves import Leaves
 
 Prices = NDArray[np.int64]
@@ -48,21 +48,15 @@ class PricedLeaves:
 
     def of(self, place: int, costs: Mapping[int, int]) -> Prices:
         """Return what the cells of one feature make each leaf cost; a cell without a cost is not open."""
-        kinds, kind_of = self._leaves.kinds[place]
+        kinds, kind_of = self._kinds[place]
         by_cell = np.full(kinds.shape[1], NEVER)
         by_cell[list(costs)] = list(costs.values())
         least = np.where(kinds, by_cell, NEVER).min(axis=1)
-        return np.asarray(least[self._kind_of(place, kind_of)])
+        return np.asarray(least[kind_of])
 
     @cached_property
-    def _kinds_kept(self) -> dict[int, Ints]:
-        return {}
-
-    def _kind_of(self, place: int, kind_of: Ints) -> Ints:
-        known = self._kinds_kept.get(place)
-        if known is None:
-            known = self._kinds_kept[place] = kind_of[self._kept]
-        return known
+    def _kinds(self) -> list[tuple[Mask, Ints]]:
+        return [(kinds, kind_of[self._kept]) for kinds, kind_of in self._leaves.kinds]
 
     def least(self, prices: Prices, start: int) -> int | None:
         """Return the least sum from a start on for which the model may say yes; None where no sum is enough."""
@@ -75,7 +69,7 @@ class PricedLeaves:
         part[within] = own[within]
         return self.least(part, 0) or 0
 
-    def gaps(self, within: Ints, cases: NDArray[np.bool_]) -> list[float]:
+    def gaps(self, within: Ints, cases: Mask) -> list[float]:
         """Return how near the border some leaves come in each case, which says for each of them whether it is open."""
         first = firsts(self._group[within])
         told = np.full(len(cases), np.inf)

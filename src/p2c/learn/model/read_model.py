@@ -129,9 +129,11 @@ class ReadModel:
         return self._alone.beyond(feature.name, features)
 
     def marks(self, feature: Feature) -> tuple[int, ...]:
-        """Return for each listed value of a feature what the model takes it for."""
+        """Return for each listed value of a feature what the model takes it for; each for itself where it is weighed as a number."""
         if feature.name not in self.score.places:
             return ()
+        if feature.name in self.lined:
+            return tuple(range(len(feature.places)))
         return tuple(self.cell(feature.name, value) for value in feature.places)
 
     def accepts(self, state: Mapping[str, Value]) -> bool:

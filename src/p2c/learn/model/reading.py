@@ -12,22 +12,21 @@ import numpy as np
 from p2c.errors import one_line
 from p2c.learn.model.asking import open_model, same, shaper, trained_names
 from p2c.learn.model.conformance import Conformance, compare, takes_missing
-from p2c.learn.model.cutoff import Cutoff, find_cutoff
+from p2c.learn.model.cutoff import find_cutoff
 from p2c.learn.model.encoded import EncodedModel, encoded_model
 from p2c.learn.model.lowering import lower
-from p2c.learn.model.parts import Sum, Unreadable
+from p2c.learn.model.parts import Unreadable
 from p2c.learn.model.readers import read_parts
-from p2c.learn.model.stages import Stage, first_stage
+from p2c.learn.model.stages import first_stage
 from p2c.learn.tables.view import as_frame, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
-    from numpy.typing import NDArray
 
     from p2c.learn.model.additive import AdditiveScore
+    from p2c.learn.model.arrays import Floats
     from p2c.learn.model.asking import AskedModel
+    from p2c.learn.model.stages import Stage
     from p2c.learn.tables.view import View
 
 
@@ -81,10 +80,10 @@ def read(
         with warnings.catch_warnings():
             # Transformers and models are tried on made-up values, about which they may well complain.
             warnings.simplefilter("ignore")
-            opened = _open(model, X, asked, threshold, view)
-            score = lower(opened.parts, opened.stage, opened.cutoff, opened.missing)
-            found = _compared(score, asked, opened, seed)
-            encoded = encoded_model(model, opened.stage, asked, threshold)
+            score, found, stage = _compared(
+                model, X, asked, threshold=threshold, view=view or view_of(X), seed=seed
+            )
+            encoded = encoded_model(model, stage, asked, threshold)
     except Unreadable as reason:
         return NotRead(str(reason))
     except Exception as error:
@@ -97,59 +96,24 @@ def read(
     return Read(score, found, type(model).__name__, encoded)
 
 
-def conform(
-    score: AdditiveScore,
-    model: Any,
-    X: Any,
-    *,
-    desired: Any = None,
-    threshold: float | None = None,
-    seed: int = 0,
-) -> Conformance:
-    """Compare what was read before with a model as it is now."""
-    asked = open_model(model, X, desired=desired, threshold=threshold)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _compared(score, asked, _open(model, X, asked, threshold), seed)
-
-
-@dataclass(frozen=True, eq=False)
-class _Opened:
-    """A model taken apart, before it is brought over the features."""
-
-    parts: Sum
-    stage: Stage
-    cutoff: Cutoff
-    missing: tuple[bool, ...]
-
-
-def _compared(score: AdditiveScore, asked: AskedModel, opened: _Opened, seed: int) -> Conformance:
-    own = _own_scores(opened.parts, opened.stage, opened.cutoff)
-    bench, missing = opened.stage.bench, opened.missing
-    return compare(score, asked, bench, own_scores=own, missing=missing, seed=seed)
-
-
-def _open(
-    model: Any, X: Any, asked: AskedModel, threshold: float | None, view: View | None = None
-) -> _Opened:
-    view, frame = view or view_of(X), as_frame(X)
-    names = trained_names(model, X)
+def _compared(
+    model: Any, X: Any, asked: AskedModel, *, threshold: float | None, view: View, seed: int
+) -> tuple[AdditiveScore, Conformance, Stage]:
+    """Return a model as a sum over the features, how the two compare, and the stage before its last step."""
+    frame, names = as_frame(X), trained_names(model, X)
     given = list(frame.columns) if names is None or not view.framed else names
     parts, stage = read_parts(model, first_stage(view, frame, given, shaper(model, X)))
     places = [place for place, each in enumerate(parts.classes) if same(each, asked.desired)]
     if not places:
         raise Unreadable(f"the model has no class {asked.desired!r}")
     missing = [takes_missing(asked, stage.bench, place) for place in range(len(view.columns))]
-    return _Opened(parts, stage, find_cutoff(parts, places[0], threshold), tuple(missing))
+    cutoff = find_cutoff(parts, places[0], threshold)
+    score = lower(parts, stage, cutoff, missing)
 
+    def own_scores(rows: pd.DataFrame) -> Floats:
+        told = np.asarray(parts.ask(stage.run(rows)), dtype=np.float64)
+        return np.asarray(told.reshape(len(rows), -1) @ cutoff.mix)
 
-def _own_scores(
-    parts: Sum, stage: Stage, cutoff: Cutoff
-) -> Callable[[pd.DataFrame], NDArray[np.float64] | None]:
-    """Return what gives the model's own margins for rows of the table."""
-
-    def own(frame: pd.DataFrame) -> NDArray[np.float64]:
-        told = np.asarray(parts.ask(stage.run(frame)), dtype=np.float64)
-        return np.asarray(told.reshape(len(frame), -1) @ cutoff.mix)
-
-    return own
+    bench = stage.bench
+    told = compare(score, asked, bench, own_scores=own_scores, missing=missing, seed=seed)
+    return score, told, stage

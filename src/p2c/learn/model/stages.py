@@ -77,20 +77,9 @@ class Bench:
                 found[name] = known.iloc[0]
         return found
 
-    @cached_property
-    def numbers(self) -> list[int]:
-        """Return the places of the features that are numbers."""
-        return [place for place, each in enumerate(self.view.columns) if each.is_number]
-
     def gap(self, place: int) -> Any:
         """Return a missing value as the table writes it."""
-        return self._gaps[place]
-
-    @cached_property
-    def _gaps(self) -> list[Any]:
-        columns = [self.frame[each.name] for each in self.view.columns]
-        found = [column[column.isna()] for column in columns]
-        return [gone.iloc[0] if len(gone) else np.nan for gone in found]
+        return self.view.columns[place].gap
 
     def vary(self, values: Sequence[Any | None]) -> pd.DataFrame:
         """Return rows in which each feature takes its given values, the base row's where it has none or no more."""
@@ -104,9 +93,12 @@ class Bench:
 
     def typed(self, column: ColumnView, cells: Any) -> pd.Series:
         """Return cells in the table's type; numbers stay wider where whole ones cannot hold them."""
+        if column.dtype == object:
+            return pd.Series(cells, dtype=object)
         if not column.is_number:
-            texts = pd.Series(cells, dtype=object if column.dtype == object else None)
-            return texts.astype(column.dtype)
+            words = pd.Series(cells)
+            gone = column.dtype == bool and words.isna().any()
+            return words.astype(np.float64 if gone else column.dtype)
         floats = pd.Series(cells, dtype=np.float64)
         kind = column.dtype
         if not pd.api.types.is_integer_dtype(kind):
@@ -117,14 +109,13 @@ class Bench:
     @cached_property
     def ends(self) -> list[tuple[float, float]]:
         """Return the least and the greatest number of each feature, zeros where it is none."""
-        found = []
-        for place, column in enumerate(self.view.columns):
-            if place in self.numbers:
-                known = self.frame[column.name].dropna().to_numpy(dtype=np.float64)
-                found.append((float(known.min()), float(known.max())))
-            else:
-                found.append((0.0, 0.0))
-        return found
+        numbers = [
+            self.frame[each.name].dropna().to_numpy(dtype=np.float64)
+            if each.is_number
+            else np.zeros(1)
+            for each in self.view.columns
+        ]
+        return [(float(each.min()), float(each.max())) for each in numbers]
 
     def varied(self, place: int) -> pd.Series:
         """Return different values of a feature: the table's, or numbers on all sides of the only one that it has."""
@@ -179,35 +170,25 @@ class Stage:
 
         All columns are bisected at once. A bound that no number within reach crosses is left out.
         """
-        found: dict[int, list[float]] = {column: [] for column in wanted}
         jobs = [job for column, bounds in wanted.items() for job in self._brackets(column, bounds)]
-        by_source: dict[int, list[tuple[int, float, bool, float, float]]] = {}
-        for job in jobs:
-            source = self.columns[job[0]].source
-            assert source is not None
-            by_source.setdefault(source, []).append(job)
-        queues = list(by_source.items())
-        if not queues:
+        if not jobs:
             return {column: np.zeros(0) for column in wanted}
-        flat = [(source, row, job) for source, queue in queues for row, job in enumerate(queue)]
-        rows = np.array([row for _, row, _ in flat])
-        columns = np.array([job[0] for *_, job in flat])
-        bounds = np.array([job[1] for *_, job in flat])
-        rising = np.array([job[2] for *_, job in flat])
+        columns, bounds, rising, low, high = map(np.array, zip(*jobs, strict=True))
+        sources = np.array([self.columns[column].source for column in columns])
+        queues = {source: np.flatnonzero(sources == source) for source in set(sources.tolist())}
+        rows = np.empty(len(jobs), dtype=np.int64)
+        for queue in queues.values():
+            rows[queue] = np.arange(len(queue))
 
         def holds(at: Floats) -> NDArray[np.bool_]:
             values: list[Any] = [None] * len(self.bench.view.columns)
-            start = 0
-            for source, queue in queues:
-                values[source] = at[start : start + len(queue)]
-                start += len(queue)
+            for source, queue in queues.items():
+                values[source] = at[queue]
             seen = self.matrix(self.bench.vary(values))[rows, columns].astype(np.float64)
             return np.asarray(np.where(rising, seen <= bounds, seen > bounds))
 
-        low, high = (np.array([job[side] for *_, job in flat]) for side in (3, 4))
-        for column, at in zip(columns, last_held(holds, low, high), strict=True):
-            found[int(column)].append(float(at))
-        return {column: np.unique(np.array(each)) for column, each in found.items()}
+        found = last_held(holds, low, high)
+        return {column: np.unique(found[columns == column]) for column in wanted}
 
     def _brackets(self, place: int, bounds: Floats) -> list[tuple[int, float, bool, float, float]]:
         """Return for each bound of a column two numbers of its feature between which the column crosses it."""

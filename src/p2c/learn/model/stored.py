@@ -6,17 +6,23 @@ files of XGBoost, LightGBM and CatBoost hold trees, a scorecard holds points.
 
 A folder that MLflow wrote says in `MLmodel` which library wrote which file, and that is opened as if it had been given by itself;
 MLflow is not needed.
+
+XGBoost, LightGBM and CatBoost follow the numbers in their files without a look, so that one wrong byte can end the process
+that asks. So a model is opened and asked for the first time in a process of its own (`try_model`).
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import Trust
 from p2c.errors import MissingExtra, P2CError, one_line
-from p2c.learn.model.asking import numbers_alone
+from p2c.learn.model.asking import numbers_alone, open_model
 from p2c.learn.model.onnx_model import open_onnx
 from p2c.learn.model.points import load_points
 from p2c.learn.model.tree_checks import CHECKED, PARTIAL, binds_other_function, check_trees
@@ -61,6 +67,11 @@ FLAVOURS = {
 }
 """The libraries whose models are opened, and where a description names the file."""
 
+TRIED = 1_000
+"""How many rows the model is asked about."""
+SECONDS = 60
+"""How long a model may take for them; a tree that leads back to itself takes for ever."""
+
 
 def load_model(path: Path, frame: pd.DataFrame, trust: Trust | None = None) -> Any:
     """Return a stored model; `frame` has the columns that it is asked about."""
@@ -81,6 +92,32 @@ def load_model(path: Path, frame: pd.DataFrame, trust: Trust | None = None) -> A
     if kind == ".onnx":
         return open_onnx(path, frame)
     return OWN_FILES[kind](path) if kind in OWN_FILES else path
+
+
+def try_model(path: Path, frame: pd.DataFrame, trust: Trust | None = None) -> None:
+    """Refuse a file by which its library ends, or does not end; what else is wrong with it, opening it tells."""
+    if path.suffix.lower() in (*PICKLES, *RULES, ".csv") or not path.is_file():
+        return
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_ask_once, args=(path, frame.head(TRIED), trust), daemon=True)
+    process.start()
+    process.join(SECONDS)
+    if process.is_alive():
+        process.kill()
+        process.join()
+    if process.exitcode is None or process.exitcode < 0:
+        raise P2CError(
+            f"{path}: torn or forged: the library that wrote such files dies of it, or never answers"
+        )
+
+
+def _ask_once(path: Path, frame: pd.DataFrame, trust: Trust | None) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    with suppress(Exception):
+        model = load_model(path, frame, trust)
+        open_model(model, frame, desired=list(model.classes_)[-1]).answer(frame)
 
 
 def _refuse_disguise(path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from p2c.learn.model.floats import around
 from p2c.learn.model.parts import Unreadable
 from p2c.learn.model.stages import ColumnShape, Stage, StageColumn, dense
 
@@ -59,33 +60,13 @@ def _by_column(transformer: Any, stage: Stage) -> Stage:
         where = transformer.output_indices_[name]
         if part == "drop" or where.stop == where.start:
             continue
-        places = _places(given, stage, names)
+        places = transformer._transformer_to_input_indices[name]
         inner = pass_through(part, select(stage, places, _picker(given, names)))
         columns[where] = inner.columns
         beside.append((where, inner))
     assert None not in columns, "every column of a ColumnTransformer comes from one of its parts"
     whole = stage.then(transformer.transform, [each for each in columns if each is not None])
     return replace(whole, beside=tuple(beside))
-
-
-def _places(given: Any, stage: Stage, names: Any) -> list[int]:
-    """Return the places of columns that a `ColumnTransformer` names by name, place, slice or mask."""
-    order = list(range(len(stage.columns)))
-    known = None if names is None else list(names)
-    if isinstance(given, slice):
-        ends = [
-            known.index(end) if isinstance(end, str) and known else end
-            for end in (given.start, given.stop)
-        ]
-        if isinstance(given.stop, str) and ends[1] is not None:
-            ends[1] += 1
-        return order[slice(*ends)]
-    listed: list[Any] = [given] if isinstance(given, str | int) else list(given)
-    if listed and all(isinstance(each, bool | np.bool_) for each in listed):
-        return [place for place, taken in zip(order, listed, strict=True) if taken]
-    return [
-        known.index(each) if isinstance(each, str) and known else order[each] for each in listed
-    ]
 
 
 def _picker(given: Any, names: Any) -> Callable[[Any], Any]:
@@ -195,8 +176,7 @@ def _points(stage: Stage, wanted: dict[int, Any]) -> dict[int, Sequence[float]]:
             and stage.columns[place].source is not None
         ):
             known = np.array([each for each in values if each is not None], dtype=np.float64)
-            known = known[np.isfinite(known)]
-            bounds[place] = np.unique(np.concatenate([known, np.nextafter(known, -np.inf)]))
+            bounds[place] = around(known[np.isfinite(known)])
     return {place: each.tolist() for place, each in stage.pull_back(bounds).items()}
 
 

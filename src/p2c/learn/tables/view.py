@@ -40,6 +40,17 @@ class ColumnView:
     feature: str
     dtype: Any
     originals: tuple[tuple[str, Any], ...] | None
+    gaps: tuple[Any, ...] = (np.nan,)
+    """What the table has in the place of missing values, each kind once: to a model, None and NaN may be two words."""
+
+    @property
+    def gap(self) -> Any:
+        """Return a missing value as the table writes it, NaN where it lacks none."""
+        return self.gaps[0]
+
+    def missing_as(self, raw: Any) -> Any:
+        """Return a missing value as it is where the table has such ones too, else as the table writes it."""
+        return raw if isinstance(raw, tuple(map(type, self.gaps))) else self.gap
 
     @property
     def is_number(self) -> bool:
@@ -93,7 +104,8 @@ class View:
         return tidy_frame(pd.DataFrame(columns, index=frame.index)).set_axis(list(columns), axis=1)
 
     def refuse_absent(self, frame: pd.DataFrame, features: Collection[str]) -> None:
-        """Refuse a table that lacks one of some features, by the name of its column and by its own."""
+        """Refuse a table that lacks one of some features, by the name of its column and by its own, or has one twice."""
+        refuse_twice(frame)
         given = {*map(str, frame.columns)}
         named = (each for each in self.features if each.feature in features)
         refuse_absent([str(each.name) for each in named if each.feature not in given], given)
@@ -153,6 +165,14 @@ class View:
             {e.name: _column(own, e.dtype) for e, own in zip(self.columns, cells, strict=True)}
         )
 
+    def people(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns of the table out of rows about people, what is missing written as the table does."""
+        refuse_twice(rows)
+        found = rows[[each.name for each in self.columns]]
+        texts = [each for each in self.columns if pd.api.types.is_string_dtype(each.dtype)]
+        filled = {each.name: _filled(each, found[each.name]) for each in texts}
+        return pd.DataFrame({name: filled.get(name, found[name]) for name in found.columns})
+
     def column(self, place: int, cells: list[Any]) -> pd.Series | np.ndarray:
         """Return cells of one column in its type."""
         return _column(cells, self.columns[place].dtype)
@@ -183,19 +203,24 @@ def view_of(X: Any, features: Mapping[str, str] | None = None) -> View:
         raise P2CError(
             "the table has no rows or no columns: give the rows that the model decides on"
         )
-    twice = frame.columns[frame.columns.duplicated()]
-    if len(twice):
-        raise P2CError(f"the table has two columns called {twice[0]!r}: rename one of them")
+    refuse_twice(frame)
     names = feature_names(frame.columns)
     if features is not None:
         names = [
             features.get(str(name), own) for name, own in zip(frame.columns, names, strict=True)
         ]
     columns = [
-        ColumnView(name, feature, frame[name].dtype, _originals(frame[name]))
+        ColumnView(name, feature, frame[name].dtype, _originals(frame[name]), _gaps(frame[name]))
         for name, feature in zip(frame.columns, names, strict=True)
     ]
     return View(tuple(columns), isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
+
+
+def refuse_twice(frame: pd.DataFrame) -> None:
+    """Refuse a table with two columns of one name: nobody can tell which of them is meant."""
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise P2CError(f"the table has two columns called {twice[0]!r}: rename one of them")
 
 
 def by_name(X: Any) -> bool:
@@ -255,6 +280,30 @@ def _originals(column: pd.Series) -> tuple[tuple[str, Any], ...] | None:
     return tuple(sorted(found.items()))
 
 
+def _gaps(column: pd.Series) -> tuple[Any, ...]:
+    found: dict[type, Any] = {}
+    for cell in column[is_gone(column)]:
+        found.setdefault(type(cell), cell)
+    return tuple(found.values()) or (np.nan,)
+
+
+def _filled(column: ColumnView, cells: pd.Series) -> pd.Series:
+    """Return texts of people with what is missing as the table writes it."""
+    gone = is_gone(cells)
+    if not gone.any():
+        return cells
+    found = [
+        column.missing_as(cell) if out else cell for cell, out in zip(cells, gone, strict=True)
+    ]
+    filled: pd.Series = pd.Series(found, index=cells.index, dtype=column.dtype)
+    return filled
+
+
+def is_gone(column: pd.Series) -> pd.Series:
+    """Tell of each cell whether it is missing; the empty text is, as it is for FOLD-SE."""
+    return column.isna() | (column == "")
+
+
 def _text(value: Any) -> Any:
     """Return a value as text; the empty text counts as missing, as it does for FOLD-SE."""
     missing = value is None or (not isinstance(value, str) and pd.isna(value))
@@ -262,7 +311,10 @@ def _text(value: Any) -> Any:
 
 
 def _cell(column: ColumnView, value: Any, own: Any, raw: Any) -> Any:
-    if value == own or (value is None and pd.isna(own)):
+    gone = pd.isna(own)
+    if value is None and gone:
+        return column.missing_as(raw)
+    if not gone and value == own:
         # A row that was read before has the text in the place of a truth value.
         return column.original.get(raw, raw) if isinstance(raw, str) else raw
     return value if column.is_number else column.original.get(value, value)
@@ -285,7 +337,8 @@ def _column(cells: list[Any], dtype: Any) -> pd.Series | np.ndarray:
     try:
         if plain:
             return np.array(cells, dtype=dtype)
-        wide = pd.Series(cells)
+        # Left to itself, pandas takes None for NaN as soon as a word or a number stands beside it.
+        wide = pd.Series(cells, dtype=object if pd.api.types.is_object_dtype(dtype) else None)
         typed = wide.astype(dtype)
     except OverflowError:
         return pd.Series(cells, dtype=np.float64)
@@ -293,5 +346,8 @@ def _column(cells: list[Any], dtype: Any) -> pd.Series | np.ndarray:
         # Of cells that are all empty nothing tells pandas that they stand for numbers.
         empty = pd.api.types.is_numeric_dtype(dtype) and wide.isna().all()
         return wide.astype(np.float64) if empty else pd.Series(cells)
+    if dtype == np.dtype(bool) and wide.isna().any():
+        # A truth value cannot be missing; pandas would take it for True.
+        return wide.astype(np.float64)
     cut = pd.api.types.is_integer_dtype(dtype) and pd.api.types.is_float_dtype(wide.dtype)
     return wide if cut and (typed != wide).any() else typed

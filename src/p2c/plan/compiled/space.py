@@ -332,7 +332,7 @@ class Space:
         """Tell whether a model decides about ends by cells, and tells the cheapest of them itself; it is compiled for that now."""
         model = self.theory.model
         alone = self.wants_accepted and len(self.theory.goal) == 1 and self.selects
-        weighed = self.lined_axes or self.model_bit & self.noticing
+        weighed = self.weighed_axes or self.model_bit & self.noticing
         return model is not None and alone and not weighed and model.is_compiled
 
     @cached_property
@@ -347,10 +347,16 @@ class Space:
         return {index: place for place, index in enumerate(self.model_axes)}
 
     @cached_property
-    def lined_axes(self) -> frozenset[int]:
-        """Return the features of which two numbers in one region may differ, as the model weighs them."""
+    def weighed_axes(self) -> frozenset[int]:
+        """Return the features whose numbers the model weighs, those that are categories here among them."""
         model = self.theory.model
         return frozenset() if model is None else frozenset(self.index[name] for name in model.lined)
+
+    @cached_property
+    def lined_axes(self) -> frozenset[int]:
+        """Return the features of which two numbers in one region may differ, as the model weighs them; each category has its own."""
+        numbers = {index for index, each in enumerate(self.axes) if each.feature.kind.is_number}
+        return self.weighed_axes & numbers
 
     @cached_property
     def _model_cells(self) -> dict[tuple[int, int], int]:
@@ -460,14 +466,17 @@ class Space:
     def is_small(self) -> bool:
         """Tell whether routes of classes pay: the classes are few enough to be met again, and their routes to be listed."""
         few = math.prod(len(axis.regions) for axis in self.axes) <= SMALL
-        return few and not self.theory.norm.largest and not self.lined_axes
+        return few and not self.theory.norm.largest and not self.weighed_axes
 
     @cached_property
     def selects(self) -> bool:
-        """Tell whether sets of direct actions can be chosen before their orders: each feature is set once, or along few trails."""
+        """Tell whether sets of direct actions can be chosen before their orders.
+
+        Each feature is set once, or along few trails; one that rules change too, as often as its moves allow.
+        """
         ruled = self.theory.model is None
         return (ruled or self.theory.effects is Effects.TRIGGERED) and all(
-            ruled and not feature.governed and has_few_trails(feature)
+            ruled and (feature.governed or has_few_trails(feature))
             for feature in self.theory.features
             if feature.moves_from is not None and feature.action.is_direct
         )

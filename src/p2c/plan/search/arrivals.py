@@ -49,7 +49,7 @@ def arrivals(
     """
     space = transitions.person.space
     settable = space.settable if every else space.relevant
-    weighs = space.wants_accepted and bool(space.lined_axes)
+    weighs = space.wants_accepted and bool(space.weighed_axes)
 
     def search(transitions: Transitions) -> Iterator[Arrival]:
         landing = partial(land, transitions)
@@ -87,7 +87,7 @@ def may_arrive(transitions: Transitions, limits: Limits) -> bool:
     """Tell whether a look ahead sees a way to the goal; where it does not, there is none."""
     space = transitions.person.space
     options = SpanOptions(transitions, space.relevant)
-    if space.wants_accepted and space.lined_axes:
+    if space.wants_accepted and space.weighed_axes:
         from p2c.plan.search.line_search import LineSearch
 
         # Moves and supported effects only take more steps to where rules may lead at all.

@@ -56,6 +56,13 @@ class Move(NamedTuple):
     among: Sequence[int]
 
 
+class Trail(NamedTuple):
+    """The values of a feature with moves that direct actions have left."""
+
+    axis: int
+    left: frozenset[int]
+
+
 class Chain(NamedTuple):
     """A linked list of moves, shared between paths."""
 

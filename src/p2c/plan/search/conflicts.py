@@ -52,7 +52,7 @@ def _boxes(
 
     def regions(position: int, axis: int, place: int) -> int:
         if axis in still:
-            return reach.causal_moves[position].grid
+            return reach.permitted[position]
         if stopovers is not None and axis in placed:
             return stopovers.alike(axis, place).regions
         return reach.region(position, place)

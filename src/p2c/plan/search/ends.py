@@ -71,6 +71,8 @@ class Ends:
     ) -> Iterable[Stand]:
         """Return where governed features are at rest after these options: each of them last, after all orders of the others.
 
+        What may be done again may come last after all of them, too; that it never comes back to what it has left is not looked at.
+
         Some that no other notices may be told to keep still. A place where a feature was set stands for all that are alike.
         """
         seen = chosen if self.stopovers is None else self.stopovers.seen(chosen)
@@ -85,16 +87,30 @@ class Ends:
             for position, number in enumerate(chosen):
                 before = self._rest(self.options.before(chosen, position), limits, still)
                 stirred |= before if self._leaves(number) else self._after(number, before)
-            frame = self._frame(chosen)
-            settled = self._settled.setdefault((frame.seen, still), {})
             known = self._rests[chosen, still] = {}
-            for stand in stirred:
-                rests = settled.get(stand)
-                if rests is None:
-                    rests = settled[stand] = self._settle(frame, stand, still)
-                for rest in rests:
-                    known[rest] = None
+            again = [number for number in chosen if self.options.listed[number].again]
+            frame = self._frame(chosen)
+            while stirred:
+                fresh = self._settle_all(frame, stirred, still, known)
+                stirred = {}
+                for number in again:
+                    stirred |= self._after(number, fresh)
         return known
+
+    def _settle_all(
+        self, frame: Frame, stands: Iterable[Stand], still: Still, known: dict[Stand, None]
+    ) -> dict[Stand, None]:
+        """Add to what is known where effects come to rest from some stands; return what is new."""
+        settled = self._settled.setdefault((frame.seen, still), {})
+        fresh: dict[Stand, None] = {}
+        for stand in stands:
+            rests = settled.get(stand)
+            if rests is None:
+                rests = settled[stand] = self._settle(frame, stand, still)
+            for rest in rests:
+                if rest not in known:
+                    known[rest] = fresh[rest] = None
+        return fresh
 
     def _leaves(self, number: int) -> bool:
         """Tell whether an option leaves governed features where they are."""

@@ -201,6 +201,10 @@ class Landmarks:
 
     def _carried(self, moves: CausalMoves, regions: int) -> int:
         """Return what may carry a governed feature to some regions, where it surely does not come yet."""
+        position = self.reach.position[moves.index]
+        regions &= self.reach.permitted[position] | self.reach.start[position]
+        if not regions:
+            return 0
         key = moves.index, regions
         known = self.known.get(key)
         if known is None:

@@ -30,7 +30,7 @@ def least_efforts(choice: Choice, end: End) -> dict[int, int]:
         number
         for number in choice.chosen
         if (axis := reach.options[number].axis) in reach.moves_of
-        and not person.prices.flat[axis]
+        and not (person.prices.flat[axis] or reach.options[number].again)
         and person.places[axis] != OFF
     ]
     if not governed:

@@ -180,9 +180,11 @@ class LineSearch(SetSearch):
         """Return how large the sum of what weighed numbers add can be."""
         space, places = self.options.space, self.options.transitions.person.places
         known, size = space.kept(_sizes), 0.0
-        for axis in space.lined_axes:
+        for axis in space.weighed_axes:
             if axis not in known:
-                known[axis] = self._most_at(axis, 0, space.axes[axis].size - 1)
+                last = space.axes[axis].size - 1
+                ends = (0, last) if axis in space.lined_axes else range(last + 1)
+                known[axis] = self._most_at(axis, *ends)
             # What lies between two ends adds no more than both of them, tables aside.
             own = self._most_at(axis, OFF) if places[axis] == OFF else 0.0
             size += max(known[axis], own)

@@ -2,7 +2,8 @@
 
 A feature that only the person changes is changed from their own value, so an option on it is a place with its price. One
 that rules change as well may stand anywhere by then: there is one option on it, to set it wherever one likes, priced at
-what it takes at least; where to is decided when a set is put in order. On a feature with `moves`, an option is a trail of them.
+what it takes at least; where to is decided when a set is put in order. On a feature with `moves`, an option is a trail of them;
+where rules change it as well, it may be set again and again, which is decided with the order, too.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Option(NamedTuple):
     among: Sequence[int] = ()
     via: tuple[int, ...] = ()
     """The places on the way to the end, where a feature with `moves` is changed several times."""
+    again: bool = False
+    """Whether it may be done more than once, from wherever effects have brought the feature by then."""
 
     @property
     def trail(self) -> tuple[int, ...]:
@@ -87,7 +90,8 @@ class Options:
             prices = person.prices
             price = prices.per_change[index] if prices.flat[index] else 0
             effort = price * prices.per_cost + prices.per_action
-            yield Option(effort, 0, index, OFF)
+            again = self.space.axes[index].feature.moves_from is not None
+            yield Option(effort, 0, index, OFF, again=again)
             return
         start = person.places[index]
         if self.space.axes[index].feature.moves_from is not None:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.transitions import Variety
-from p2c.plan.search.best_first import Arrival, Chain, Key, Move
+from p2c.plan.search.best_first import Arrival, Chain, Key, Move, Trail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,6 +76,11 @@ class Ordering:
         return {each.index: position for position, each in enumerate(governed)}
 
     @cached_property
+    def repeats(self) -> bool:
+        """Tell whether some option may be done again."""
+        return any(self.options.listed[number].again for number in self.chosen)
+
+    @cached_property
     def first(self) -> Partway:
         """Return the path that has done nothing yet."""
         listed = [self.options.listed[number] for number in self.chosen]
@@ -90,12 +95,15 @@ class Ordering:
         left = tuple(sorted(self.chosen, key=lambda n: self.options.listed[n][2:4]))
         length = sum(len(each.trail) for each in listed) + astray
         key = Key(effort=effort, length=length, way=way, sequence=())
-        return Partway(key, places, left, (), 0, None)
+        return Partway(key, places, left, (), 0, (), None)
 
     def price(self, number: int) -> int:
         """Return what an option counts for until it is done."""
         known = self.least.get(number)
         return self.options.listed[number].effort if known is None else known
+
+
+Trails = tuple[tuple[Trail, int], ...]
 
 
 class Beaten(Exception):
@@ -112,23 +120,36 @@ class Partway(NamedTuple):
     """Where end states count as points: the governed features whose place may still vary, and where each came from."""
     held: int
     """What no effect may carry off until the step ends."""
+    trails: Trails
+    """Of options that are done again, the values that they have left so far, and how far they went where that matters."""
     chain: Chain | None
 
     @property
     def node(self) -> tuple[object, ...]:
         """Return all that what may follow depends on."""
-        return self[1:5]
+        return self[1:6]
+
+    def trail(self, axis: int) -> tuple[Trail, int]:
+        """Return how far a feature has come by an option that is done again."""
+        found = (each for each in self.trails if each[0].axis == axis)
+        return next(found, (Trail(axis, frozenset()), 0))
 
 
 def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
     """Yield the best path that does all of the set for each state in which it can arrive, best first."""
     queue = [(ordering.first.key, 0, ordering.first)]
     best = {ordering.first.node: ordering.first.key}
+    followed: dict[tuple[object, ...], list[Trails]] = {}
     pushed = 0
     while queue:
         key, _, path = heapq.heappop(queue)
         if best[path.node] != key:
             continue
+        if ordering.repeats:
+            before = followed.setdefault(path.node[:-1], [])
+            if any(_leaves_less(trails, path.trails) for trails in before):
+                continue
+            before.append(path.trails)
         if key.effort > ordering.most:
             raise Beaten
         if not path.left and ordering.arrives(path.places):
@@ -163,8 +184,29 @@ def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
             axis = option.axis
             for end, among in ordering.targets(number, path.places[axis]):
                 move = Move(axis, path.places[axis], end, True, 0, False, among)
-                left = path.left if end in option.via else others
-                yield _made(ordering, path, move, left, number)
+                if not option.again:
+                    left = path.left if end in option.via else others
+                    yield _made(ordering, path, move, left, number)
+                elif _may_repeat(ordering, path, move):
+                    yield _made(ordering, path, move, others, number)
+                    yield _made(ordering, path, move, path.left, number)
+
+
+def _leaves_less(one: Trails, other: Trails) -> bool:
+    """Tell whether all that was left on one path was left on another too, and no feature went farther."""
+    farther = {trail.axis: (trail.left, gone) for trail, gone in other}
+    for trail, gone in one:
+        left, far = farther.get(trail.axis, (frozenset(), 0))
+        if gone > far or not trail.left <= left:
+            return False
+    return True
+
+
+def _may_repeat(ordering: Ordering, path: Partway, move: Move) -> bool:
+    """Tell whether a move leads to no value that its option has left, and stays below the ceiling, if there is one."""
+    trail, gone = path.trail(move.axis)
+    affords = ordering.transitions.affords
+    return move.end not in trail.left and affords(move.axis, move.start, move.end, gone)
 
 
 def _made(
@@ -173,15 +215,24 @@ def _made(
     """Return a path with one more move; an option on a governed feature now shows its price."""
     effort, length, way = path.key.effort, path.key.length, path.key.way
     index, listed = move.axis, ordering.options.listed
-    loose = path.loose
+    loose, trails = path.loose, path.trails
     if index in ordering.position:
         position = ordering.position[index]
         later = any(listed[n].axis == index for n in left)
         if number is not None:
             person = ordering.transitions.person
-            effort += person.effort(index, move.start, move.end) - ordering.price(number)
+            trail, gone = path.trail(index)
+            effort += person.effort(index, move.start, move.end, gone=gone)
             way += person.way(index, move.start, move.end)
-            length += ordering.strays(position, move.end)
+            trails = tuple(each for each in trails if each[0].axis != index)
+            if later:
+                length += 1
+                if not person.space.theory.norm.adds_up:
+                    gone += person.length(index, move.start, move.end)
+                trails = tuple(sorted((*trails, (Trail(index, trail.left | {move.start}), gone))))
+            else:
+                effort -= ordering.price(number)
+                length += ordering.strays(position, move.end)
         else:
             length += 1
             if not later:
@@ -195,4 +246,4 @@ def _made(
     sequence = (*path.key.sequence, (index, move.end))
     key = Key(effort=effort, length=length, way=way, sequence=sequence)
     held = ordering.transitions.held(path.held, index, places, direct=move.direct)
-    return Partway(key, places, left, loose, held, Chain(move, path.chain))
+    return Partway(key, places, left, loose, held, trails, Chain(move, path.chain))

@@ -131,6 +131,23 @@ class RelaxedReach:
         return tuple(self.region(n, places[each.index]) for n, each in enumerate(self.causal_moves))
 
     @cached_property
+    def permitted(self) -> tuple[int, ...]:
+        """Return, for each governed feature, the regions that its action permits from the own value, whoever changes it.
+
+        With `up` and `down` a path never comes back to what it has left behind.
+        """
+        return tuple(self._permitted(each.index) for each in self.causal_moves)
+
+    def _permitted(self, index: int) -> int:
+        transitions, own = self.transitions, self.transitions.person.places[index]
+        return mask_of(
+            number
+            for number, region in enumerate(transitions.person.space.axes[index].regions)
+            if own in region
+            or any(transitions.chooses(index, own, edge) for edge in (region[0], region[-1]))
+        )
+
+    @cached_property
     def _regions(self) -> dict[tuple[int, int], int]:
         return {}
 
@@ -205,7 +222,8 @@ class RelaxedReach:
     def set_last(self, chosen: tuple[int, ...]) -> frozenset[int]:
         """Return the governed features that some options set and no other governed feature notices.
 
-        Wherever an order of the options brings them, they may as well be set there last, those upstream first.
+        Wherever an order of the options brings them, they may as well be set there last, those upstream first. What holds up
+        another feature while it is violated is noticed, too, even if the rules that read it never fire.
         """
         space = self.transitions.person.space
         axes = [self.options[number].axis for number in chosen]
@@ -217,6 +235,9 @@ class RelaxedReach:
         while True:
             noticing = space.noticing & way.may & ~self._rules_of(found)
             noticed = {axis for axis in found if way.may_of[axis] & ~way.must_of[axis] & noticing}
+            for each in self.causal_moves:
+                if each.index not in found:
+                    noticed |= found & each.governed.above
             if not noticed:
                 return found
             found -= noticed
@@ -247,7 +268,7 @@ class RelaxedReach:
         return all(map(and_, self.look(may_of, must_of, regions).regions, rests))
 
     def let(self, number: int, may_of: list[int], must_of: list[int], regions: list[int]) -> None:
-        """Note what an option may let fire, besides what is noted: a governed feature may be set to any value."""
+        """Note what an option may let fire, besides what is noted: a governed feature may be set wherever its action permits."""
         axis = self.options[number].axis
         moves = self.moves_of.get(axis)
         if moves is None:
@@ -255,8 +276,9 @@ class RelaxedReach:
             may_of[axis] |= some
             must_of[axis] &= every
             return
-        regions[self.position[axis]] |= moves.grid
-        may_of[axis], must_of[axis] = self.bodies(moves, regions[self.position[axis]])
+        position = self.position[axis]
+        regions[position] |= self.permitted[position]
+        may_of[axis], must_of[axis] = self.bodies(moves, regions[position])
 
     def look(self, may_of: list[int], must_of: list[int], regions: list[int]) -> Prospect:
         """Return how far governed features may come from some regions, by what all features may and must let fire."""

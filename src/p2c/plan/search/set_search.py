@@ -7,8 +7,8 @@ reason are branched on (goal-directed, as s(CASP) is), and all reasons together 
 at what may still come, `landmarks` at what surely does not, `order` puts a set in order; where these do not decide, all
 orders of the set are followed to their ends.
 
-This needs features that are set at most once, or along few trails of `moves`, each of which is an option of its own: what has
-`moves` and is set has no causal rules. Effects that are `supported` may happen or not between the actions of a set, wherever it
+This needs features that are set at most once, or along few trails of `moves`, each of which is an option of its own; what has
+`moves` and causal rules is set as often as its moves allow, which is decided with the order. Effects that are `supported` may happen or not between the actions of a set, wherever it
 is put in order. Other problems are searched state by state.
 """
 
@@ -142,7 +142,9 @@ class SetSearch:
         but where some of the choice reaches the goal without the rest, it matters when. A path that comes to the goal
         before its end is beaten by its beginning, if only the best is wanted.
         """
-        few = limits.is_hard and len(self._stirring(choice.chosen)) <= FEW
+        # What may be done again and again has very many orders.
+        hard = limits.is_hard or any(self.options.listed[n].again for n in choice.chosen)
+        few = hard and len(self._stirring(choice.chosen)) <= FEW
         if few and Device.ENDS in self.devices and not self._most_ends(choice, rests, limits):
             return
         ordered = partial(self._ordered, choice, rests, limits, least)

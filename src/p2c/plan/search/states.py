@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.transitions import Variety
-from p2c.plan.search.best_first import START, Arrival, Chain, Key, Move
+from p2c.plan.search.best_first import START, Arrival, Chain, Key, Move, Trail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from p2c.plan.compiled.person import Places
     from p2c.plan.compiled.transitions import Judgement, Transitions
     from p2c.plan.search.best_first import Lead, Limits
-
-
-class Trail(NamedTuple):
-    """The values of a feature with moves that direct actions have left."""
-
-    axis: int
-    left: frozenset[int]
 
 
 Gone = tuple[tuple[int, int], ...]

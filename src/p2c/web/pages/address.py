@@ -82,26 +82,20 @@ class Case:
 
     def lifting(self, feature: str, restriction: str) -> str:
         """Return the address of the same case without one restriction."""
-        if restriction in LIFTABLE:
-            kept = self._without_limits(feature) if restriction == "limits" else self
-            only = {} if restriction == "moves" else {feature: self.only.get(feature, ())}
-            others = {name: texts for name, texts in self.only.items() if name != feature}
-            changed = replace(
-                kept,
-                only={**others, **only},
-                lifted=tuple(dict.fromkeys((*self.lifted, (restriction, feature)))),
-            )
-        else:
-            changed = replace(self, actions={**self.actions, feature: "free"})
+        if restriction not in LIFTABLE:
+            return replace(self, actions={**self.actions, feature: "free"}).query()
+        own = {"limits": ("min", "max"), "moves": ("only",)}.get(restriction, ())
+        changed = replace(
+            self,
+            numbers={
+                (key, name): text
+                for (key, name), text in self.numbers.items()
+                if name != feature or key not in own
+            },
+            only={k: texts for k, texts in self.only.items() if k != feature or "only" not in own},
+            lifted=tuple(dict.fromkeys((*self.lifted, (restriction, feature)))),
+        )
         return changed.query()
-
-    def _without_limits(self, feature: str) -> Case:
-        numbers = {
-            (key, name): text
-            for (key, name), text in self.numbers.items()
-            if name != feature or key == "w"
-        }
-        return replace(self, numbers=numbers)
 
     def unrestricted(self) -> Case:
         """Return the case without what the person said they can and cannot do."""

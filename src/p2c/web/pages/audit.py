@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Request
-from starlette.datastructures import UploadFile
+from fastapi import APIRouter, Depends
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from p2c.errors import P2CError, counted, joined_lines
 from p2c.markup import Markup
 from p2c.web.audits import REPORT, columns_in, start, table_in, take_rows, take_table
-from p2c.web.pages.address import read_case
-from p2c.web.pages.frame import Opened, show
+from p2c.web.pages.frame import Asked, kept, sent_form, texts_of
 from p2c.web.service import context_of
+from p2c.web.workshop import CHOOSE_TABLE, Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from starlette.datastructures import FormData
-
-    from p2c.web.problem_store import Entry
-    from p2c.web.workshop import Workshop
+    from p2c.web.pages.frame import Opened
 
 router = APIRouter()
 KINDS = {
@@ -34,43 +30,38 @@ KINDS = {
 }
 
 
-def _desk(request: Request, id: str) -> tuple[Entry, Workshop]:
-    context = context_of(request)
-    if context.audits is None:
+async def _shop(asked: Asked) -> Workshop:
+    audits = context_of(asked.request).audits
+    if audits is None:
         raise HTTPException(404, "no audits here: start the server with one process and with pages")
-    entry = context.store.find(id)
-    return entry, context.audits.of(entry)
+    return audits.of(asked.entry)
 
 
-def _back(request: Request, id: str) -> Response:
-    query = f"?{request.url.query}" if request.url.query else ""
-    return RedirectResponse(f"/p/{id}/audit{query}", 303)
+Shop = Annotated[Workshop, Depends(_shop)]
+People = Annotated[FormData, sent_form(max_files=1, max_fields=2)]
+Groups = Annotated[FormData, sent_form(max_fields=20_000)]
+
+
+def _back(asked: Opened) -> Response:
+    query = asked.request.url.query
+    return RedirectResponse(f"/p/{asked.entry.id}/audit" + (f"?{query}" if query else ""), 303)
 
 
 @router.get("/p/{id}/audit")
-async def audit(request: Request, id: str) -> Response:
+def audit(asked: Asked, shop: Shop) -> Response:
     """Show what was found, how far it is, or what is needed for it."""
-    entry, shop = _desk(request, id)
-    return Opened.at(request, id).turned() or await _shown(request, entry, shop)
+    return asked.turned() or _shown(asked, shop)
 
 
-async def _shown(
-    request: Request, entry: Entry, shop: Workshop, *, trouble: str = "", **typed: Any
-) -> Response:
-    case = read_case(request.query_params.multi_items())
-    facts = await asyncio.to_thread(_facts, shop, case.spoken)
-    return show(
-        request,
+def _shown(asked: Opened, shop: Workshop, *, trouble: str = "", **typed: Any) -> Response:
+    return asked.show(
         "audit.html",
-        entry=entry,
-        case=case,
         page="audit",
-        language=case.spoken,
         status=422 if trouble else 200,
         trouble=trouble,
         endings=tuple(KINDS),
-        rows=len(entry.rows),
-        **{"chosen": (), "bands": {}, **facts, **typed},
+        rows=len(asked.entry.rows),
+        **{**_facts(shop, asked.case.spoken), **typed},
     )
 
 
@@ -90,42 +81,32 @@ def _facts(shop: Workshop, language: str) -> dict[str, Any]:
 
 
 @router.post("/p/{id}/audit/people")
-async def people(request: Request, id: str) -> Response:
+def people(asked: Asked, shop: Shop, form: People) -> Response:
     """Take a table of people, sent or served with the problem; what does not fit comes back with the reason."""
-    entry, shop = _desk(request, id)
-    async with request.form(max_files=1, max_fields=2) as form:
-        try:
-            await asyncio.to_thread(_take, entry, shop, form)
-        except P2CError as error:
-            return await _shown(request, entry, shop, trouble=joined_lines(error))
-    return _back(request, id)
-
-
-def _take(entry: Entry, shop: Workshop, form: FormData) -> None:
     sent = form.get("table")
-    if form.get("rows"):
-        take_rows(shop, entry)
-    elif isinstance(sent, UploadFile) and sent.filename:
-        with shop.received(sent.file, sent.filename) as path:
-            take_table(shop, entry.problem, path)
-    else:
-        raise P2CError("choose the file of a table: CSV with names in the first line, or Parquet")
+    try:
+        if form.get("rows"):
+            take_rows(shop, asked.entry)
+        elif isinstance(sent, UploadFile) and sent.filename:
+            with shop.received(sent.file, sent.filename) as path:
+                take_table(shop, asked.entry.problem, path)
+        else:
+            raise P2CError(CHOOSE_TABLE)
+    except P2CError as error:
+        return _shown(asked, shop, trouble=joined_lines(error))
+    return _back(asked)
 
 
 @router.post("/p/{id}/audit/start")
-async def begin(request: Request, id: str) -> Response:
+def begin(asked: Asked, shop: Shop, form: Groups) -> Response:
     """Begin the audit with the groups that were chosen."""
-    entry, shop = _desk(request, id)
-    async with request.form(max_fields=20_000) as form:
-        given = {key: value for key, value in form.items() if isinstance(value, str)}
-    chosen = _chosen(given)
+    chosen = _chosen(texts_of(form))
     by = [f"{name}:{bands}" if bands else name for name, bands in chosen.items()]
     try:
-        await asyncio.to_thread(start, shop, entry.problem, by)
+        start(shop, asked.entry.problem, by)
     except P2CError as error:
-        typed = {"chosen": list(chosen), "bands": chosen}
-        return await _shown(request, entry, shop, trouble=joined_lines(error), **typed)
-    return _back(request, id)
+        return _shown(asked, shop, trouble=joined_lines(error), chosen=list(chosen), bands=chosen)
+    return _back(asked)
 
 
 def _chosen(given: Mapping[str, str]) -> dict[str, str]:
@@ -140,20 +121,16 @@ def _chosen(given: Mapping[str, str]) -> dict[str, str]:
 
 
 @router.post("/p/{id}/audit/cancel")
-async def cancel(request: Request, id: str) -> Response:
+def cancel(asked: Asked, shop: Shop) -> Response:
     """End the audit that is under way; it can be gone on with."""
-    _, shop = _desk(request, id)
-    await asyncio.to_thread(shop.cancel)
-    return _back(request, id)
+    shop.cancel()
+    return _back(asked)
 
 
 @router.get("/p/{id}/audit/report.{ending}")
-async def download(request: Request, id: str, ending: str, language: str = "en") -> Response:
+def download(asked: Asked, shop: Shop, ending: str, language: str = "en") -> Response:
     """Give the report away."""
-    entry, shop = _desk(request, id)
     path = shop.folder / REPORT / f"{REPORT}-{language}.{ending}"
     if ending not in KINDS or shop.work.state != "done" or not path.exists():
         raise HTTPException(404, "there is no such report yet")
-    content = await asyncio.to_thread(path.read_bytes)
-    headers = {"Content-Disposition": f'attachment; filename="audit-{entry.id}.{ending}"'}
-    return Response(content, media_type=KINDS[ending], headers=headers)
+    return kept(path.read_bytes(), KINDS[ending], f"audit-{asked.entry.id}.{ending}")

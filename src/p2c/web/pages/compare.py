@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
@@ -20,7 +20,7 @@ from p2c.errors import Fault, P2CError, RowError, suggestion
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
 from p2c.web.pages.address import read_case
-from p2c.web.pages.frame import Opened
+from p2c.web.pages.frame import AskedForSomebody, Opened, sent_form
 from p2c.web.pages.plan import TROUBLE, ask
 
 if TYPE_CHECKING:
@@ -36,27 +36,25 @@ SHAREABLE = 4_000
 T = TypeVar("T")
 MOST = 20
 """How many answers are compared at once."""
+Sent = Annotated[FormData, sent_form(max_files=1, max_fields=1000, max_part_size=2_000_000)]
 
 
 @router.get("/p/{id}/compare")
-async def compare(request: Request, id: str) -> Response:
+async def compare(asked: AskedForSomebody) -> Response:
     """Show the comparison that the address holds, or the form for one."""
-    asked = Opened.at(request, id).with_somebody()
-    return asked.turned() or await _shown(asked, request.query_params.get("given", ""))
+    return asked.turned() or await _shown(asked, asked.request.query_params.get("given", ""))
 
 
 @router.post("/p/{id}/compare")
-async def take(request: Request, id: str) -> Response:
+async def take(asked: AskedForSomebody, form: Sent) -> Response:
     """Take a counterfactual; a short one goes into the address, so that it can be shared."""
-    async with request.form(max_files=1, max_fields=1000, max_part_size=2_000_000) as form:
-        pairs = [(key, each) for key, each in form.multi_items() if isinstance(each, str)]
-        posted, asked = read_case(pairs), Opened.at(request, id).with_somebody()
-        if not posted.is_blank:
-            asked = replace(asked, case=posted)
-        try:
-            text = await _text(form)
-        except P2CError as error:
-            return await _shown(asked, "", trouble=str(error))
+    posted = read_case((key, each) for key, each in form.multi_items() if isinstance(each, str))
+    if not posted.is_blank:
+        asked = replace(asked, case=posted)
+    try:
+        text = await _text(form)
+    except P2CError as error:
+        return await _shown(asked, "", trouble=str(error))
     if len(text) <= SHAREABLE:
         query = urlencode([*asked.case.pairs(), ("given", text)], errors="replace")
         return RedirectResponse(f"/p/{asked.entry.id}/compare?{query}", 303)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request  # noqa: TC002 - fastapi needs it at run time
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from p2c.domain.cost import Norm
@@ -20,7 +22,9 @@ from p2c.web.pages.address import case_of_row, read_case, read_values
 from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
+    from collections.abc import AsyncIterator
+
+    from starlette.datastructures import FormData
 
     from p2c.explain.phrases import Phrases
     from p2c.web.pages.address import Case, Reading
@@ -88,20 +92,6 @@ class Opened:
     entry: Entry
     case: Case
 
-    @classmethod
-    def at(cls, request: Request, id_: str) -> Opened:
-        """Return the problem and the case of an address."""
-        case = read_case(request.query_params.multi_items())
-        return cls(request, context_of(request).store.find(id_), case)
-
-    def with_somebody(self) -> Opened:
-        """Return the page about the first person of the table, where the address describes nobody."""
-        if not self.case.is_blank or not self.entry.rows:
-            return self
-        first = case_of_row(next(iter(self.entry.rows.values())))
-        features = self.entry.problem.theory.features
-        return replace(self, case=self.case.of(first.in_language(self.case.spoken, features)))
-
     @cached_property
     def read(self) -> Reading:
         """Return the values of the person as they were read."""
@@ -137,10 +127,51 @@ class Opened:
         return RedirectResponse(f"{self.request.url.path}?{other.query()}", 303)
 
 
+async def opened(request: Request, id: str) -> Opened:
+    """Return the problem and the case of an address."""
+    case = read_case(request.query_params.multi_items())
+    return Opened(request, context_of(request).store.find(id), case)
+
+
+async def opened_for_somebody(request: Request, id: str) -> Opened:
+    """Return the problem and the case of an address, or that of the first person of the table where it describes nobody."""
+    asked = await opened(request, id)
+    if not asked.case.is_blank or not asked.entry.rows:
+        return asked
+    first = case_of_row(next(iter(asked.entry.rows.values())))
+    features = asked.entry.problem.theory.features
+    return replace(asked, case=asked.case.of(first.in_language(asked.case.spoken, features)))
+
+
+Asked = Annotated[Opened, Depends(opened)]
+AskedForSomebody = Annotated[Opened, Depends(opened_for_somebody)]
+
+
+def sent_form(**limits: int) -> Any:
+    """Return what gives a page the form that was sent to it, within limits; its files are closed after the answer."""
+
+    async def read(request: Request) -> AsyncIterator[FormData]:
+        async with request.form(**limits) as form:
+            yield form
+
+    return Depends(read)
+
+
+def texts_of(form: FormData) -> dict[str, str]:
+    """Return what was typed into a form, its files left aside."""
+    return {key: value for key, value in form.items() if isinstance(value, str)}
+
+
 def language_of(request: Request, *, otherwise: str = "en") -> str:
     """Return the language that the address of a page asks for."""
     asked = request.query_params.get("language", otherwise)
     return asked if asked in LANGUAGES else "en"
+
+
+def kept(content: bytes, kind: str, name: str) -> Response:
+    """Return a file to be kept under a name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=headers)
 
 
 def show_error(request: Request, status: int, message: str) -> HTMLResponse:

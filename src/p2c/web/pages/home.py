@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
@@ -132,19 +131,8 @@ def _type(schema: dict[str, Any]) -> str:
             return str(kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A problem in a few lines; `facts` pairs headings with what they head."""
-
-    id: str
-    name: str
-    goal: str
-    facts: tuple[tuple[str, str], ...]
-    size: str
-
-
-def card_of(entry: Entry, language: str) -> Card:
-    """Return the card of a problem in a language."""
+def card_of(entry: Entry, language: str) -> dict[str, Any]:
+    """Return a problem in a few lines of a language; `facts` pairs headings with what they head."""
     phrases = phrases_of(language)
     words, theory = phrases.pages, entry.problem.theory
     read = theory.reads(theory.goal)
@@ -162,8 +150,13 @@ def card_of(entry: Entry, language: str) -> Card:
         people=number_words(len(entry.rows), phrases),
     )
     goal = phrases.conjunction.join(_told(theory, each, phrases) for each in theory.goal)
-    told = tuple((heading, text) for heading, text in facts if text)
-    return Card(entry.id, entry.problem.name, goal, told, size)
+    return {
+        "id": entry.id,
+        "name": entry.problem.name,
+        "goal": goal,
+        "facts": [(heading, text) for heading, text in facts if text],
+        "size": size,
+    }
 
 
 def _named(theory: Theory, names: Iterable[str], phrases: Phrases) -> str:

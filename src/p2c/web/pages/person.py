@@ -6,18 +6,17 @@ Or a row is picked from a table.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 
 from p2c.domain.feature import Action, Grid, Points, in_language
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, label_words, number_words, unit_of_one, value_words
 from p2c.rules.cells import weighed_features
-from p2c.web.pages.address import EXAMPLE, case_of_row, number_fault
-from p2c.web.pages.frame import Opened
+from p2c.web.pages.address import EXAMPLE, NUMBERS, case_of_row, number_fault
+from p2c.web.pages.frame import Asked, Opened  # noqa: TC001 - fastapi needs it at run time
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
@@ -36,9 +35,8 @@ GROUPS = {each: "change" if each.is_direct else each.value for each in Action}
 
 
 @router.get("/p/{id}/person")
-async def person(request: Request, id: str) -> Response:
+async def person(asked: Asked) -> Response:
     """Show the form, and the rows to pick from."""
-    asked = Opened.at(request, id)
     entry, case = asked.entry, asked.case
     features = [in_language(each, case.spoken) for each in entry.problem.theory.features]
     rows = [_row(row, name, features, case) for name, row in islice(entry.rows.items(), SHOWN)]
@@ -76,8 +74,7 @@ def form_facts(asked: Opened) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One option of a list."""
 
     value: str
@@ -85,66 +82,30 @@ class Choice:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A feature as the form shows it; `echo` says what the text was read as."""
+def groups_of(entry: Entry, case: Case, read: Reading) -> list[dict[str, Any]]:
+    """Return the fields of a problem's form, filled in from a case, in groups.
 
-    number: int
-    name: str
-    label: str
-    unit: str
-    one_unit: str
-    text: str
-    echo: str
-    unknown: bool
-    is_number: bool
-    whole: bool
-    kept: bool
-    least: str
-    most: str
-    least_words: str
-    most_words: str
-    choices: tuple[Choice, ...]
-    changes: tuple[Choice, ...]
-    lower: str
-    upper: str
-    weight: str
-    usual_weight: str
-    double_weight: str
-    """What is twice as hard as usual; empty where a change is usually no effort."""
-    only: tuple[Choice, ...]
-    lifted: tuple[str, ...]
-    fault: str
-
-    @property
-    def is_touched(self) -> bool:
-        """Tell whether the person said something of their own about it."""
-        chosen = any(each.chosen for each in (*self.changes[1:], *self.only))
-        return bool(chosen or self.lower or self.upper or self.weight or self.lifted)
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The fields of one kind: `change`, `effect`, `fixed` or `spare`."""
-
-    key: str
-    fields: tuple[Field, ...]
-
-    @property
-    def is_open(self) -> bool:
-        """Tell whether the fields are shown at once: those that no rule looks at only where something is said there."""
-        return self.key != "spare" or any(each.is_touched or each.fault for each in self.fields)
-
-
-def groups_of(entry: Entry, case: Case, read: Reading) -> list[Group]:
-    """Return the fields of a problem's form, filled in from a case, in groups."""
+    Those that no rule looks at are shown at once only where something is said there.
+    """
     theory = entry.problem.theory
     weighed = weighed_features(theory)
-    found: dict[str, list[Field]] = {key: [] for key in ("change", "effect", "fixed", "spare")}
+    found: dict[str, list[dict[str, Any]]] = {
+        key: [] for key in ("change", "effect", "fixed", "spare")
+    }
     for number, feature in enumerate(theory.features):
         key = GROUPS[feature.action] if feature.name in weighed else "spare"
-        found[key].append(_field(number, in_language(feature, case.spoken), case, read))
-    return [Group(key, tuple(fields)) for key, fields in found.items() if fields]
+        spoken = in_language(feature, case.spoken)
+        found[key].append({"number": number, **_field(spoken, case, read)})
+    return [
+        {
+            "key": key,
+            "fields": fields,
+            "is_open": key != "spare"
+            or any(each["is_touched"] or each["fault"] for each in fields),
+        }
+        for key, fields in found.items()
+        if fields
+    ]
 
 
 def typing_words(language: str) -> dict[str, str]:
@@ -167,43 +128,43 @@ def example_number(language: str) -> str:
     return number_words(EXAMPLE, phrases_of(language))
 
 
-def _field(number: int, feature: Feature, case: Case, read: Reading) -> Field:
-    phrases = phrases_of(case.spoken)
-    name = feature.name
-    text = case.values.get(name, "")
+def _field(feature: Feature, case: Case, read: Reading) -> dict[str, Any]:
+    """Return a feature as the form shows it, with what was said of it; `echo` is what the text was read as."""
+    phrases, name = phrases_of(case.spoken), feature.name
+    text, own = (
+        case.values.get(name, ""),
+        {key: case.numbers.get((key, name), "") for key in NUMBERS},
+    )
     is_number = feature.kind.is_number
     names = () if is_number else tuple(map(str, feature.places))
-    chosen = case.only.get(name, ())
     listed = _choices(feature, names, text, phrases)
-    return Field(
-        number=number,
-        name=name,
-        label=label_words(feature),
-        unit=feature.unit,
-        one_unit=unit_of_one(feature, phrases),
-        text=text,
-        echo=_echo(feature, read, phrases),
-        unknown=name in case.unknown,
-        is_number=is_number,
-        whole=feature.kind.value == "int",
-        kept=feature.kept,
-        least=str(feature.minimum),
-        most_words=number_words(feature.maximum, phrases) if is_number else "",
-        least_words=number_words(feature.minimum, phrases) if is_number else "",
-        most=str(feature.maximum),
-        choices=listed,
-        changes=_changes(feature, case.actions.get(name, ""), phrases),
-        lower=case.numbers.get(("min", name), ""),
-        upper=case.numbers.get(("max", name), ""),
-        weight=case.numbers.get(("w", name), ""),
-        usual_weight=number_words(feature.weight, phrases),
-        double_weight=number_words(2 * feature.weight, phrases) if feature.weight else "",
-        only=tuple(
-            Choice(each.value, each.text, each.value in chosen) for each in listed[: len(names)]
-        ),
-        lifted=tuple(kind for kind, whose in case.lifted if whose == name),
-        fault=read.faults.get(name, ""),
-    )
+    changes = _changes(feature, case.actions.get(name, ""), phrases)
+    only = [
+        each._replace(chosen=each.value in case.only.get(name, ())) for each in listed[: len(names)]
+    ]
+    lifted = [kind for kind, whose in case.lifted if whose == name]
+    chosen = any(each.chosen for each in (*changes[1:], *only))
+    return {
+        "feature": feature,
+        "label": label_words(feature),
+        "one_unit": unit_of_one(feature, phrases),
+        "text": text,
+        "echo": _echo(feature, read, phrases),
+        "unknown": name in case.unknown,
+        "is_number": is_number,
+        "least_words": number_words(feature.minimum, phrases) if is_number else "",
+        "most_words": number_words(feature.maximum, phrases) if is_number else "",
+        "choices": listed,
+        "changes": changes,
+        "own": own,
+        "usual_weight": number_words(feature.weight, phrases),
+        # Empty where a change is usually no effort, twice of which is none either.
+        "double_weight": number_words(2 * feature.weight, phrases) if feature.weight else "",
+        "only": only,
+        "lifted": lifted,
+        "fault": read.faults.get(name, ""),
+        "is_touched": chosen or any(own.values()) or bool(lifted),
+    }
 
 
 def _echo(feature: Feature, read: Reading, phrases: Phrases) -> str:

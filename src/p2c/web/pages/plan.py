@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fastapi import APIRouter, Request
-from starlette.responses import Response
+from fastapi import APIRouter
+from starlette.responses import Response  # noqa: TC002 - fastapi needs it at run time
 
 from p2c.errors import P2CError
 from p2c.explain.letter import spoken
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
 from p2c.web.pages.address import NEEDED
-from p2c.web.pages.frame import Opened
+from p2c.web.pages.frame import AskedForSomebody, Opened, kept
 from p2c.web.pages.person import form_facts
 from p2c.web.solver_pool import OutOfTime, Overloaded, SolverFailed
 
@@ -25,9 +25,8 @@ TROUBLE = (P2CError, Overloaded, OutOfTime, SolverFailed)
 
 
 @router.get("/p/{id}/plan")
-async def plan(request: Request, id: str) -> Response:
+async def plan(asked: AskedForSomebody) -> Response:
     """Show the form beside the plan."""
-    asked = Opened.at(request, id).with_somebody()
     away = asked.turned()
     if away:
         return away
@@ -42,60 +41,48 @@ async def plan(request: Request, id: str) -> Response:
 
 
 @router.get("/p/{id}/plan/result")
-async def result(request: Request, id: str) -> Response:
+async def result(asked: AskedForSomebody) -> Response:
     """Show the plan alone, to be put into the page."""
-    asked = Opened.at(request, id).with_somebody()
     return asked.show("result.html", **await _told(asked, "story"))
 
 
 @router.get("/p/{id}/plan/ways")
-async def ways(request: Request, id: str) -> Response:
+async def ways(asked: AskedForSomebody) -> Response:
     """Show other ways side by side, to be put into the page."""
-    asked = Opened.at(request, id).with_somebody()
-    template = "ways.html" if "part" in request.query_params else "ways_page.html"
+    template = "ways.html" if "part" in asked.request.query_params else "ways_page.html"
     return asked.show(template, page="plan", **await _told(asked, "ways"))
 
 
 @router.get("/p/{id}/plan/picture.svg")
-async def picture(request: Request, id: str, theme: str = "light", shape: str = "") -> Response:
+async def picture(asked: AskedForSomebody, theme: str = "light", shape: str = "") -> Response:
     """Draw the plan, across the page or down it."""
-    asked = Opened.at(request, id).with_somebody()
     return await asked.draw("picture", asked.arguments | {"theme": theme, "shape": shape})
 
 
 @router.get("/p/{id}/plan/letter.html")
-async def letter(request: Request, id: str) -> Response:
+async def letter(asked: AskedForSomebody) -> Response:
     """Hand out the letter as a page of its own, to keep, to send or to print."""
-    return await _page(Opened.at(request, id).with_somebody(), "letter", "applicant")
+    return await _page(asked, "letter", "applicant")
 
 
 @router.get("/p/{id}/plan/report.html")
-async def report(request: Request, id: str) -> Response:
+async def report(asked: AskedForSomebody) -> Response:
     """Hand out the report for experts as a page of its own."""
-    return await _page(Opened.at(request, id).with_somebody(), "report", "expert")
+    return await _page(asked, "report", "expert")
 
 
 async def _page(asked: Opened, name: str, audience: str) -> Response:
     told = await ask(asked, "letter", audience=audience)
     html = told["html"].encode("utf-8", "replace")
-    return _kept(html, "text/html", f"{asked.entry.id}-{name}.html")
+    return kept(html, "text/html", f"{asked.entry.id}-{name}.html")
 
 
 @router.get("/p/{id}/plan/plan.json")
-async def document(request: Request, id: str) -> Response:
+async def document(asked: AskedForSomebody) -> Response:
     """Hand out the plan as the contract writes it."""
-    asked = Opened.at(request, id).with_somebody()
     told = await ask(asked, "plan")
     content = json.dumps(told, indent=2, ensure_ascii=False).encode("utf-8", "replace")
-    return _kept(content, "application/json", f"{asked.entry.id}-plan.json")
-
-
-def _kept(content: bytes, kind: str, name: str) -> Response:
-    return Response(
-        content,
-        media_type=kind,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return kept(content, "application/json", f"{asked.entry.id}-plan.json")
 
 
 async def _told(asked: Opened, task: str) -> dict[str, Any]:

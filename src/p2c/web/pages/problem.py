@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 
 from p2c.explain.letter import spoken
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words, number_words
-from p2c.web.pages.frame import Opened
+from p2c.web.pages.frame import Asked  # noqa: TC001 - fastapi needs it at run time
 from p2c.web.pages.person import domain_words
 
 router = APIRouter()
 
 
 @router.get("/p/{id}/graph.svg")
-async def graph(request: Request, id: str, theme: str = "light", language: str = "en") -> Response:
+async def graph(asked: Asked, theme: str = "light", language: str = "en") -> Response:
     """Draw what follows from what."""
-    return await Opened.at(request, id).draw("graph", {"theme": theme, "language": language})
+    return await asked.draw("graph", {"theme": theme, "language": language})
 
 
 @router.get("/p/{id}/problem")
-async def problem(request: Request, id: str) -> Response:
+async def problem(asked: Asked) -> Response:
     """Show a problem."""
-    asked = Opened.at(request, id)
     away = asked.turned()
     if away:
         return away

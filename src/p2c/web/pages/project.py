@@ -5,33 +5,46 @@ Each page keeps its state in the project's folder. The steps are those of `p2c f
 
 from __future__ import annotations
 
-import asyncio
 import io
 import zipfile
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Request
+from anyio import from_thread
+from fastapi import APIRouter, Depends, Request
 from pydantic import ValidationError
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from p2c.errors import P2CError, counted, joined_lines
 from p2c.explain.phrases import phrases_of
+from p2c.learn.causal.review import read_review
+from p2c.learn.tables.domains import plain_value
+from p2c.learn.tables.look import ColumnKind
+from p2c.project.building import PEOPLE, REVIEW, build, built, find_causes
+from p2c.project.draft import (
+    MODELS,
+    Choice,
+    chosen,
+    drop_model,
+    opened_model,
+    read_draft,
+    seen_table,
+    take_model,
+    take_table,
+    write_draft,
+)
 from p2c.web.pages.address import plain_number, typed_number
-from p2c.web.pages.frame import language_of, show
+from p2c.web.pages.frame import kept, language_of, sent_form, show, texts_of
 from p2c.web.service import context_of
+from p2c.web.workshop import CHOOSE_TABLE, Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from starlette.datastructures import FormData
-
     from p2c.explain.phrases import Phrases
-    from p2c.project.draft import Draft
-    from p2c.web.workshop import Workshop
 
 router = APIRouter()
 STEPS = ("files", "columns", "result")
@@ -40,11 +53,15 @@ MOST_CLASSES = 20
 """How many values a column has at most that may be an outcome to choose from."""
 
 
-def _workshop(request: Request) -> Workshop:
+async def _workshop(request: Request) -> Workshop:
     found = context_of(request).workshop
-    if found is None:
-        raise HTTPException(404, "no project here: start the server with p2c serve FOLDER")
+    assert found is not None, "these pages are there for a project alone"
     return found
+
+
+Shop = Annotated[Workshop, Depends(_workshop)]
+Files = Annotated[FormData, sent_form(max_files=2, max_fields=2)]
+Columns = Annotated[FormData, sent_form(max_fields=20_000)]
 
 
 def _onward(request: Request, step: str) -> Response:
@@ -55,36 +72,16 @@ def _onward(request: Request, step: str) -> Response:
 
 
 @router.get("/new")
-async def new(request: Request) -> Response:
+def new(request: Request, shop: Shop) -> Response:
     """Go to the step that comes next."""
-    shop = _workshop(request)
-    draft = await asyncio.to_thread(_draft, shop)
-    if not draft.table:
+    if not read_draft(shop.folder).table:
         return _onward(request, "files")
     return _onward(request, "columns" if shop.work.state == "none" else "result")
 
 
-def _draft(shop: Workshop) -> Draft:
-    from p2c.project.draft import read_draft
-
-    return read_draft(shop.folder)
-
-
-def _built(shop: Workshop) -> Path | None:
-    from p2c.project.building import built
-
-    return built(shop.folder)
-
-
-def _kinds() -> str:
-    from p2c.project.draft import MODELS
-
-    return ", ".join(MODELS)
-
-
-async def _shown(request: Request, step: str, *, trouble: str = "", **facts: Any) -> Response:
-    shop = _workshop(request)
-    draft = await asyncio.to_thread(_draft, shop)
+def _shown(
+    request: Request, shop: Workshop, step: str, *, trouble: str = "", **facts: Any
+) -> Response:
     return show(
         request,
         f"new_{step}.html",
@@ -93,45 +90,37 @@ async def _shown(request: Request, step: str, *, trouble: str = "", **facts: Any
         status=422 if trouble else 200,
         steps=STEPS,
         step=step,
-        draft=draft,
+        draft=read_draft(shop.folder),
         project=shop.folder,
-        problem=_built(shop),
-        kinds=await asyncio.to_thread(_kinds),
+        problem=built(shop.folder),
+        kinds=", ".join(MODELS),
         trouble=trouble,
         **facts,
     )
 
 
 @router.get("/new/files")
-async def files(request: Request) -> Response:
+def files(request: Request, shop: Shop) -> Response:
     """Ask for a table and a model."""
-    return await _shown(request, "files")
+    return _shown(request, shop, "files")
 
 
 @router.post("/new/files")
-async def take_files(request: Request) -> Response:
+def take_files(request: Request, shop: Shop, form: Files) -> Response:
     """Take what was sent; what cannot be read comes back with the reason, and what was there before stays."""
-    shop = _workshop(request)
-    async with request.form(max_files=2, max_fields=2) as form:
-        try:
-            await asyncio.to_thread(_take, shop, form)
-        except P2CError as error:
-            return await _shown(request, "files", trouble=_line(error, shop))
+    try:
+        for field, take in (("table", take_table), ("model", take_model)):
+            sent = form.get(field)
+            if isinstance(sent, UploadFile) and sent.filename:
+                with shop.received(sent.file, sent.filename) as path:
+                    take(shop.folder, path)
+        if form.get("without_model"):
+            drop_model(shop.folder)
+        if not read_draft(shop.folder).table:
+            raise P2CError(CHOOSE_TABLE)
+    except P2CError as error:
+        return _shown(request, shop, "files", trouble=_line(error, shop))
     return _onward(request, "columns")
-
-
-def _take(shop: Workshop, form: FormData) -> None:
-    from p2c.project.draft import drop_model, read_draft, take_model, take_table
-
-    for field, take in (("table", take_table), ("model", take_model)):
-        sent = form.get(field)
-        if isinstance(sent, UploadFile) and sent.filename:
-            with shop.received(sent.file, sent.filename) as path:
-                take(shop.folder, path)
-    if form.get("without_model"):
-        drop_model(shop.folder)
-    if not read_draft(shop.folder).table:
-        raise P2CError("choose the file of a table: CSV with names in the first line, or Parquet")
 
 
 def _line(error: P2CError, shop: Workshop) -> str:
@@ -139,16 +128,15 @@ def _line(error: P2CError, shop: Workshop) -> str:
 
 
 @router.get("/new/columns")
-async def columns(request: Request) -> Response:
+def columns(request: Request, shop: Shop) -> Response:
     """Show what each column holds, and ask for the outcome and who may change what."""
-    shop = _workshop(request)
-    if not (await asyncio.to_thread(_draft, shop)).table:
+    if not read_draft(shop.folder).table:
         return _onward(request, "files")
     try:
-        facts = await asyncio.to_thread(_columns, shop, phrases_of(language_of(request)))
+        facts = _columns(shop, phrases_of(language_of(request)))
     except P2CError as error:
-        return await _shown(request, "files", trouble=_line(error, shop))
-    return await _shown(request, "columns", **facts)
+        return _shown(request, shop, "files", trouble=_line(error, shop))
+    return _shown(request, shop, "columns", **facts)
 
 
 def _columns(
@@ -158,11 +146,7 @@ def _columns(
 
     `given` is what was typed last, where it was not taken.
     """
-    from p2c.learn.tables.domains import plain_value
-    from p2c.learn.tables.look import ColumnKind
-    from p2c.project.draft import chosen, opened_model, seen_table
-
-    draft = _draft(shop)
+    draft = read_draft(shop.folder)
     table = seen_table(shop.folder, draft)
     names = [each.name for each in table.seen.columns]
     if given and given.get("target") in names:
@@ -200,19 +184,16 @@ def _columns(
 
 
 @router.post("/new/columns")
-async def choose(request: Request) -> Response:
+def choose(request: Request, shop: Shop, form: Columns) -> Response:
     """Keep what was said of the columns, and go on; a wrong effort comes back with the reason."""
-    shop = _workshop(request)
-    async with request.form(max_fields=20_000) as form:
-        given = {key: value for key, value in form.items() if isinstance(value, str)}
-    phrases = phrases_of(language_of(request))
+    given, phrases = texts_of(form), phrases_of(language_of(request))
     try:
-        await asyncio.to_thread(_choose, shop, given, phrases)
+        _choose(shop, given, phrases)
         if "build" in given:
-            await asyncio.to_thread(_build, shop)
+            shop.start("build", build)
     except P2CError as error:
-        facts = await asyncio.to_thread(_columns, shop, phrases, given)
-        return await _shown(request, "columns", trouble=_line(error, shop), **facts)
+        facts = _columns(shop, phrases, given)
+        return _shown(request, shop, "columns", trouble=_line(error, shop), **facts)
     return _onward(request, "result" if "build" in given else "columns")
 
 
@@ -228,9 +209,7 @@ def _typed(given: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _choose(shop: Workshop, given: Mapping[str, str], phrases: Phrases) -> None:
-    from p2c.project.draft import Choice, seen_table, write_draft
-
-    draft = _draft(shop)
+    draft = read_draft(shop.folder)
     names = [each.name for each in seen_table(shop.folder, draft).seen.columns]
     said = dict(draft.columns)
     for name, typed in _typed(given).items():
@@ -247,101 +226,70 @@ def _choose(shop: Workshop, given: Mapping[str, str], phrases: Phrases) -> None:
     target = given.get("target", "")
     if target and target not in names:
         raise P2CError(f"no column '{target[:60]}'")
-    kept = given.get("desired", "") if target == draft.target or draft.model else ""
+    desired = given.get("desired", "") if target == draft.target or draft.model else ""
     write_draft(
         shop.folder,
-        draft.model_copy(update={"columns": said, "target": target, "desired": kept}),
+        draft.model_copy(update={"columns": said, "target": target, "desired": desired}),
     )
 
 
 @router.get("/new/result")
-async def result(request: Request) -> Response:
+def result(request: Request, shop: Shop) -> Response:
     """Show how far the work is, or what came of it and what can be done next."""
-    shop = _workshop(request)
-    facts = await asyncio.to_thread(_result, shop)
-    if facts["work"].state != "working" and _built(shop) is not None:
-        facts["entry_id"] = await _served(request, shop)
-    return await _shown(request, "result", **facts)
+    path, work = shop.folder / REVIEW, shop.work
+    review = read_review(path) if path.exists() else None
+    ready = work.state != "working" and built(shop.folder) is not None
+    return _shown(
+        request,
+        shop,
+        "result",
+        work=work,
+        reviewed=review is not None,
+        left=len(review.pending()) if review else 0,
+        candidates=len(review.candidates) if review else 0,
+        entry_id=_served(request, shop) if ready else "",
+    )
 
 
-def _result(shop: Workshop) -> dict[str, Any]:
-    from p2c.project.building import REVIEW
-
-    work = shop.work
-    path = shop.folder / REVIEW
-    left, count = 0, 0
-    if path.exists():
-        from p2c.learn.causal.review import read_review
-
-        review = read_review(path)
-        left, count = len(review.pending()), len(review.candidates)
-    return {
-        "work": work,
-        "left": left,
-        "candidates": count,
-        "entry_id": "",
-        "reviewed": path.exists(),
-    }
-
-
-async def _served(request: Request, shop: Workshop) -> str:
+def _served(request: Request, shop: Workshop) -> str:
     """Return the id of the made problem among those that are served, once every solver has opened it."""
-    from p2c.project.building import PEOPLE
-
     context, name = context_of(request), shop.folder.resolve().name
-    files = str(_built(shop)), str(shop.folder / PEOPLE)
-    entry = await asyncio.to_thread(context.store.read_new, *files, id_=name)
+    entry = context.store.read_new(str(built(shop.folder)), str(shop.folder / PEOPLE), id_=name)
     if entry.id not in context.store.entries:
-        await context.pool.greet(entry.greeting)
+        from_thread.run(context.pool.greet, entry.greeting)
         context.store.entries[entry.id] = entry
     return entry.id
 
 
 @router.post("/new/build")
-async def build(request: Request) -> Response:
+def build_again(request: Request, shop: Shop) -> Response:
     """Make the problem again, with what was said and approved since."""
-    await asyncio.to_thread(_build, _workshop(request))
+    shop.start("build", build)
     return _onward(request, "result")
 
 
-def _build(shop: Workshop) -> None:
-    from p2c.project.building import build
-
-    shop.start("build", build)
-
-
-def _find_causes(shop: Workshop) -> None:
-    from p2c.project.building import find_causes
-
-    shop.start("causes", find_causes, keep=True)
-
-
 @router.post("/new/causes")
-async def causes(request: Request) -> Response:
+def causes(request: Request, shop: Shop) -> Response:
     """Look for candidates for causal rules in the table."""
-    await asyncio.to_thread(_find_causes, _workshop(request))
+    shop.start("causes", find_causes, keep=True)
     return _onward(request, "result")
 
 
 @router.post("/new/cancel")
-async def cancel(request: Request) -> Response:
+def cancel(request: Request, shop: Shop) -> Response:
     """End the work that is under way."""
-    await asyncio.to_thread(_workshop(request).cancel)
+    shop.cancel()
     return _onward(request, "result")
 
 
 @router.get("/new/folder.zip")
-async def download(request: Request) -> Response:
+def download(shop: Shop) -> Response:
     """Give the folder away: the problem with its model, what was said, and the review; not the table."""
-    shop = _workshop(request)
-    if _built(shop) is None:
+    if built(shop.folder) is None:
         raise HTTPException(404, "nothing has been made yet")
-    content = await asyncio.to_thread(_zipped, shop.folder)
     name = "".join(each if each.isalnum() else "-" for each in shop.folder.resolve().name)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{name.encode("ascii", "replace").decode()}.zip"'
-    }
-    return Response(content, media_type="application/zip", headers=headers)
+    file = f"{name.encode('ascii', 'replace').decode()}.zip"
+    return kept(_zipped(shop.folder), "application/zip", file)
 
 
 def _zipped(folder: Path) -> bytes:

@@ -6,22 +6,24 @@ while the other was thinking is shown before the other's answer is taken.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
+from starlette.datastructures import FormData  # noqa: TC002 - fastapi needs it at run time
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from p2c.errors import P2CError, ReviewError
 from p2c.explain.phrases import ENGLISH, phrases_of
+from p2c.learn.causal.records import ReviewVerdict, approved_text
+from p2c.learn.causal.review import read_review
 from p2c.report.questions import conclude, effects, following, open_questions, read_back
-from p2c.web.pages.frame import language_of, show
+from p2c.web.pages.frame import language_of, sent_form, show, texts_of
 from p2c.web.service import context_of
 
 if TYPE_CHECKING:
@@ -61,30 +63,29 @@ class Visit:
 
 
 @router.get("/review")
-async def review(request: Request) -> Response:
+def review(request: Request) -> Response:
     """Show the candidates of a review, one of them opened; the end of the review where none is open."""
     if not context_of(request).settings.open_reviews:
         return show(request, "review_none.html", page="review", language=language_of(request))
     asked = request.query_params
     visit = _visit(request, {key: asked.get(key, "") for key in asked})
-    return await _shown(request, visit, saved=asked.get("saved", ""))
+    return _shown(request, visit, saved=asked.get("saved", ""))
 
 
 @router.post("/review")
-async def answer(request: Request) -> Response:
+def answer(request: Request, sent: Annotated[FormData, sent_form()]) -> Response:
     """Take one answer and go on to the next open candidate; one that cannot hold comes back with the reason.
 
     An edited rule is first shown in words and figures, and saved when it comes once more.
     """
-    form = {key: str(each) for key, each in (await request.form()).items() if isinstance(each, str)}
+    form = texts_of(sent)
     visit, settings = _visit(request, form), context_of(request).settings
     try:
         if "look" in form or _is_unseen(form):
-            reading = await asyncio.to_thread(_read_edited, settings, visit)
-            return await _shown(request, visit, reading=reading)
-        following = await asyncio.to_thread(_decide, settings, visit)
+            return _shown(request, visit, reading=_read_edited(settings, visit))
+        following = _decide(settings, visit)
     except P2CError as error:
-        return await _shown(request, visit, trouble=str(error))
+        return _shown(request, visit, trouble=str(error))
     return RedirectResponse(visit.address(rule=following, saved=visit.rule), 303)
 
 
@@ -117,9 +118,6 @@ def _mark(text: str) -> str:
 
 def _read_edited(settings: Settings, visit: Visit) -> Reading:
     """Return an edited text in words, with what the data say of it where the server was given data."""
-    from p2c.learn.causal.records import ReviewVerdict, approved_text
-    from p2c.learn.causal.review import read_review
-
     current = read_review(visit.path)
     candidate = current.candidate(visit.rule)
     text = approved_text(candidate, ReviewVerdict.EDITED, _edited_text(visit.form))
@@ -129,8 +127,6 @@ def _read_edited(settings: Settings, visit: Visit) -> Reading:
 
 def _decide(settings: Settings, visit: Visit) -> str:
     """Write an answer, and return the candidate to go on with; '' where none is open."""
-    from p2c.learn.causal.review import read_review
-
     rule = visit.rule
     with WRITING:
         for _ in range(ATTEMPTS):
@@ -182,7 +178,7 @@ def _measured(settings: Settings, current: Review, rule: str, text: str) -> Evid
     return measure(current, rule, text, read_frame(Path(settings.review_data)))
 
 
-async def _shown(
+def _shown(
     request: Request,
     visit: Visit,
     *,
@@ -191,7 +187,6 @@ async def _shown(
     trouble: str = "",
 ) -> Response:
     settings = context_of(request).settings
-    facts = await asyncio.to_thread(_facts, settings, visit, reading)
     typed = {key: visit.form.get(key, "") for key in FIELDS}
     if reading is not None:
         typed |= {"looked": _mark(_edited_text(visit.form)), "verdict": "edited"}
@@ -207,14 +202,12 @@ async def _shown(
         trouble=trouble,
         status=409 if trouble else 200,
         measures=bool(settings.review_data),
-        **facts,
+        **_facts(settings, visit, reading),
     )
 
 
 def _facts(settings: Settings, visit: Visit, edited: Reading | None) -> dict[str, Any]:
     """Return what the page shows of the file: all questions, the opened one read back, or the end."""
-    from p2c.learn.causal.review import read_review
-
     current = read_review(visit.path)
     told = effects(current, visit.phrases)
     left = open_questions(told)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from p2c.learn.model.parts import Unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from p2c.learn.model.parts import Sum
     from p2c.learn.model.stages import Stage
 
-
-class ModelReader(Protocol):
-    """Turn a fitted model into a sum over the columns of a stage, which may be one behind the stage that it is given."""
-
-    def __call__(self, model: Any, stage: Stage) -> tuple[Sum, Stage]:
-        """Return the sum, or raise `Unreadable`."""
-        ...
+    ModelReader = Callable[[Any, Stage], tuple[Sum, Stage]]
+    """Turns a fitted model into a sum over the columns of a stage, which may be one behind the stage that it is given."""
 
 
 SKLEARN, LINEAR, WRAPPED = "sklearn_trees", "sklearn_linear", "sklearn_wrapped"
@@ -40,7 +37,7 @@ READERS: dict[str, tuple[str, str]] = {
     "FixedThresholdClassifier": (WRAPPED, "read_fixed_threshold"),
     "TunedThresholdClassifierCV": (WRAPPED, "read_fixed_threshold"),
     "FrozenEstimator": (WRAPPED, "read_inner"),
-    "BaseSearchCV": (WRAPPED, "read_best"),
+    "BaseSearchCV": (WRAPPED, "read_inner"),
     "XGBClassifier": ("xgboost_trees", "read_xgboost"),
     "LGBMClassifier": ("lightgbm_trees", "read_lightgbm"),
     "LightGBMFile": ("lightgbm_trees", "read_lightgbm"),
@@ -63,6 +60,6 @@ def read_parts(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     for kind in type(model).__mro__:
         if kind.__name__ in READERS:
             module, function = READERS[kind.__name__]
-            reader = cast("ModelReader", getattr(import_module(f"{__name__}.{module}"), function))
+            reader: ModelReader = getattr(import_module(f"{__name__}.{module}"), function)
             return reader(model, stage)
     raise Unreadable(f"no reader for a {type(model).__name__}: it is asked, not read")

@@ -102,34 +102,26 @@ class _TreeRebuilder:
     def _even(self, tree: Mapping[str, Any], number: int) -> Tree:
         """Return a tree that asks the same at each depth; its leaves are numbered by the answers, the first in the lowest bit."""
         splits = tree["splits"] or []
-        depth = len(splits)
-        inner = 2**depth - 1
-        size = 2 ** (depth + 1) - 1
-        level = np.floor(np.log2(np.arange(inner) + 1)).astype(np.int64)
-        columns, bounds, missing = (
-            (np.array(each) for each in zip(*map(self._asked, splits), strict=True))
-            if splits
-            else (np.zeros(0),) * 3
-        )
-        column = np.full(size, -1, dtype=np.int64)
-        column[:inner] = columns[level] if depth else ()
-        bound, gone = np.zeros(size), np.zeros(size, dtype=bool)
-        if depth:
-            bound[:inner], gone[:inner] = bounds[level], missing[level]
-        nodes = np.arange(size)
+        asked = [self._asked(each) for each in splits]
+        tests = {
+            depth: self._by_asking(asked[depth][0], number, depth)
+            for depth, each in enumerate(splits)
+            if each["split_type"] != FLOAT
+        }
+        leaves = np.asarray(tree["leaf_values"], dtype=np.float64).reshape(-1, self.scores)
         chosen = {}
-        for place, split in enumerate(splits):
-            if split["split_type"] != FLOAT:
-                test = self._by_asking(self._column(split), number, place)
-                chosen.update({int(node): test for node in np.flatnonzero(level == place)})
-        leaves = (
-            np.asarray(tree["leaf_values"], dtype=np.float64).reshape(2**depth, self.scores)
-            * self.scale
-        )
-        values = np.zeros((size, self.scores))
-        order = [int(f"{place:0{depth}b}"[::-1], 2) if depth else 0 for place in range(2**depth)]
-        values[inner:] = leaves[order]
-        return Tree(column, bound, 2 * nodes + 1, 2 * nodes + 2, gone, values, chosen)
+
+        def below(node: tuple[int, int]) -> tuple[Any, Any] | None:
+            depth, leaf = node
+            more = depth < len(splits)
+            return ((depth + 1, leaf), (depth + 1, leaf | 1 << depth)) if more else None
+
+        def ask(node: tuple[int, int], place: int) -> tuple[int, float, bool]:
+            if node[0] in tests:
+                chosen[place] = tests[node[0]]
+            return asked[node[0]]
+
+        return Tree.nested((0, 0), below, ask, lambda node: leaves[node[1]] * self.scale, chosen)
 
     def _asked(self, split: Mapping[str, Any]) -> tuple[int, float, bool]:
         """Return a split's column, its bound, and whether a missing value counts as at most the border."""

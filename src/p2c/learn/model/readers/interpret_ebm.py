@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from p2c.learn.model.floats import below
+from p2c.learn.model.floats import around, below
 from p2c.learn.model.parts import Link, Sum, Term, Unreadable, classes_and_scores
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         )
     terms: list[Term] = []
     cuts: dict[int, NDArray[np.float64]] = {}
-    points: dict[int, NDArray[np.float64]] = {}
     for columns, values in zip(model.term_features_, model.term_scores_, strict=True):
         if len(columns) > 2:
             raise Unreadable("a term of the model reads more than two features")
@@ -42,10 +41,8 @@ def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         )
         terms.append(Term(tuple(map(int, columns)), bins, table))
         for column, level in zip(columns, levels, strict=True):
-            if isinstance(level, dict):
-                points[int(column)] = _numbers(level)
-            else:
-                cuts[int(column)] = np.union1d(cuts.get(int(column), np.zeros(0)), below(level))
+            ends = around(_numbers(level)) if isinstance(level, dict) else below(level)
+            cuts[int(column)] = np.union1d(cuts.get(int(column), np.zeros(0)), ends)
     found = Sum(
         classes,
         scores,
@@ -54,7 +51,6 @@ def read_ebm(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         bias=np.zeros(scores) + np.asarray(model.intercept_, dtype=np.float64),
         terms=tuple(terms),
         cuts=cuts,
-        points=points,
     )
     return found, stage
 

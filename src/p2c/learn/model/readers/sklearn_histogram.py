@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from p2c.learn.model.floats import around
 from p2c.learn.model.parts import Link, Sum, Tree
 from p2c.learn.model.transformers import pass_through
 
@@ -27,14 +28,12 @@ def read_histogram(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         for place, each in enumerate(stages)
     ]
     listed = np.flatnonzero(model._bin_mapper.is_categorical_).tolist()
-    points = dict.fromkeys(listed, np.arange(256, dtype=np.float64))
+    cuts = dict.fromkeys(listed, around(np.arange(256)))
     start = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
     encoder = model._preprocessor
     behind = stage if encoder is None else pass_through(encoder, stage)
     ask = model.decision_function if behind is stage else _asker(model)
-    return Sum(
-        classes, scores, Link.logistic(scores), ask, start, tuple(trees), points=points
-    ), behind
+    return Sum(classes, scores, Link.logistic(scores), ask, start, tuple(trees), cuts=cuts), behind
 
 
 def _asker(model: Any) -> Callable[[Any], Any]:

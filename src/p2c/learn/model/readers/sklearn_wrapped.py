@@ -25,13 +25,8 @@ def read_pipeline(model: Any, stage: Stage) -> tuple[Sum, Stage]:
 
 
 def read_inner(model: Any, stage: Stage) -> tuple[Sum, Stage]:
-    """Read the model that another only keeps."""
-    return read_parts(model.estimator, stage)
-
-
-def read_best(model: Any, stage: Stage) -> tuple[Sum, Stage]:
-    """Read the best model of a search."""
-    return read_parts(model.best_estimator_, stage)
+    """Read the model that another only keeps, or the best model of a search."""
+    return read_parts(getattr(model, "best_estimator_", model.estimator), stage)
 
 
 def read_fixed_threshold(model: Any, stage: Stage) -> tuple[Sum, Stage]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.learn.model.floats import single_bound
+from p2c.learn.model.floats import around, single_bound
 from p2c.learn.model.parts import (
     SINGLE,
     Link,
@@ -49,12 +49,10 @@ def read_xgboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
             f"XGBoost takes {missing!r} for a missing value, which is an ordinary number"
         )
     classes, scores = classes_and_scores(model)
-    trees, points = _trees(model, learner, stage, scores)
+    trees, cuts = _trees(model, learner, stage, scores)
     if stage.is_sparse:
         trees = tuple(replace(tree, zero_is_missing=True) for tree in trees)
-        points = {
-            int(column): np.zeros(1) for tree in trees for column in tree.column if column >= 0
-        }
+        cuts = {int(column): around([0]) for tree in trees for column in tree.column if column >= 0}
     share = (
         (lambda score: logistic(score).astype(np.float32).astype(np.float64))
         if scores == 1
@@ -69,7 +67,7 @@ def read_xgboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
         bias=_base(learner, scores),
         trees=trees,
         precision=SINGLE,
-        points=points,
+        cuts=cuts,
     )
     return found, stage
 
@@ -95,14 +93,14 @@ def _trees(
         end = inner["iteration_indptr"][best + 1]
     codes = _categories(inner.get("cats"), stage)
     trees = []
-    points: dict[int, NDArray[np.float64]] = {}
+    cuts: dict[int, NDArray[np.float64]] = {}
     for tree, place, weight in zip(inner["trees"][:end], inner["tree_info"], weights, strict=False):
         trees.append(_tree(tree, int(place), scores, float(weight), codes))
         for node in tree["categories_nodes"]:
             column = tree["split_indices"][node]
             if column not in codes:
-                points[column] = np.arange(-1, 64 * 8, dtype=np.float64)
-    return tuple(trees), points
+                cuts[column] = around(np.arange(-1, 64 * 8))
+    return tuple(trees), cuts
 
 
 def _stopped_early(model: Any) -> bool:
