@@ -6,8 +6,8 @@ Processor time and expanded nodes, both a person on average, what blocks a perso
 examples and rows of their data), with routes of classes and without; for synthetic people near to and far from somebody
 accepted; for independent numbers of which some must change; for numbers of which rules refuse any three that are low
 (hitting sets); and for random problems with nothing planted, where most people have no way: as they come, those of which most
-takes long, with `supported` effects, and with moves of features that have causes, which are searched state by state. Who takes longer than the limit, by the clock, is counted as over and left out of the
-averages.
+takes long, with `supported` effects, and with moves of features that have causes. Who takes longer than the limit, by the
+clock, is counted as over and left out of the averages.
 """
 
 from __future__ import annotations

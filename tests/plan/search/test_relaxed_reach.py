@@ -42,3 +42,20 @@ def test_what_may_only_rise_is_not_seen_below_where_it_stands(
 @pytest.mark.parametrize("own", [69, None])
 def test_what_stands_low_enough_or_is_unknown_may_stay_or_go_there(own: int | None) -> None:
     assert sees_a_way("up", own)
+
+
+@pytest.mark.parametrize(("action", "sees"), [("up", False), ("free", True)])
+def test_what_its_law_lets_stay_is_carried_off_only_by_a_rule_whose_head_does_not_hold_it(
+    action: str, *, sees: bool
+) -> None:
+    problem = Problem.from_dict(
+        {
+            "goal": "s(X,N), N>=7",
+            "causal": "only_if",
+            "effects": "supported",
+            "rules": "s(X,N) :- a(X,A), A>=1, N<7.",
+            "features": {"a": whole(0, 9, action=action), "s": whole(0, 10)},
+        }
+    )
+    state = problem.read_row({"a": 7, "s": 4})
+    assert may_arrive(Transitions(place_person(problem.compiled, state)), Limits()) is sees

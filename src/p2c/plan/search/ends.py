@@ -11,7 +11,7 @@ from functools import cached_property, reduce
 from graphlib import CycleError, TopologicalSorter
 from itertools import product
 from operator import and_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.spec import Effects
 from p2c.plan.search.options import placed
@@ -36,7 +36,14 @@ class Frame:
     """A state but for its governed features, and all that is seen of it on the way."""
 
     places: Places
-    seen: int | Places
+    seen: tuple[int, ...]
+
+
+class Followed(NamedTuple):
+    """What effects make of a stand: whether it may rest, and the stands that one effect leads to."""
+
+    may_rest: bool
+    following: tuple[Stand, ...]
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Ends:
     From some of them effects may go round without end, which takes odd cycles of causal rules.
     """
     _rests: dict[tuple[tuple[int, ...], Still], dict[Stand, None]] = field(default_factory=dict)
-    _settled: dict[tuple[int | Places, Still], dict[Stand, tuple[Stand, ...]]] = field(
+    _followed: dict[tuple[tuple[int, ...], Still], dict[Stand, Followed]] = field(
         default_factory=dict
     )
     _targets: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
@@ -87,30 +94,38 @@ class Ends:
             for position, number in enumerate(chosen):
                 before = self._rest(self.options.before(chosen, position), limits, still)
                 stirred |= before if self._leaves(number) else self._after(number, before)
-            known = self._rests[chosen, still] = {}
-            again = [number for number in chosen if self.options.listed[number].again]
-            frame = self._frame(chosen)
-            while stirred:
-                fresh = self._settle_all(frame, stirred, still, known)
-                stirred = {}
-                for number in again:
-                    stirred |= self._after(number, fresh)
+            known = self._rests[chosen, still] = self._settled(chosen, stirred, still)
         return known
 
-    def _settle_all(
-        self, frame: Frame, stands: Iterable[Stand], still: Still, known: dict[Stand, None]
+    def _settled(
+        self, chosen: tuple[int, ...], stirred: dict[Stand, None], still: Still
     ) -> dict[Stand, None]:
-        """Add to what is known where effects come to rest from some stands; return what is new."""
-        settled = self._settled.setdefault((frame.seen, still), {})
-        fresh: dict[Stand, None] = {}
-        for stand in stands:
-            rests = settled.get(stand)
-            if rests is None:
-                rests = settled[stand] = self._settle(frame, stand, still)
-            for rest in rests:
-                if rest not in known:
-                    known[rest] = fresh[rest] = None
-        return fresh
+        """Return where effects come to rest from some stands, all outcomes considered."""
+        frame = self._frame(chosen)
+        again = [number for number in chosen if self.options.listed[number].again]
+        followed = self._followed.setdefault((frame.seen, still), {})
+        rests: dict[Stand, None] = {}
+        forced: dict[Stand, tuple[Stand, ...]] = {}
+        waiting = list(stirred)
+        while waiting:
+            stand = waiting.pop()
+            known = followed.get(stand)
+            if known is None:
+                known = followed[stand] = self._follow(frame, stand, still)
+                forced[stand] = () if known.may_rest else known.following
+            following: Iterable[Stand] = known.following
+            if known.may_rest:
+                rests[stand] = None
+                for number in again:
+                    following = (*following, *self._after(number, (stand,)))
+            for each in following:
+                if each not in stirred:
+                    stirred[each] = None
+                    waiting.append(each)
+        # What was followed before leads to nothing new, so what goes round is new as a whole.
+        if not self.restless and _goes_round(forced):
+            self.restless.append(frame.places)
+        return rests
 
     def _leaves(self, number: int) -> bool:
         """Tell whether an option leaves governed features where they are."""
@@ -130,17 +145,29 @@ class Ends:
         if space.model_bit & space.noticing:
             return Frame(places, places)
         others = [n for n in range(len(places)) if n not in self._position]
-        return Frame(places, reduce(and_, (bodies[n][places[n]] for n in others), space.noticing))
+        seen = reduce(and_, (bodies[n][places[n]] for n in others), space.noticing)
+        return Frame(places, (seen, *self._excusing(places)))
+
+    def _excusing(self, places: Places) -> Iterator[int]:
+        """Yield the constraints, broken at the start, all of whose features that no rule changes have their own values."""
+        transitions = self.options.transitions
+        for bit, reads in transitions.excused_constraints:
+            if all(
+                places[n] == transitions.person.places[n] for n in reads - self._position.keys()
+            ):
+                yield bit
 
     def _after(self, number: int, stands: Iterable[Stand]) -> dict[Stand, None]:
         """Return where governed features stand when one of them is set: of places that are alike, in the first."""
         position = self._position[self.options.listed[number].axis]
         found: dict[Stand, None] = {}
         for before in stands:
-            head, tail = before[:position], before[position + 1 :]
             for place in self._places(number, position, before[position]):
-                found[(*head, place, *tail)] = None
+                found[self._put(before, position, place)] = None
         return found
+
+    def _put(self, stand: Stand, position: int, place: int) -> Stand:
+        return (*stand[:position], place, *stand[position + 1 :])
 
     def _places(self, number: int, position: int, start: int) -> tuple[int, ...]:
         known = self._targets.get((number, start))
@@ -203,47 +230,31 @@ class Ends:
             )
         )
 
-    def _settle(self, frame: Frame, stand: Stand, still: Still) -> tuple[Stand, ...]:
-        """Return where effects come to rest, all outcomes considered."""
+    def _follow(self, frame: Frame, stand: Stand, still: Still) -> Followed:
+        """Return what effects make of a stand, one step on."""
         places = list(frame.places)
         for axis, place in zip(self.governed, stand, strict=True):
             places[axis] = place
-        return tuple(map(self._stand, self._settled_from(tuple(places), still)))
-
-    def _settled_from(self, places: Places, still: Still) -> list[Places]:
+        state = tuple(places)
         transitions = self.options.transitions
-        optional = self.options.space.theory.effects is Effects.SUPPORTED
-        rests = []
-        waiting, met_again = [places], False
-        after: dict[Places, list[Places]] = {places: []}
-        while waiting:
-            state = waiting.pop()
-            verdict = transitions.judge(state)
-            effects = [
-                each for each in transitions.effects(state, verdict) if each.axis not in still
-            ]
-            if verdict.consistent or not effects:
-                rests.append(state)
-                if not verdict.consistent and optional:
-                    # What mends the state lets every feature move whose rules fire.
-                    self.restless.append(state)
-            for effect in effects:
-                axis = effect.axis
-                following = (*state[:axis], effect.place, *state[axis + 1 :])
-                if not verdict.consistent:
-                    # What may as well not happen keeps nobody from acting.
-                    after[state].append(following)
-                if following in after:
-                    met_again = True
-                else:
-                    after[following] = []
-                    waiting.append(following)
-        if met_again and _goes_round(after):
-            self.restless.append(places)
-        return rests
+        verdict = transitions.judge(state)
+        following = tuple(
+            self._put(stand, self._position[each.axis], each.place)
+            for each in transitions.effects(state, verdict)
+            if each.axis not in still
+        )
+        if not (verdict.consistent or following) and self._are_optional:
+            # What mends the state lets every feature move whose rules fire.
+            self.restless.append(state)
+        # What may as well not happen keeps nobody from acting.
+        return Followed(verdict.consistent or not following, following)
+
+    @cached_property
+    def _are_optional(self) -> bool:
+        return self.options.space.theory.effects is Effects.SUPPORTED
 
 
-def _goes_round(after: dict[Places, list[Places]]) -> bool:
+def _goes_round(after: dict[Stand, tuple[Stand, ...]]) -> bool:
     try:
         TopologicalSorter(after).prepare()
     except CycleError:

@@ -13,7 +13,6 @@ from functools import cached_property
 from operator import and_
 from typing import TYPE_CHECKING
 
-from p2c.domain.spec import Effects
 from p2c.plan.compiled.bitsets import bits, numbers
 from p2c.plan.search.relaxed_reach import Prospect
 
@@ -288,7 +287,7 @@ class Landmarks:
         position = self.reach.position[moves.index]
         start, possible = self.reach.start[position], self.way.regions[position]
         if not silent:
-            if self.reach.transitions.person.space.theory.effects is Effects.SUPPORTED:
+            if self.reach.are_supported:
                 # Another rule may carry it to its own head, which then is not allowed any more.
                 return None
             if possible != start or not start & moves.grid:

@@ -88,6 +88,11 @@ class RelaxedReach:
         return sum(rules for _, _, rules in self.governed)
 
     @cached_property
+    def are_supported(self) -> bool:
+        """Tell whether a rule that fires may carry a feature off from where its law allows it."""
+        return self.transitions.person.space.theory.effects is Effects.SUPPORTED
+
+    @cached_property
     def own(self) -> tuple[int, ...]:
         """Return, for each feature, the rules whose tests on it pass at the person's own value."""
         return tuple(map(getitem, self.transitions.bodies, self.transitions.person.places))
@@ -228,8 +233,7 @@ class RelaxedReach:
         space = self.transitions.person.space
         axes = [self.options[number].axis for number in chosen]
         found = frozenset(axis for axis in axes if axis in self.moves_of)
-        optional = space.theory.effects is Effects.SUPPORTED
-        if not found or optional or space.model_bit & space.noticing:
+        if not found or self.are_supported or space.model_bit & space.noticing:
             return frozenset()
         way = self.on_the_way(tuple(n for n in chosen if self.options[n].axis in space.stirring))
         while True:
@@ -383,10 +387,19 @@ class RelaxedReach:
     def moved(self, position: int, regions: int, fired: int, sure: int) -> int:
         """Return the regions that a feature may be carried to, by its rules that may and that must fire."""
         moves = self.causal_moves[position]
-        restless = self.restless(position, regions, fired, sure)
+        found = self._forced(position, self.restless(position, regions, fired, sure), fired, sure)
+        if self.are_supported:
+            for rule, landing in moves.by_rule:
+                starts = self._outside(moves, regions, rule) if fired & rule else 0
+                if starts:
+                    found |= landing.reached_from(starts, moves.grid) & moves.may_follow(starts)
+        return found
+
+    def _forced(self, position: int, restless: int, fired: int, sure: int) -> int:
+        """Return the regions that a feature may be carried to from where its law may not let it stay."""
         if not restless:
             return 0
-        unsure = fired & ~sure
+        moves, unsure = self.causal_moves[position], fired & ~sure
         found = 0
         if not restless & ~moves.grid and moves.nearest and unsure.bit_count() <= FEW_RULES:
             for bit in bits(restless):
@@ -399,6 +412,12 @@ class RelaxedReach:
         if moves.governed.may_allow(fired, sure, headed=0):
             found |= moves.released.reached_from(restless, moves.grid)
         return found & moves.may_follow(restless)
+
+    def _outside(self, moves: CausalMoves, regions: int, rule: int) -> int:
+        """Return those of some regions of a feature that the head of a rule does not hold."""
+        return sum(
+            bit for bit in bits(regions) if not rule & self.heading(moves, bit.bit_length() - 1)
+        )
 
     def _carried(self, position: int, region: int, fired: int) -> int:
         """Return the regions that a feature is carried to from one of them, by its rules that fire."""
@@ -426,7 +445,7 @@ class RelaxedReach:
         return found
 
     def restless(self, position: int, regions: int, fired: int, sure: int) -> int:
-        """Return the regions in which a feature may not stay, by its rules that may and that must fire."""
+        """Return the regions in which the law of a feature may not let it stay, by its rules that may and that must fire."""
         moves, start, found = self.causal_moves[position], self.start[position], 0
         for bit in bits(regions):
             if not self._rests(moves, bit, start, fired, sure):
@@ -434,17 +453,16 @@ class RelaxedReach:
         return found
 
     def _rests(self, moves: CausalMoves, region: int, start: int, fired: int, sure: int) -> bool:
-        """Tell whether a feature surely stays in a region."""
-        if self.transitions.person.space.theory.effects is Effects.SUPPORTED:
-            return False
+        """Tell whether the law of a feature surely lets it stay in a region."""
         headed = self.heading(moves, region.bit_length() - 1)
         if moves.governed.surely_allows(fired, sure, headed):
             return True
-        # Where it can be set, it may stand beside its own value and have no exception.
+        # Where it can be set, or be carried off and back, it may stand beside its own value and have no exception.
         return (
             fired == sure
             and region == start
             and moves.index not in self.on_axis
+            and not (self.are_supported and fired)
             and self.transitions.excused.get(moves.index) == fired
         )
 
