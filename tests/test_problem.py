@@ -6,7 +6,7 @@ import json
 import math
 import subprocess
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,17 @@ from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 from tests.strategies import seeded_problems
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FEW = np.array(["html", "expert"])
+PEOPLE = pd.DataFrame([JOHN])
+AGES = {
+    "goal": "age(X,N), N>=18",
+    "rules": "",
+    "features": {"age": {"type": "int", "min": 0, "max": 99}},
+}
+OTHER = Problem.from_dict(AGES).plan({"age": 16})
 RICH = {"age": 31, "debt": 0, "bank_balance": 70000, "credit_score": 700}
 
 
@@ -109,8 +120,16 @@ def test_an_override_that_does_not_fit_is_one_line_that_says_so(
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize("limit", ["x", -1, math.nan, math.inf, 10**400, True, [1]])
-@pytest.mark.parametrize("name", ["time_limit", "node_limit"])
+NO_LIMITS: list[Any] = ["x", -1, math.nan, math.inf, True, [1], np.array([1, 2])]
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        *(("time_limit", each) for each in [*NO_LIMITS, 10**400]),
+        *(("node_limit", each) for each in [*NO_LIMITS, 1.5]),
+    ],
+)
 def test_a_limit_that_is_none_is_said(loan: Problem, name: str, limit: Any) -> None:
     with pytest.raises(P2CError, match=rf"^{name}: expected [^\n]*, found [^\n]*$"):
         loan.plan(JOHN, **{name: limit})
@@ -120,6 +139,44 @@ def test_a_dict_in_the_place_of_a_path_is_told_where_it_belongs() -> None:
     document: Any = LOAN
     with pytest.raises(P2CError, match="expected the path of a file, found a dict; from_dict"):
         Problem.load(document)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda loan: loan.plan(JOHN, engine=["native"]), "no engine ['native']; known: 'auto'"),
+        (lambda loan: loan.plan(JOHN, engine=None), "no engine None; known: 'auto', 'clingo'"),
+        (lambda loan: loan.nearest(JOHN, distinct=["points"]), "or cells, found ['points']"),
+        (lambda loan: loan.check(loan.plan(JOHN), engine="x"), "no engine 'x'"),
+        (lambda loan: loan.to_svg(language=["de"]), "language: no catalogue ['de']; known"),
+        (lambda loan: loan.to_svg(theme=None), "theme: there is no None; known: 'auto', 'dark'"),
+        (lambda loan: loan.report(JOHN, format=["html"]), "format: no report as ['html']; known"),
+        (lambda loan: loan.report(JOHN, audience=FEW), "audience: no report for array(["),
+        (lambda loan: loan.report(JOHN, reasons="gone.csv"), "gone.csv: cannot be read"),
+        (lambda loan: loan.report(OTHER), "expected a plan of 'loan', found one without 'debt'"),
+        (lambda loan: loan.reasons(OTHER), "expected a plan of 'loan', found one without 'debt'"),
+        (lambda loan: loan.reasons(loan.plan(JOHN), time_limit="z"), "time_limit: expected sec"),
+        (lambda loan: loan.reasons(JOHN, protected=5), "protected: expected names of features, f"),
+        (lambda loan: loan.reasons(JOHN, codes=5), "expected the path of a file, found a int"),
+        (lambda loan: loan.audit(PEOPLE, by=5), "by: expected columns such as 'sex' or 'age:<30,"),
+        (lambda loan: loan.audit(PEOPLE, by=[["age"]]), "'age:<30,30-50,>50', found [['age']]"),
+        (lambda loan: loan.audit(PEOPLE, seed="x"), "seed: expected a whole number from 0 on"),
+        (lambda loan: loan.audit(PEOPLE, against="x"), "against: expected a problem, found a str"),
+        (lambda loan: loan.audit(PEOPLE, answers="x"), "expected a pandas, polars or pyarrow ta"),
+        (lambda loan: loan.audit(PEOPLE, answers=PEOPLE), "answers: no column 'status': expected"),
+        (lambda loan: loan.audit(PEOPLE, after=PEOPLE), "after: these are the answers of another"),
+        (lambda loan: loan.save(None), "expected the path of a file, found a NoneType"),
+        (lambda loan: loan.save("a\0b"), "cannot be written: it is no file name"),
+        (lambda loan: Problem.outline(None), "expected the path of a file, found a NoneType"),  # type: ignore[arg-type]
+        (lambda loan: Problem.example(None), "datasets: no problem None; known: 'adult'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_meant_is_one_line_that_says_so(
+    loan: Problem, ask: Callable[[Any], Any], message: str
+) -> None:
+    with pytest.raises(P2CError, match=r"^[^\n]*$") as refused:
+        ask(loan)
+    assert message in str(refused.value)
 
 
 def test_a_problem_survives_the_way_through_a_dict() -> None:

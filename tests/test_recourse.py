@@ -430,6 +430,8 @@ def test_a_model_trained_on_a_frame_takes_an_array() -> None:
 
 ODD: Any = [{}] * 300
 NAMED = loans().assign(odd=ODD)
+YES = loans()["age"] > 30
+GAPS = [None if place in (3, 5) else each for place, each in enumerate(YES)]
 
 
 @pytest.mark.parametrize(
@@ -470,6 +472,54 @@ NAMED = loans().assign(odd=ODD)
             {"desired": 30},
             "^model: LinearRegression gives numbers, not classes; say which are a yes",
         ),
+        (lambda rows: rows["age"] > 30, loans(), {"threshold": True}, "threshold: expected"),
+        (YES.to_list(), loans(), {"threshold": 0.5}, "threshold: rules and recorded decisions"),
+        (YES.to_list(), loans(), {"desired": np.array([True])}, "^desired: expected one class, fo"),
+        (lambda rows: rows["age"] > 30, loans(), {"desired": [True]}, "one class, found a list$"),
+        (
+            lambda rows: rows["age"] > 30,
+            loans(),
+            {"scale": ["range"]},
+            r"no scale \['range'\]; known",
+        ),
+        (lambda rows: rows["age"] > 30, loans(), {"scale": None}, "no scale None; known: 'mad'"),
+        (
+            lambda rows: rows["age"] > 30,
+            loans(),
+            {"norm": np.array(["l1", "l2"])},
+            "norm: expected",
+        ),
+        (lambda rows: rows["age"] > 30, loans(), {"source": "x"}, "source: expected { from ="),
+        (
+            lambda rows: rows["age"] > 30,
+            loans(),
+            {"y": YES[1:]},
+            "y, the true labels: .*, found 299",
+        ),
+        (
+            lambda rows: rows["age"] > 30,
+            loans(),
+            {"y": GAPS},
+            "found none in 2 rows, first in row 4:",
+        ),
+        (
+            GAPS,
+            loans(),
+            {"desired": True},
+            "^model: expected one recorded .* 2 rows, first in row 4:",
+        ),
+        (
+            np.c_[YES, YES],
+            loans(),
+            {},
+            "one recorded decision for each of 300 rows, found 300 x 2$",
+        ),
+        (
+            DecisionTreeClassifier().fit(loans()[["age"]], np.c_[YES, YES]),
+            loans()[["age"]],
+            {},
+            "^model: it gives 2 labels for each row",
+        ),
         (lambda rows: rows["age"] > 30, NAMED, {}, "'odd': expected numbers or text, found a dict"),
         (lambda rows: rows[:, 0] > 3, np.arange(9), {}, "found 1 dimension"),
         (
@@ -505,6 +555,33 @@ def test_a_row_that_is_none_is_one_clear_line() -> None:
     recourse = Recourse.fit(lambda rows: rows["income"] >= 50, loans())
     with pytest.raises(P2CError, match="expected a row of 4 values, found 5"):
         recourse.plan(5)
+    with pytest.raises(P2CError, match=r"expected a row of 4 values, found \{"):
+        recourse.plan({1, 2, 3, 4})
+    with pytest.raises(P2CError, match="two columns called 'income'"):
+        recourse.plan(pd.concat([loans().iloc[0], loans().iloc[1]]))
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_table_that_does_not_fit_is_refused_whoever_decides(recorded: bool) -> None:
+    recourse = Recourse.fit(YES if recorded else lambda rows: rows["age"] > 30, loans())
+    for ask in (recourse.plan_many, recourse.decide):
+        with pytest.raises(P2CError, match="two columns called 'income'"):
+            ask(pd.concat([loans(), loans()], axis=1))
+    with pytest.raises(P2CError, match="age: no such column; known"):
+        recourse.plan_many(loans().drop(columns="age"))
+
+
+def test_a_folder_or_a_time_that_is_none_is_one_clear_line(tmp_path: Path) -> None:
+    recourse = Recourse.fit(lambda rows: rows["age"] > 30, loans())
+    nothing: Any = None
+    for ask in (recourse.save, Recourse.load):
+        with pytest.raises(P2CError, match=r"^expected the path of a folder, found a NoneType$"):
+            ask(nothing)
+    for name in ("a\0b", "a" * 300):
+        with pytest.raises(P2CError, match="cannot be written"):
+            recourse.save(tmp_path / name)
+    with pytest.raises(P2CError, match=r"^time_limit: expected seconds, [^\n]*, found 'z'$"):
+        recourse.why(loans().iloc[0], time_limit="z")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("number", [10**400, -(10**400), 1e308, -1e308])

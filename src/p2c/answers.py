@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.overrides import OVERRIDES, whole_number
-from p2c.errors import Fault, P2CError, PlanError
+from p2c.errors import Fault, P2CError, PlanError, shown
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Testimony
 from p2c.plan.rendered import Plans
@@ -90,7 +90,7 @@ def read_distinct(given: str) -> Distinct:
         return Distinct(given)
     except ValueError:
         kinds = " or ".join(each.value for each in Distinct)
-        raise P2CError(f"distinct: expected {kinds}, found '{given}'") from None
+        raise P2CError(f"distinct: expected {kinds}, found {shown(given)}") from None
 
 
 def confirmed(

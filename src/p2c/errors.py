@@ -18,6 +18,7 @@ with a caret as a note, so tracebacks and notebooks show it below.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING
 from p2c.release import DISTRIBUTION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
 
 def install_command(extra: str) -> str:
@@ -236,3 +237,32 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     if not words:
         return "there are none"
     return "known: " + first_few((f"'{each}'" for each in words), most=8)
+
+
+def check_word(
+    refusal: str, given: object, known: Collection[str], error: type[P2CError] = P2CError
+) -> None:
+    """Refuse what is none of the known words, whatever it is, with a hint what was meant.
+
+    >>> check_word("no engine", ["clingo"], ("native", "clingo"))
+    Traceback (most recent call last):
+    p2c.errors.P2CError: no engine ['clingo']; known: 'clingo', 'native'
+    """
+    word = given if isinstance(given, str) else ""
+    if not isinstance(given, str) or given not in known:
+        raise error(f"{refusal} {shown(given)}; {suggestion(word, known)}")
+
+
+def words_of(given: object, expected: str) -> tuple[str, ...]:
+    """Return some words, or one by itself; refuse anything else.
+
+    >>> words_of(5, "protected: expected names of features")
+    Traceback (most recent call last):
+    p2c.errors.P2CError: protected: expected names of features, found 5
+    """
+    if isinstance(given, str):
+        return (given,)
+    words = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(each, str) for each in words):
+        raise P2CError(f"{expected}, found {shown(given)}")
+    return words

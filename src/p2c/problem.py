@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from p2c import answers
 from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
 from p2c.engines.policy import Policy
-from p2c.errors import counted, shorten
+from p2c.errors import P2CError, counted, shorten
 from p2c.plan.outcome import Plan
 from p2c.statement import Statement
 
@@ -207,6 +207,8 @@ class Problem(Statement):
         from p2c.audit.audit import audit_problem
 
         check_seconds("patience", patience)
+        if not isinstance(against, Problem | None):
+            raise P2CError(f"against: expected a problem, found a {type(against).__name__}")
         other = against and against._asked(Problem.audit, overrides, None)
         return audit_problem(
             self._asked(Problem.audit, overrides, None),
@@ -232,6 +234,15 @@ class Problem(Statement):
         asked = self if restrict is None else self.restricted(restrict)
         return asked.with_keys(**overrides)
 
+    def _plan_of(self, row: Any, policy: Policy) -> Plan:
+        """Return the plan of a person, or one made before; that of another problem is refused."""
+        if not isinstance(row, Plan):
+            return answers.plan_for(self, row, policy)
+        absent = [name for name in self.theory.feature if name not in row.question.initial]
+        if absent:
+            raise P2CError(f"expected a plan of '{self.name}', found one without '{absent[0]}'")
+        return row
+
     def reasons(
         self,
         row: Mapping[str, Any] | Plan,
@@ -255,9 +266,9 @@ class Problem(Statement):
         """
         from p2c.audit.reasons import catalogue_of, reasons_against
 
-        catalogue = catalogue_of(codes, protected)
+        policy, catalogue = Policy("auto", time_limit), catalogue_of(codes, protected)
         catalogue.refuse_gaps(self.compiled)
-        plan = row if isinstance(row, Plan) else self.plan(row, time_limit=time_limit)
+        plan = self._plan_of(row, policy)
         return reasons_against(self.compiled, plan, catalogue, time_limit=time_limit)
 
     def decide(self, rows: Any) -> Any:
@@ -335,12 +346,12 @@ class Problem(Statement):
         check_report(format, audience)
         policy = Policy(engine, time_limit)
         problem = self._asked(Problem.report, overrides, restrict)
-        plan = row if isinstance(row, Plan) else answers.plan_for(problem, row, policy)
+        plan = problem._plan_of(row, policy)
         told: tuple[str, ...] = ()
         if reasons is not None and audience == "applicant":
-            from p2c.audit.reasons import reasons_told
+            from p2c.audit.reasons import catalogue_of, reasons_told
 
-            told = reasons_told(problem.compiled, plan, reasons, language)
+            told = reasons_told(problem.compiled, plan, catalogue_of(reasons, ()), language)
         origin = origin or Origin()
         start, limited = dict(plan.question.initial), Policy(time_limit=time_limit)
         return report_on(
@@ -383,8 +394,8 @@ class Problem(Statement):
         proved by a second search: that no cheaper path exists
         """
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
-        policy = Policy(engine, time_limit) if prove else None
-        return answers.check(self, document, prove=policy)
+        policy = Policy(engine, time_limit)
+        return answers.check(self, document, prove=policy if prove else None)
 
     def read_plan(self, document: Mapping[str, Any]) -> Plan:
         """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right.

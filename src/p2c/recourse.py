@@ -16,7 +16,7 @@ from p2c.confirm.result import VerifiedPlan
 from p2c.confirm.table import as_table, plan_lines
 from p2c.domain.overrides import refuse_unknown, whole_number
 from p2c.domain.row import refuse_absent
-from p2c.domain.spec import BY_MODEL, ProblemSpec, Trust
+from p2c.domain.spec import BY_MODEL, ProblemSpec, Trust, path_of, read_spec
 from p2c.engines.policy import Policy
 from p2c.errors import P2CError, ProblemError, counted
 from p2c.explain.model_reasons import Reasons
@@ -30,7 +30,6 @@ from p2c.learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c.learn.tables.view import as_frame, by_name
 from p2c.plan.rendered import Plans
 from p2c.plan.restriction import read_restrictions
-from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
@@ -180,8 +179,9 @@ class Recourse:
             budget=budget,
         )
         outline = {"name": NAME, "goal": BY_MODEL, "rules": "", "features": described} | keys
-        outline.pop("source", None)
         with _by_keyword():
+            read_spec(outline)  # what is wrong with the source of the rules is told, too
+            outline.pop("source", None)
             outline = with_causes(outline, causal, model=decider.judge)
             asked = Problem.from_dict(outline, decider=decider, bounded=False)
         fitted = Fitted(model, frame.iloc[places].reset_index(drop=True), threshold, origin)
@@ -226,7 +226,7 @@ class Recourse:
         if self.asked.decider is None or self.fitted is None:
             raise P2CError("recorded decisions are no model: there is nothing to save but rules")
         save_folder(
-            Path(folder),
+            path_of(folder, kind="folder"),
             self.asked.to_dict(),
             self.fitted,
             self.asked.decider,
@@ -253,7 +253,7 @@ class Recourse:
         >>> Recourse.load("loans")
         <Recourse 'recourse': 2 features, model read, plans are proved>
         """
-        path = Path(folder)
+        path = path_of(folder, kind="folder")
         opened = open_folder(path, Trust.of(trust))
         asked, entry = Problem.of_folder(opened, path), opened.manifest.extraction
         if asked.stand_in is None or entry is None:
@@ -383,10 +383,11 @@ class Recourse:
         >>> recourse.why({"income": 40, "age": 30})
         ('income',)
         """
+        policy = Policy("native", time_limit)
         if not self._is_read:
             return None
         state = self.asked.read_row(row)
-        found = forcing(self.asked.theory, state, Limits.within(time_limit))
+        found = forcing(self.asked.theory, state, policy.limits)
         return None if found is None else Reasons.of(self.asked.theory, state, found)
 
     def plan_many(
@@ -412,6 +413,7 @@ class Recourse:
             native = Policy("native", time_limit)
             return answers.confirmed_many(self.judged, rows, native, progress=progress)
         plan, theory = partial(self.plan, time_limit=time_limit), self.asked.theory
+        self.source.view.refuse_absent(rows, theory.feature)
         return as_table(theory, plan_lines(theory, plan, rows, progress=progress), rows)
 
     def audit(

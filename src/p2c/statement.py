@@ -9,7 +9,6 @@ import json
 import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,8 +20,10 @@ from p2c.domain.spec import (
     SourceSpec,
     Trust,
     load_spec,
+    path_of,
     read_spec,
     refuse_bare_folder,
+    unreadable,
 )
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, need_learning
@@ -79,11 +80,7 @@ class Statement:
         <Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>
         """
         trusted = Trust.of(trust)
-        given: object = path
-        if not isinstance(given, str | PathLike):
-            found = type(given).__name__
-            raise P2CError(f"expected the path of a file, found a {found}; from_dict reads a dict")
-        file = Path(path)
+        file = path_of(path, hint="; from_dict reads a dict")
         if file.is_dir():
             refuse_bare_folder(file)
             need_learning()
@@ -107,7 +104,7 @@ class Statement:
         Args:
             path: What `load` takes. The files of a folder must be what they were.
         """
-        file = Path(path)
+        file = path_of(path)
         whole = file.is_dir()
         if whole:
             refuse_bare_folder(file)
@@ -216,7 +213,7 @@ class Statement:
         >>> print(loan.save("loan.json"))
         loan.json
         """
-        file = Path(path)
+        file = path_of(path)
         if self.restrictions:
             raise P2CError(
                 "a problem with one person's restrictions is not saved: save the problem without them"
@@ -230,8 +227,8 @@ class Statement:
         text = json.dumps(self.to_dict(), indent=2) if as_json else problem_to_toml(self.to_dict())
         try:
             file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise P2CError(f"{file}: cannot be written: {error.strerror}") from None
+        except (OSError, ValueError) as error:
+            raise P2CError(f"{file}: cannot be written: {unreadable(error)}") from None
         return file
 
     @property

@@ -48,7 +48,7 @@ def test_an_example_row_is_a_row_of_the_data(name: str) -> None:
 
 
 def test_an_unknown_problem_is_answered_with_the_nearest_known_one() -> None:
-    with pytest.raises(P2CError, match="no problem 'adults': did you mean 'adult'"):
+    with pytest.raises(P2CError, match="no problem 'adults'; did you mean 'adult'"):
         problem_text("adults")
-    with pytest.raises(P2CError, match="no problem 'car': did you mean 'cars'"):
+    with pytest.raises(P2CError, match="no problem 'car'; did you mean 'cars'"):
         rows("car")

@@ -142,7 +142,7 @@ def test_a_frame_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_known_one() -> None:
-    with pytest.raises(P2CError, match="no data set 'germany': did you mean 'german'"):
+    with pytest.raises(P2CError, match="no data set 'germany'; did you mean 'german'"):
         load_rows("germany")
 
 

@@ -7,6 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from p2c import Problem
@@ -61,6 +62,7 @@ WRONG = [
     ('features.age.weight', 'x', ["features.age.weight: expected a number, 0 or more, found 'x'"]),
     ('features.age.scale', 0, ["features.age.scale: expected 'range' or a number above 0, found 0"]),
     ('features.age.scale', 'rnage', ["features.age.scale: expected 'range' or a number above 0, found 'rnage'"]),
+    ('features.age.scale', np.array([1, 2]), ["features.age.scale: expected 'range' or a number above 0, found a ndarray"]),
     ('features.age.action', 'effcet', ["features.age.action: expected 'free', 'up', 'down', 'fixed' or 'effect', found 'effcet'"]),
     ('features.age.action', 'effect', ["features.age.action: 'effect' needs a causal rule with this feature as its head; there is none"]),
     ('features.age.causal', 'if', ['features.age.causal: no causal rule has this feature as its head, so no law applies']),

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
-
 from p2c.answers import confirmed_many, plan_many
 from p2c.audit.change import compare
 from p2c.audit.confined import confine
@@ -18,8 +16,10 @@ from p2c.audit.groups import divide, read_divisions
 from p2c.audit.lifting import find_obstacles
 from p2c.audit.people import place_people, read_answers
 from p2c.audit.tally import differences, tally
-from p2c.errors import P2CError, suggestion
+from p2c.domain.overrides import whole_number
+from p2c.errors import P2CError, check_word, suggestion
 from p2c.plan.search.best_first import Limits
+from p2c.plan.tables.frames import table_of
 from p2c.report.expert_report import digest
 from p2c.report.formats import renderer
 
@@ -139,9 +139,7 @@ class Audit:
         >>> print(audit.report(format="md").decode().splitlines()[4])
         **4 of 5 people are refused today (80%).**
         """
-        known = (*FORMATS, "txt")
-        if format not in known:
-            raise P2CError(f"format: no report as '{format}'; {suggestion(format, known)}")
+        check_word("format: no report as", format, (*FORMATS, "txt"))
         if format == "json":
             return (json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n").encode()
         return renderer(format)(self.document(language=language))
@@ -176,6 +174,9 @@ def audit_problem(
     `against` is another problem for the same people, `after` what it answers. `patience` are the seconds that are spent on why
     people have no way, and as many on who is like them.
     """
+    seed = whole_number("seed", seed, least=0)
+    if against is None and after is not None:
+        raise P2CError("after: these are the answers of another problem: give that as against")
     if against is not None and after is None:
         after = _answered(against, frame, policy, progress)
     if answers is None:
@@ -240,7 +241,7 @@ def _auditee(decider: Decider, theory: Theory, frame: Any) -> Auditee:
 
 def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:
     """Return some columns of a frame, or of a mapping of columns, by name."""
-    whole = frame if isinstance(frame, Mapping) else nw.from_native(frame, eager_only=True)
+    whole = frame if isinstance(frame, Mapping) else table_of(frame)
     known = list(whole) if isinstance(whole, Mapping) else whole.columns
     for name in wanted:
         if name not in known:

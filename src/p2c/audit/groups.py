@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ def read_divisions(by: str | Sequence[str]) -> tuple[Division, ...]:
     >>> [band.text for band in read_divisions("age:<30,30-50,>50")[0].bands]
     ['<30', '30-50', '>50']
     """
-    texts = [by] if isinstance(by, str) else list(by)
+    texts = words_of(by, "by: expected columns such as 'sex' or 'age:<30,30-50,>50'")
     found = tuple(_division(text) for text in texts)
     names = [each.column for each in found]
     for name in names:

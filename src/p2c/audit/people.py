@@ -8,20 +8,23 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 
 from p2c.audit.acceptance import as_read
 from p2c.audit.groups import is_missing
 from p2c.domain.feature import exact
 from p2c.domain.row import read_value
+from p2c.errors import P2CError
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import numbers
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
+from p2c.plan.tables.frames import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import narwhals as nw
 
     from p2c.audit.groups import Codes, Rows
     from p2c.audit.intervals import Numbers
@@ -67,7 +70,10 @@ class Answers:
 
 def read_answers(table: Any) -> Answers:
     """Return the answers that `plan_many` or a batch wrote."""
-    frame = nw.from_native(table, eager_only=True)
+    frame = table_of(table)
+    for name in ("status", "cost"):
+        if name not in frame.columns:
+            raise P2CError(f"answers: no column '{name}': expected what plan_many or a batch wrote")
     size = len(frame)
     steps = _texts(frame, "steps", size)
     parsed = {text: _parsed(text) for text in set(steps)}

@@ -9,13 +9,13 @@ stand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p2c.audit.acceptance import as_read
 from p2c.confirm.forcing import forced_without, forcing
 from p2c.domain.files import read_sheet
-from p2c.errors import P2CError, suggestion
+from p2c.domain.spec import path_of
+from p2c.errors import P2CError, suggestion, words_of
 from p2c.explain.letter import teller_in
 from p2c.explain.model_reasons import Reasons
 from p2c.explain.sentences import filled
@@ -26,6 +26,7 @@ from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from p2c.domain.feature import Value
     from p2c.explain.teller import Teller
@@ -119,9 +120,8 @@ def catalogue_of(codes: str | Path | Catalogue | None, protected: Sequence[str])
     """Return a catalogue that may be given as such, as its file, or not at all."""
     if isinstance(codes, Catalogue):
         return codes
-    if codes is None:
-        return Catalogue(protected=tuple(protected))
-    return read_catalogue(Path(codes), protected)
+    names = words_of(protected, "protected: expected names of features")
+    return Catalogue(protected=names) if codes is None else read_catalogue(path_of(codes), names)
 
 
 def reasons_against(

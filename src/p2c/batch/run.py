@@ -17,7 +17,7 @@ from p2c.batch.part import Failure, Work
 from p2c.batch.source import cut, describe, find_files
 from p2c.batch.summary import summarise
 from p2c.batch.workshop import rows_under_way, ticking
-from p2c.errors import BatchError, P2CError, suggestion
+from p2c.errors import BatchError, P2CError, check_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,8 +50,7 @@ def run(
     watch: Watch | None = None,
 ) -> Summary:
     """Plan for everybody in the input and return the summary; raise `BatchError` where parts are missing."""
-    if executor not in EXECUTORS:
-        raise P2CError(f"no executor '{executor}'; {suggestion(executor, EXECUTORS)}")
+    check_word("no executor", executor, EXECUTORS)
     options = options or Options()
     source, target = Path(source).resolve(), Path(target).resolve()
     if target == source or source in target.parents:

@@ -11,7 +11,7 @@ import typer
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import AsJson, Keys, OnePerson, print_json, write_new
 from p2c.engines.doctor import examine
-from p2c.errors import P2CError, suggestion
+from p2c.errors import P2CError, check_word
 from p2c.export import EXPORTS
 from p2c.markup import visible
 from p2c.report.terminal import show_examinations
@@ -31,8 +31,7 @@ def export(
     ] = None,
 ) -> None:
     """Write the question of one person in the language of another tool, ready to run there."""
-    if to not in EXPORTS:
-        raise P2CError(f"--to: no language '{to}'; {suggestion(to, EXPORTS)}")
+    check_word("--to: no language", to, EXPORTS)
     loaded = who.load()
     if loaded.model is not None and to != "json-schema":
         raise P2CError(f"--to {to}: it cannot hold a model, which decides here; json-schema can")

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import TypeAlias
 
 from p2c.domain.feature import Value
-from p2c.errors import Fault, ProblemError, suggestion
+from p2c.errors import check_word
 
 Row: TypeAlias = dict[str, Value]
 """One row of a table: a value for every column, by name."""
@@ -71,8 +71,6 @@ def rows(name: str) -> dict[str, Row]:
 
 
 def _read(name: str, ending: str) -> str:
-    if name not in NAMES:
-        message = f"no problem '{name}': {suggestion(name, NAMES)}"
-        raise ProblemError([Fault("datasets", message)])
+    check_word("datasets: no problem", name, NAMES)
     file = resources.files(__package__).joinpath("problems", f"{name}.{ending}")
     return file.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from p2c.datasets.embedded import raw_lines
 from p2c.datasets.german import read_german
-from p2c.errors import Fault, MissingExtra, ProblemError, suggestion
+from p2c.errors import MissingExtra, check_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,14 +83,9 @@ def load_rows(name: str, split: Split = "train") -> list[Row]:
     >>> load_rows("cars")[0]["safety"]
     'low'
     """
-    if (name, split) in TABLES:
-        return TABLES[name, split]()
-    known = {table for table, _ in TABLES}
-    if name in known:
-        fault = f"no split '{split}': {suggestion(split, {part for _, part in TABLES})}"
-    else:
-        fault = f"no data set '{name}': {suggestion(name, known)}"
-    raise ProblemError([Fault("datasets", fault)])
+    check_word("datasets: no data set", name, {known for known, _ in TABLES})
+    check_word("datasets: no split", split, {part for _, part in TABLES})
+    return TABLES[name, split]()
 
 
 def load_frame(name: str, split: Split = "train") -> pd.DataFrame:

@@ -57,7 +57,7 @@ _scaled = _where("'range' or a number above 0", lambda number: number > 0)
 
 
 def _scale(raw: Any) -> str | int | float:
-    return "range" if raw == "range" else _scaled(raw)
+    return "range" if isinstance(raw, str) and raw == "range" else _scaled(raw)
 
 
 def _reason(raw: Any) -> str:

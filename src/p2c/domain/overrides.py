@@ -73,12 +73,6 @@ def check_seconds(name: str, limit: object) -> None:
         raise P2CError(f"{name}: expected seconds, from 0 to {LONGEST:,}, found {shown(limit)}")
 
 
-def check_count(name: str, limit: object) -> None:
-    """Refuse what is no limit of states; None is none."""
-    if limit is not None and not 0 <= _number(limit) < math.inf:
-        raise P2CError(f"{name}: expected a number of states, from 0 on, found {shown(limit)}")
-
-
 def _number(limit: object) -> float:
     """Return a limit as a number; what is none is not a number."""
     if isinstance(limit, bool) or not isinstance(limit, SupportsFloat):
@@ -87,3 +81,5 @@ def _number(limit: object) -> float:
         return float(limit)
     except OverflowError:
         return math.inf
+    except (TypeError, ValueError):  # an array says that it is a number, and is none
+        return math.nan

@@ -6,10 +6,11 @@ import json
 import stat
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -39,9 +40,11 @@ from p2c.domain.keys import (  # noqa: TC001 - pydantic needs them at run time
 )
 from p2c.domain.misread import misread
 from p2c.domain.toml import placed_key, placed_text
-from p2c.errors import Fault, P2CError, ProblemError, shown, suggestion
+from p2c.errors import Fault, P2CError, ProblemError, shown, suggestion, words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pydantic_core import ErrorDetails
 
 
@@ -140,10 +143,9 @@ class Trust:
         """
         if isinstance(given, Trust):
             return given
-        said: object = (given,) if isinstance(given, str) else () if given is None else given
-        words = tuple(said) if isinstance(said, Iterable) else (said,)
-        if not all(isinstance(each, str) for each in words):
-            raise P2CError(f"trust: expected 'pickle' or names of types, found {shown(given)}")
+        words = words_of(
+            () if given is None else given, "trust: expected 'pickle' or names of types"
+        )
         return cls("pickle" in words, tuple(each for each in words if each != "pickle"))
 
 
@@ -382,6 +384,13 @@ def read_exactly(path: Path) -> str:
         return raw.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise P2CError(f"{path}: cannot be read: {unreadable(error)}") from None
+
+
+def path_of(given: object, *, kind: str = "file", hint: str = "") -> Path:
+    """Return the path that somebody gives; refuse what is none."""
+    if not isinstance(given, str | PathLike):
+        raise P2CError(f"expected the path of a {kind}, found a {type(given).__name__}{hint}")
+    return Path(given)
 
 
 def refuse_special(path: Path) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.domain.overrides import check_count, check_seconds
+from p2c.domain.overrides import check_seconds, whole_number
 from p2c.engines import ENGINES
-from p2c.errors import EngineError, suggestion
+from p2c.errors import EngineError, check_word, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.nearest import Distinct, nearest_plans
 from p2c.plan.outcome import Infeasible
@@ -38,9 +38,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         check_seconds("time_limit", self.time_limit)
-        check_count("node_limit", self.node_limit)
-        if self.engine not in ENGINES:
-            raise EngineError(f"no engine '{self.engine}'; {suggestion(self.engine, ENGINES)}")
+        if self.node_limit is not None:
+            whole_number("node_limit", self.node_limit, least=0)
+        check_word("no engine", self.engine, ENGINES, EngineError)
         if self.node_limit is not None and not self.is_own:
             raise EngineError(
                 f"the engine '{self.engine}' takes a time limit, not a limit of nodes"

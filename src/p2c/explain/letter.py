@@ -73,7 +73,8 @@ def teller_in(theory: Theory, language: str) -> Teller:
 
 def spoken(theory: Theory, language: str) -> Theory:
     """Return a theory whose features go by their words of a language, where the problem gives any."""
-    return replace(theory, features=tuple(in_language(f, language) for f in theory.features))
+    known = phrases_of(language).language
+    return replace(theory, features=tuple(in_language(f, known) for f in theory.features))
 
 
 class _Writer:

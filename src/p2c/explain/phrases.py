@@ -14,7 +14,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from p2c.errors import P2CError, suggestion
+from p2c.errors import check_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -202,6 +202,5 @@ LANGUAGES: Mapping[str, Phrases] = MappingProxyType({"en": ENGLISH, "de": GERMAN
 
 def phrases_of(language: str) -> Phrases:
     """Return the catalogue of a language, named as in HTML: `en`, `de`."""
-    if language not in LANGUAGES:
-        raise P2CError(f"language: no catalogue '{language}'; {suggestion(language, LANGUAGES)}")
+    check_word("language: no catalogue", language, LANGUAGES)
     return LANGUAGES[language]

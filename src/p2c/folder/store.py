@@ -14,7 +14,7 @@ import numpy as np
 from p2c.confirm.decider import StandingRules
 from p2c.confirm.opening import keep_seen, open_decider
 from p2c.domain.files import file_digest
-from p2c.domain.spec import MANIFEST, load_spec, read_text
+from p2c.domain.spec import MANIFEST, load_spec, read_text, unreadable
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, counted
 from p2c.folder.manifest import (
@@ -85,13 +85,13 @@ def save_folder(
 
     `keys` are those of the problem, without its model; `remarks` become comments in `problem.toml`, by table.
     """
-    if folder.exists() and not (replace_old and (folder / MANIFEST).is_file()):
-        raise P2CError(f"{folder}: exists; it is left as it is, choose another name or folder")
     try:
+        if folder.exists() and not (replace_old and (folder / MANIFEST).is_file()):
+            raise P2CError(f"{folder}: exists; it is left as it is, choose another name or folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        raise P2CError(f"{folder}: cannot be written: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise P2CError(f"{folder}: cannot be written: {unreadable(error)}") from None
     try:
         columns = write_sample(as_frame(fitted.rows), made / SAMPLE)
 

@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from p2c.errors import P2CError, suggestion
+from p2c.errors import check_word
 from p2c.markup import Markup, element
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ HEAD = 7.0
 
 def palette(theme: str) -> Mapping[str, str]:
     """Return the colours that a theme starts from; `auto` turns dark where the reader's screen is."""
-    if theme not in THEMES:
-        raise P2CError(f"theme: there is no '{theme}'; {suggestion(theme, THEMES)}")
+    check_word("theme: there is no", theme, THEMES)
     return THEMES[theme]
 
 

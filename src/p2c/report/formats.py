@@ -7,7 +7,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from p2c.errors import P2CError, suggestion
+from p2c.errors import check_word
 from p2c.report.document import applicant_document
 from p2c.report.expert_report import expert_document
 from p2c.report.html import html_page
@@ -32,16 +32,14 @@ AUDIENCES = ("applicant", "expert")
 
 def renderer(name: str) -> Callable[[Document], bytes]:
     """Return what renders a format, named by the ending of its files."""
-    if name not in FORMATS:
-        raise P2CError(f"format: no report as '{name}'; {suggestion(name, FORMATS)}")
+    check_word("format: no report as", name, FORMATS)
     return FORMATS[name]
 
 
 def check_report(format: str, audience: str) -> None:
     """Refuse a format or an audience that there is no report for."""
     renderer(format)
-    if audience not in AUDIENCES:
-        raise P2CError(f"audience: no report for '{audience}'; {suggestion(audience, AUDIENCES)}")
+    check_word("audience: no report for", audience, AUDIENCES)
 
 
 def report_on(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from p2c.errors import P2CError, suggestion
+from p2c.errors import check_word
 from p2c.markup import element
 from p2c.report.canvas import (
     LINE,
@@ -54,8 +54,8 @@ def plan_svg(
     shape: str | None = None,
 ) -> str:
     """Draw a plan, `wide` or `tall`, by itself whichever can be read; one without steps is a line of words."""
-    if shape is not None and shape not in SHAPES:
-        raise P2CError(f"shape: there is no '{shape}'; {suggestion(shape, SHAPES)}")
+    if shape is not None:
+        check_word("shape: there is no", shape, SHAPES)
     layout = lay_out(theory, plan, language=language)
     canvas = Canvas(theme)
     if not layout.columns:

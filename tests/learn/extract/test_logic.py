@@ -167,6 +167,19 @@ def test_an_unknown_class_names_the_known_ones() -> None:
         extract_logic(lambda rows: rows["job"], loans())
 
 
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"seed": "x"}, "seed: expected a whole number from 0 on, found 'x'"),
+        ({"held_out": "x"}, "held_out: expected a share below 1 such as 0.2, .* found 'x'"),
+        ({"held_out": np.array([True])}, "or a mask of the rows, found array"),
+    ],
+)
+def test_what_cannot_be_held_out_is_one_line(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(P2CError, match=message):
+        extract_logic(lambda rows: rows["income"] > 50, lending.loans(), **keys)
+
+
 def test_disagreements_are_rows_where_model_and_rules_differ() -> None:
     table = loans()
 

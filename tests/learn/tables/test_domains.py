@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import p2c
-from p2c.errors import ProblemError
+from p2c.errors import P2CError, ProblemError
 from p2c.learn.foldse import FoldSE
 from p2c.learn.foldse.text import name_missing
 from p2c.learn.tables.domains import domain_from_frame, tidy_frame
@@ -84,7 +84,7 @@ def test_a_table_that_no_rule_can_speak_of_is_refused(frame: pd.DataFrame, messa
 
 
 def test_an_unknown_scale_is_refused() -> None:
-    with pytest.raises(ProblemError, match="did you mean 'std'"):
+    with pytest.raises(P2CError, match="did you mean 'std'"):
         domain_from_frame(pd.DataFrame({"a": [1]}), scale="stdd")  # type: ignore[arg-type]
 
 

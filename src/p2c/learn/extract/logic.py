@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import precision_recall_fscore_support
 
+from p2c.domain.overrides import whole_number
 from p2c.errors import P2CError, counted, shown
 from p2c.learn.extract.source import read_source
 from p2c.learn.extract.surrogate import learn_ruleset
-from p2c.learn.model.asking import equals
+from p2c.learn.model.asking import equals, read_labels
 from p2c.learn.tables.domains import domain_from_frame, said_over
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def extract_logic(
     >>> print(extract_logic(lambda rows: rows["income"] >= 35, table).program)
     label(X,'False') :- income(X,N1), N1=<30.0.
     """
+    seed = whole_number("seed", seed, least=0)
     source = read_source(model, X, desired=desired, threshold=threshold)
     return extract(source, y, held_out=held_out, seed=seed)
 
@@ -147,18 +149,22 @@ def extract(
             other=str(source.other),
             seed=seed,
         )
-    truth = source.accepted if y is None else equals(y, source.desired)
-    if len(truth) != len(source.accepted):
-        raise P2CError(f"y: expected {len(source.accepted)} labels, found {len(truth)}")
+    truth = source.accepted
+    if y is not None:
+        truth = equals(
+            read_labels(y, len(truth), "y, the true labels: expected one"), source.desired
+        )
     return _measured(source, rules, truth=truth, kept=kept)
 
 
 def _held_out_rows(accepted: Mask, share: float | NDArray[np.bool_], seed: int) -> Mask:
     """Return the rows kept for measuring: of both outcomes the same share."""
-    if isinstance(share, np.ndarray):
+    if isinstance(share, np.ndarray) and share.shape == accepted.shape:
         return share.astype(bool)
-    if not 0 <= share < 1:
-        raise P2CError(f"held_out: expected a share below 1 such as 0.2, found {share}")
+    if not isinstance(share, int | float) or not 0 <= share < 1:
+        raise P2CError(
+            f"held_out: expected a share below 1 such as 0.2, or a mask of the rows, found {shown(share)}"
+        )
     generator = np.random.default_rng(seed)
     kept = np.zeros(len(accepted), dtype=bool)
     for side in (False, True):

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import pandas as pd
 
+from p2c.domain.spec import shown_kind
 from p2c.errors import P2CError
 from p2c.learn.extract.ruleset import Ruleset, read_foldse
 from p2c.learn.extract.tree_rules import rules_of_tree
@@ -19,14 +20,13 @@ from p2c.learn.model.asking import (
     choose_classes,
     equals,
     open_model,
+    read_labels,
     trained_names,
 )
 from p2c.learn.tables.view import View, as_frame, view_of
 from p2c.rules.syntax import Program
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from p2c.learn.model.arrays import Mask
     from p2c.learn.tables.view import ColumnView
 
@@ -63,15 +63,20 @@ def read_source(
     view: View | None = None,
 ) -> Source:
     """Bring a model and a table together; `view` is how the table is seen, where its features have names of their own."""
+    if pd.api.types.is_list_like(desired):
+        raise P2CError(f"desired: expected one class, found {shown_kind(desired)}")
     frame = as_frame(X)
     if isinstance(model, str) and model in frame.columns:
         model, X = frame[model], frame.drop(columns=[model])
         frame = X
     view = view or view_of(X)
     table = view.table(frame)
+    is_model = callable(model) or hasattr(model, "predict")
+    if threshold is not None and not is_model:
+        raise P2CError("threshold: rules and recorded decisions tell no probability: leave it out")
     if isinstance(model, str | Path | Program):
         return _written_source(model, view, table, desired)
-    if not callable(model) and not hasattr(model, "predict"):
+    if not is_model:
         return _recorded_source(model, view, table, desired)
     asked = open_model(model, X, desired=desired, threshold=threshold)
     accepted = asked.answer(frame).accepted
@@ -85,12 +90,7 @@ def read_source(
 
 
 def _recorded_source(decisions: Any, view: View, table: pd.DataFrame, desired: Any) -> Source:
-    labels = np.asarray(decisions)
-    if labels.shape[:1] != (len(table),):
-        found = len(labels) if labels.ndim else f"a {type(decisions).__name__}"
-        raise P2CError(
-            f"model: expected one recorded decision for each of {len(table)} rows, found {found}"
-        )
+    labels = read_labels(decisions, len(table), "model: expected one recorded decision")
     wanted, other = choose_classes(labels, desired)
     return Source(view, table, equals(labels, wanted), None, wanted, other, None)
 

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from p2c.errors import ModelError, P2CError, first_few, one_line
+from p2c.errors import ModelError, P2CError, counted, first_few, one_line
 from p2c.learn.model.points import PointsTable
-from p2c.learn.tables.view import as_frame
+from p2c.learn.tables.view import as_frame, is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -76,7 +76,8 @@ def open_model(
     With a `threshold` a row is accepted when the probability of the desired class is at least that high; what a
     callable returns is then taken for that probability.
     """
-    if threshold is not None and not (isinstance(threshold, int | float) and 0 <= threshold <= 1):
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if threshold is not None and not (number and 0 <= threshold <= 1):
         raise P2CError(f"threshold: expected a probability between 0 and 1, found {threshold!r}")
     _refuse_regression(model)
     shape = shaper(model, X)
@@ -313,6 +314,20 @@ def _refuse_numbers(classes: Sequence[Any]) -> None:
         )
 
 
+def read_labels(given: Any, count: int, expected: str) -> NDArray[Any]:
+    """Return a label for each of some rows; refuse what has more, fewer or missing ones, for nobody knows what these would be."""
+    labels = np.asarray(given)
+    if labels.shape[:1] != (count,) or labels.size != count:
+        found = " x ".join(map(str, labels.shape)) or f"a {type(given).__name__}"
+        raise P2CError(f"{expected} for each of {count} rows, found {found}")
+    gone = np.flatnonzero(is_gone(pd.Series(labels.ravel())))
+    if len(gone):
+        raise P2CError(
+            f"{expected} for each row, found none in {counted(len(gone), 'row')}, first in row {gone[0] + 1}: leave out rows without one"
+        )
+    return labels.ravel()
+
+
 def distinct(labels: Any) -> list[Any]:
     """Return the distinct labels, in order where they have one."""
     found = list(pd.unique(pd.Series(np.asarray(labels).ravel())))
@@ -362,7 +377,12 @@ def _margin(shares: Scores, *, place: int, threshold: float | None) -> Scores:
 def known_classes(model: Any) -> Any:
     """Return the classes that a model names, itself or by the estimator that it keeps; None where it names none."""
     kept = getattr(model, "estimator_", None)
-    return getattr(model, "classes_", getattr(kept, "classes_", None))
+    classes = getattr(model, "classes_", getattr(kept, "classes_", None))
+    if isinstance(classes, list) and any(np.ndim(each) for each in classes):
+        raise P2CError(
+            f"model: it gives {len(classes)} labels for each row (y had as many columns): expected one that decides"
+        )
+    return classes
 
 
 def shaper(model: Any, X: Any) -> Callable[[Any], Any]:

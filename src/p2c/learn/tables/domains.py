@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from p2c.domain.feature import exact
-from p2c.errors import Fault, ProblemError, suggestion
+from p2c.errors import Fault, ProblemError, check_word
 from p2c.learn.foldse.columns import NUMERIC_OBJECTS
 from p2c.learn.foldse.inputs import check_names
 from p2c.learn.foldse.text import predicate_name
@@ -52,8 +52,7 @@ def domain_from_frame(
     >>> domain_from_frame(pd.DataFrame({"Age": [20, 60], "Sex": ["M", "F"]}))
     {'age': {'type': 'int', 'min': 20, 'max': 60}, 'sex': {'type': 'category', 'values': ['F', 'M']}}
     """
-    if scale not in SPREADS:
-        raise ProblemError([Fault("scale", f"no scale '{scale}'; {suggestion(scale, SPREADS)}")])
+    check_word("scale: no scale", scale, SPREADS)
     found = {str(name): _feature(column, scale) for name, column in tidy_frame(frame).items()}
     return {name: _at_round_numbers(keys) if rounded else keys for name, keys in found.items()}
 

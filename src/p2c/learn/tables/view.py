@@ -6,6 +6,7 @@ so that a model that was trained on truth values or categoricals is asked about 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -14,14 +15,14 @@ import numpy as np
 import pandas as pd
 
 from p2c.domain.row import refuse_absent
-from p2c.errors import P2CError, suggestion
+from p2c.errors import P2CError, shown, suggestion
 from p2c.learn.foldse.inputs import EXCEPTION_NAME
 from p2c.learn.foldse.text import predicate_name
 from p2c.learn.tables.domains import is_number, tidy_frame
 from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 RESERVED = frozenset({"label", "not", "", ACCEPTED.predicate})
 """Names that mean something else in rules."""
@@ -97,6 +98,7 @@ class View:
     def table(self, X: Any) -> pd.DataFrame:
         """Return rows as features, tidy."""
         frame = as_frame(X)
+        refuse_twice(frame.columns)
         absent = [each.name for each in self.columns if each.name not in frame.columns]
         if absent:
             raise P2CError(f"the table has no column {', '.join(map(repr, absent))}")
@@ -105,7 +107,7 @@ class View:
 
     def refuse_absent(self, frame: pd.DataFrame, features: Collection[str]) -> None:
         """Refuse a table that lacks one of some features, by the name of its column and by its own, or has one twice."""
-        refuse_twice(frame)
+        refuse_twice(frame.columns)
         given = {*map(str, frame.columns)}
         named = (each for each in self.features if each.feature in features)
         refuse_absent([str(each.name) for each in named if each.feature not in given], given)
@@ -117,13 +119,14 @@ class View:
         if isinstance(row, pd.DataFrame):
             if len(row) != 1:
                 raise P2CError(f"expected one row, found {len(row)}: use plan_many for a table")
-            return row.iloc[0]
+            row = row.iloc[0]
+        if isinstance(row, pd.Series):
+            refuse_twice(row.index)
         if hasattr(row, "keys"):
             return cast("Mapping[str, Any]", row)
-        try:
-            values = list(row)
-        except TypeError:
-            raise P2CError(f"expected a row of {len(self.columns)} values, found {row!r}") from None
+        if isinstance(row, set) or not isinstance(row, Iterable):
+            raise P2CError(f"expected a row of {len(self.columns)} values, found {shown(row)}")
+        values = list(row)
         if len(values) != len(self.columns):
             raise P2CError(f"expected {len(self.columns)} values, found {len(values)}")
         return dict(zip((each.name for each in self.columns), values, strict=True))
@@ -167,7 +170,7 @@ class View:
 
     def people(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the columns of the table out of rows about people, what is missing written as the table does."""
-        refuse_twice(rows)
+        refuse_twice(rows.columns)
         found = rows[[each.name for each in self.columns]]
         texts = [each for each in self.columns if pd.api.types.is_string_dtype(each.dtype)]
         filled = {each.name: _filled(each, found[each.name]) for each in texts}
@@ -203,7 +206,7 @@ def view_of(X: Any, features: Mapping[str, str] | None = None) -> View:
         raise P2CError(
             "the table has no rows or no columns: give the rows that the model decides on"
         )
-    refuse_twice(frame)
+    refuse_twice(frame.columns)
     names = feature_names(frame.columns)
     if features is not None:
         names = [
@@ -216,9 +219,9 @@ def view_of(X: Any, features: Mapping[str, str] | None = None) -> View:
     return View(tuple(columns), isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
 
 
-def refuse_twice(frame: pd.DataFrame) -> None:
+def refuse_twice(names: pd.Index) -> None:
     """Refuse a table with two columns of one name: nobody can tell which of them is meant."""
-    twice = frame.columns[frame.columns.duplicated()]
+    twice = names[names.duplicated()]
     if len(twice):
         raise P2CError(f"the table has two columns called {twice[0]!r}: rename one of them")
 

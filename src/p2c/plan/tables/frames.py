@@ -110,7 +110,7 @@ def decide_frame(space: Space, frame: Any, read_row: ReadRow) -> Any:
 
 def _opened(space: Space, frame: Any) -> tuple[nw.DataFrame[Any], list[str]]:
     """Return a frame that can be read, and its columns that are features; all of them are needed."""
-    table = _table(frame)
+    table = table_of(frame)
     names = [axis.feature.name for axis in space.axes]
     refuse_absent(names, table.columns)
     return table, names
@@ -123,7 +123,8 @@ def answer_type(key: str, features: Mapping[str, Feature]) -> type[Any]:
     return {"cost": float, "verified": bool, "optimal": bool}.get(key, str)
 
 
-def _table(frame: Any) -> nw.DataFrame[Any]:
+def table_of(frame: Any) -> nw.DataFrame[Any]:
+    """Return a frame of any kind as a table; refuse what is none."""
     try:
         return nw.from_native(frame, eager_only=True)
     except (TypeError, NarwhalsError) as error:
