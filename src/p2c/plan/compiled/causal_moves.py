@@ -11,6 +11,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.domain.feature import Action
+from p2c.domain.spec import Effects
 from p2c.plan.compiled.bitsets import bits
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class CausalMoves:
     grid: int
     """All regions; the person's own value has the next higher bit where it has no place."""
     nearest: bool
-    """Whether the feature, violated, surely goes to the nearest value that its law allows, and so from a region to known ones."""
+    """Whether the feature surely goes to the nearest value that its law allows, and so from a region to known ones."""
     onward: tuple[int, ...] = ()
     """The regions that the `moves` of the feature lead to from each; empty where it has none."""
     known: dict[int, int] = field(default_factory=dict)
@@ -151,7 +152,7 @@ def _moves_of(space: Space, governed: Governed) -> CausalMoves:
     released = _landing(axis, bare, loose=loose) if unheaded else NOWHERE
     grid = (1 << len(cells)) - 1
     onward = () if loose else _onward(axis)
-    nearest = not (loose or onward)
+    nearest = space.theory.effects is Effects.TRIGGERED and not (loose or onward)
     return CausalMoves(governed, rules, released, heads, bodies, _mask(bare), grid, nearest, onward)
 
 

@@ -108,9 +108,8 @@ class Stopovers:
     def _seen(self, moves: CausalMoves, number: int, place: int) -> object:
         """Return all that is seen of a region on the way."""
         rules = moves.governed.rules & self._noticing
-        apart = moves.index in self.reach.transitions.person.space.model_axes
-        apart |= self.reach.are_supported or not moves.nearest
-        if apart or rules.bit_count() > FEW_RULES:
+        by_model = moves.index in self.reach.transitions.person.space.model_axes
+        if by_model or not moves.nearest or rules.bit_count() > FEW_RULES:
             return number
         heads = moves.heads[number]
         carried = [
