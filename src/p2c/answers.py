@@ -257,7 +257,8 @@ def _opened_faults(
     if plan.opened is None:
         return
     blockers = [each.blocker for each in plan.blockers or ()]
-    known = {each.blocker: each for each in liftings(problem.compiled)}
+    seen = {name: (value,) for name, value in plan.initial.items()}
+    known = {each.blocker: each for each in liftings(problem.compiled, seen)}
     for each in blockers:
         if each not in known:
             what = f"{each.feature} ({each.restriction})"

@@ -221,6 +221,27 @@ def test_limits_are_lifted_to_the_next_value_of_any_grid(step: float, side: int)
 
 
 @pytest.mark.parametrize(
+    ("values", "goal", "end"),
+    [
+        ([0, 1], "N>0.2, N<0.5", 0.3),
+        ([0, 0.5], "N>2.25", 2.26),
+        ([5.5], "N=7.25", 7.25),
+        ([0.1, 1 / 3], "N>=7", 7.0),
+    ],
+)
+def test_a_float_without_its_list_has_the_decimal_places_that_are_listed_and_compared(
+    values: list[float], goal: str, end: float
+) -> None:
+    feature = {"type": "float", "values": values}
+    document = {"goal": f"n(X,N), {goal}", "rules": "", "features": {"n": feature}}
+    plan = Problem.from_dict(document).plan({"n": values[0]})
+    assert isinstance(plan, Infeasible)
+    assert plan.blockers == (Blocker("n", "limits"),)
+    assert plan.opened is not None
+    assert plan.opened.counterfactual["n"] == end
+
+
+@pytest.mark.parametrize(
     ("feature", "restriction"),
     [
         (category("a", "b", action="fixed"), "fixed"),

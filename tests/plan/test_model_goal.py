@@ -181,3 +181,54 @@ def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:
     assert plan.opened is not None
     assert plan.opened.counterfactual == {"hours": 85, "age": 30}
     assert problem.plan({"hours": 40, "age": 50}).counterfactual == {"hours": 75, "age": 50}
+
+
+def weighing(border: float, slopes: dict[str, float]) -> ReadModel:
+    """Return a model that accepts from a border on what it makes of some numbers, each times its slope."""
+    axes = tuple(ColumnCells(name, 2, np.array([]), missing=1) for name in slopes)
+    lines = tuple(ScoreLine(place, np.array([each])) for place, each in enumerate(slopes.values()))
+    cut = np.array([border])
+    return ReadModel(AdditiveScore(axes, np.zeros(1), cut, cut, lines=lines), lambda _: False)
+
+
+def barring(problem: Problem, row: dict[str, Any]) -> tuple[list[str], Any]:
+    """Return the features whose limits bar every way, and the end of the way that opens without these."""
+    told = problem.plan(row).to_dict()
+    assert {each["restriction"] for each in told["blockers"]} <= {"limits"}
+    return [each["feature"] for each in told["blockers"]], told["opened"]["counterfactual"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "end"),
+    [("int", [0, 4], 16), ("float", [0.0, 4.0], 16.0), ("float", [0.5, 1], 15.1)],
+)
+def test_a_weighed_number_without_its_list_goes_no_farther_than_it_must(
+    kind: str, values: list[float], end: float
+) -> None:
+    features = {
+        "a": {"type": "int", "min": 0, "max": 9, "weight": 6},
+        "b": {"type": kind, "values": values, "scale": 9},
+    }
+    document = {"goal": "accepted(X)", "rules": "", "features": features}
+    problem = Problem.from_dict(document, model=weighing(15.1, {"a": 1.0, "b": 1.0}))
+    row = {"a": 0, "b": values[0]}
+    assert barring(problem, row) == (["b"], {"a": 0, "b": end})
+
+
+def test_a_number_is_weighed_against_a_value_of_today_outside_the_limits() -> None:
+    features = {
+        "a": {"type": "int", "values": [0, 4]},
+        "b": {"type": "int", "min": 0, "max": 9, "action": "fixed", "weight": 9},
+    }
+    document = {"goal": "accepted(X)", "rules": "", "features": features}
+    model = weighing(1.0, {"a": 1.0, "b": -1.0})
+    problem = Problem.from_dict(document, model=model, bounded=False)
+    assert barring(problem, {"a": 0, "b": 500}) == (["a"], {"a": 501, "b": 500})
+    assert problem.check(problem.plan({"a": 0, "b": 500}), prove=True)
+
+
+def test_a_number_is_weighed_against_what_rules_ask_of_another_beyond_its_limits() -> None:
+    features = {"a": {"type": "int", "min": 0, "max": 9}, "b": {"type": "int", "values": [0, 4]}}
+    document = {"goal": "accepted(X), b(X,N), N>=500", "rules": "", "features": features}
+    problem = Problem.from_dict(document, model=weighing(1.0, {"a": 1.0, "b": -1.0}))
+    assert barring(problem, {"a": 0, "b": 0}) == (["a", "b"], {"a": 501, "b": 500})

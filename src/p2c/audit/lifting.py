@@ -174,7 +174,10 @@ class Trials:
     @cached_property
     def liftings(self) -> tuple[Lifting, ...]:
         """Return the restrictions of the problem, and the features without them."""
-        return liftings(self.people.space)
+        space = self.people.space
+        names = (axis.feature.name for axis in space.axes)
+        values = (column.values for column in self.people.columns)
+        return liftings(space, dict(zip(names, values, strict=True)))
 
     @cached_property
     def _persons(self) -> tuple[Codes, Codes]:

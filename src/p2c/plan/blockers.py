@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c.domain.build import default_step
 from p2c.domain.feature import (
     Feature,
     Grid,
+    Kind,
     Points,
     RestrictionKind,
     exact,
@@ -34,8 +37,9 @@ from p2c.plan.search.devices import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from fractions import Fraction
 
-    from p2c.domain.feature import Value
+    from p2c.domain.feature import Domain, Number, Value
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
@@ -69,7 +73,8 @@ def find_blockers(
     The set is empty where lifting opens none: then the rules themselves rule it out. A path that only breaks an exception
     for its own sake is no advice and is not told.
     """
-    trial = Trial(space, state, liftings(space), limits or Limits(), devices)
+    seen = {name: (value,) for name, value in state.items()}
+    trial = Trial(space, state, liftings(space, seen), limits or Limits(), devices)
     try:
         chosen = trial.smallest()
         if chosen is None:
@@ -251,55 +256,103 @@ def _merged(feature: Feature, lifting: Lifting) -> Feature:
     )
 
 
-def liftings(space: Space) -> tuple[Lifting, ...]:
-    """Return the restrictions of the features that matter, and the features without them."""
-    return tuple(_liftings(space))
+def liftings(
+    space: Space, seen: Mapping[str, Iterable[Value]] | None = None
+) -> tuple[Lifting, ...]:
+    """Return the restrictions of the features that matter, and the features without them.
+
+    What was `seen` of people, by feature, may lie outside the limits.
+    """
+    return tuple(_liftings(space, seen or {}))
 
 
-def _liftings(space: Space) -> Iterator[Lifting]:
+def _liftings(space: Space, seen: Mapping[str, Iterable[Value]]) -> Iterator[Lifting]:
+    far = _far(space, seen)
     for axis in space.axes:
         feature = axis.feature
         if feature.name not in space.concerned or feature.kept:
             continue
         for kind in restrictions(feature):
             yield Lifting(Blocker(feature.name, kind.value), unrestricted(feature, kind))
-        wide = _widened(axis)
+        wide = _widened(axis, far.get(feature.name))
         if wide is not None:
             yield Lifting(Blocker(feature.name, RestrictionKind.LIMITS.value), wide)
 
 
 def widened(space: Space, name: str) -> Feature | None:
     """Return a feature as lifting its limits leaves it; None where rules compare it with nothing beyond them."""
-    return next((_widened(axis) for axis in space.axes if axis.feature.name == name), None)
+    return _widened(space.axes[space.index[name]], _far(space, {}).get(name))
 
 
-def _widened(axis: Axis) -> Feature | None:
-    """Return a number without its limits: values beyond every constant that rules compare it with."""
+def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
+    """Return how far from zero each number that a model weighs decides alone, wherever rules want the others to be."""
+    model = space.theory.model
+    if model is None or not model.lined:
+        return {}
+    ends: dict[str, list[Value]] = {}
+    for axis in space.axes:
+        feature = _widened(axis) or axis.feature
+        places = range(feature.domain.size)
+        some = places if feature.is_listed else (places[0], places[-1])
+        own = seen.get(feature.name, ())
+        ends[feature.name] = [*map(feature.domain.value, some), *own]
+    return model.beyond(ends)
+
+
+def _widened(axis: Axis, far: float | None = None) -> Feature | None:
+    """Return a number without its limits: values beyond every constant that rules compare it with, and as `far` as is asked."""
     feature = axis.feature
     if not feature.kind.is_number:
         return None
     constants = [test.constant for test in axis.tests if not isinstance(test.constant, str)]
-    low, high = feature.minimum, feature.maximum
-    listed = isinstance(feature.domain, Points)
+    step = exact(_step(feature, constants))
+    constants += [] if far is None else [-far, far]
     first, last = axis.position(0), axis.position(axis.size - 1)
     beyond = [each for each in constants if not first < feature.order(each) < last]
-    if not (beyond or (listed and constants)):
+    if not (beyond or (isinstance(feature.domain, Points) and constants)):
         return None
-    step = feature.domain.step if isinstance(feature.domain, Grid) else 1
+    low, high = feature.minimum, feature.maximum
     # In fractions: as floats, 0.7 and a step of 0.1 miss 0.8.
-    rest = [exact(each) + shift for each in constants for shift in (-exact(step), 0, exact(step))]
-    lowest, highest = min(exact(low), *rest), max(exact(high), *rest)
-    if isinstance(feature.domain, Grid):
-        below = -((exact(low) - lowest) // -exact(step))
-        start = type(low)(exact(low) - below * exact(step))
-        domain: Grid | Points = Grid(start, type(high)(highest), step)
-    else:
-        number = type(low)
-        domain = Points(tuple(sorted({*feature.domain.values, *map(number, rest)})))
+    rest = [exact(each) + shift for each in constants for shift in (-step, 0, step)]
     return replace(
         feature,
-        domain=domain,
-        minimum=type(low)(lowest),
-        maximum=type(high)(highest),
+        domain=_wide_domain(feature, step, rest),
+        minimum=type(low)(min(exact(low), *rest)),
+        maximum=type(high)(max(exact(high), *rest)),
         scale=float(feature.divisor),
+    )
+
+
+def _step(feature: Feature, constants: Iterable[Number]) -> Number:
+    """Return the step of a number without its limits; of a listed one, the last decimal place of what is listed and compared.
+
+    It is no finer than where nothing is listed, for a model may cut anywhere.
+    """
+    if isinstance(feature.domain, Grid):
+        return feature.domain.step
+    if feature.kind is Kind.INT:
+        return 1
+    known = [*(each for each in feature.domain.values if not isinstance(each, str)), *constants]
+    usual = default_step(exact(max(known)) - exact(min(known)) or abs(exact(known[0])))
+    return min(1.0, *(max(float(usual), _last_place(each)) for each in known))
+
+
+def _last_place(number: Number) -> float:
+    """Return what one is worth in the last decimal place of a number.
+
+    >>> _last_place(2.50)
+    0.1
+    """
+    return float(f"1e{Decimal(repr(float(number))).normalize().as_tuple().exponent}")
+
+
+def _wide_domain(feature: Feature, step: Fraction, rest: Iterable[Fraction]) -> Domain:
+    """Return every value at such steps as far as some others; where a list does not go by steps, these besides it."""
+    low, number = exact(feature.minimum), type(feature.minimum)
+    listed = feature.domain.values if isinstance(feature.domain, Points) else ()
+    if any((feature.order(each) - low) % step for each in listed):
+        return Points(tuple(sorted({*listed, *map(number, rest)})))
+    below = -((low - min(low, *rest)) // -step)
+    return Grid(
+        number(low - below * step), number(max(exact(feature.maximum), *rest)), number(step)
     )

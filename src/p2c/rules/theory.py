@@ -105,8 +105,8 @@ class DecidingModel(Protocol):
     def cuts(self, feature: Feature) -> tuple[float, ...]:
         """Return the numbers after which the model cuts a number."""
 
-    def beyond(self, feature: Feature, features: Sequence[Feature]) -> tuple[float, ...]:
-        """Return the numbers beyond which a weighed number decides alone, the others being anywhere in their ranges."""
+    def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
+        """Return how far from zero a weighed number decides alone, the others being anywhere between their ends."""
 
     def marks(self, feature: Feature) -> tuple[int, ...]:
         """Return for each listed value of a feature what the model takes it for."""

@@ -15,7 +15,7 @@ from p2c.learn.model.leaves import Leaves
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p2c.domain.feature import Feature, Value
+    from p2c.domain.feature import Value
     from p2c.learn.model.additive import AdditiveScore, ScoreLine
     from p2c.learn.model.arrays import Floats
 
@@ -109,26 +109,34 @@ class AloneParts:
         slack = self._slack(size)
         return True if gains >= enough + slack else False if gains < below - slack else None
 
-    def beyond(self, name: str, features: Sequence[Feature]) -> tuple[float, ...]:
-        """Return the two numbers beyond which the line of a number outweighs all that the others can add."""
-        slopes = [
-            np.abs(line.slope) for line in self._lines.get(name, ()) if not isinstance(line, Curve)
-        ]
-        steep = [float(each) for slope in slopes for each in slope if each]
-        if not steep or not self.is_straight(name):
-            return ()
+    def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
+        """Return how far from zero the line of each number outweighs all that the others can add, given the ends of each.
+
+        It is a power of two, so that people whose ends differ a little have the same.
+        """
+        most = {name: self._most(name, numbers) for name, numbers in ends.items()}
         size = self.score.magnitude + float(np.abs(self.score.accepted_from).max()) + 1
-        for each in features:
-            ends = (each.minimum, each.maximum) if each.kind.is_number else ()
-            told = [
-                line.of(np.array([float(end)]))
-                for line in self._lines.get(each.name, ())
-                for end in ends
+        found = {}
+        for name in ends:
+            slopes = [
+                each for _, slope in self._slopes.get(name, ()) for each in slope or () if each
             ]
-            size += float(np.abs(told).max()) if told and each.name != name else 0.0
-        far = 2 * size / min(steep)
-        # A slope may be so small that no number is as far.
-        return (-float(math.ceil(far)), float(math.ceil(far))) if math.isfinite(far) else ()
+            if not slopes or not self.is_straight(name):
+                continue
+            others = sum(each for other, each in most.items() if other != name)
+            far = (size + others) / min(map(abs, slopes))
+            # A slope may be so small that no number is as far.
+            if math.isfinite(2 * far):
+                found[name] = math.ldexp(1.0, math.frexp(far)[1])
+        return found
+
+    def _most(self, name: str, numbers: Sequence[Value]) -> float:
+        """Return the most that lines and curves add to a margin at some numbers, as far as they can be told."""
+        if name not in self._lines:
+            return 0.0
+        known = np.array([float(each) for each in numbers if each is not None])
+        told = [np.abs(line.of(known)) for line in self._lines[name]]
+        return sum(float(each[np.isfinite(each)].max(initial=0.0)) for each in told)
 
     def weighed(self, state: Mapping[str, Value]) -> tuple[Floats, float]:
         """Return what lines and curves add to the margins of a state, and how large the sum of their sizes is."""

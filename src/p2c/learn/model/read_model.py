@@ -124,9 +124,9 @@ class ReadModel:
             () if uppers is None else tuple(float(each) for each in uppers if math.isfinite(each))
         )
 
-    def beyond(self, feature: Feature, features: Sequence[Feature]) -> tuple[float, ...]:
-        """Return the numbers beyond which a line alone decides; none where a curve reads the number too, or no line does."""
-        return self._alone.beyond(feature.name, features)
+    def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
+        """Return how far from zero each line decides alone; nothing where a curve reads the number too, or no line does."""
+        return self._alone.beyond(ends)
 
     def marks(self, feature: Feature) -> tuple[int, ...]:
         """Return for each listed value of a feature what the model takes it for; each for itself where it is weighed as a number."""

@@ -125,8 +125,7 @@ class Space:
         model = self.theory.model
         marks: tuple[int, ...] = ()
         if model is not None and feature.kind.is_number:
-            cuts = model.cuts(feature) + model.beyond(feature, self.theory.features)
-            tests += [Test(name, Comparator.LE, upper) for upper in cuts]
+            tests += [Test(name, Comparator.LE, upper) for upper in model.cuts(feature)]
         elif model is not None:
             marks = model.marks(feature)
         seen = tuple(dict.fromkeys(tests + heads))
