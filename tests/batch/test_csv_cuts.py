@@ -64,7 +64,7 @@ def our_rows(path: Path, text: str, *, part: int) -> list[list[str]] | None:
     for begin, end, count in spans:
         piece = [
             list(row.values())
-            for batch in reader.batches(path, (begin, end), ["x", "y"], coded=["x"])
+            for batch in reader.batches(path, (begin, end), ["x", "y"], coded=["x"], rows=4)
             for row in batch.to_pylist()
         ]
         assert len(piece) == count

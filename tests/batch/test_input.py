@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from p2c.batch import Options, csv_cuts
+from p2c.batch import Options, csv_cuts, part
 from p2c.batch.columns import check_columns
 from p2c.batch.part import tables
 from p2c.batch.source import cut, find_files
@@ -81,6 +81,22 @@ def test_a_csv_file_is_cut_between_records_only(
         for note in table["note"].to_pylist()
     ]
     assert notes == [row["note"] for row in rows]
+
+
+@pytest.mark.parametrize(("people", "sizes"), [([JOHN], [64]), (loan_people(64), [16] * 4)])
+def test_more_rows_are_planned_for_at_once_where_people_resemble_one_another(
+    people: list[dict[str, Any]],
+    sizes: list[int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, rows in {"CHUNK": 64, "SMALL_CHUNK": 16, "SAMPLE": 32}.items():
+        monkeypatch.setattr(part, name, rows)
+    path = write_parquet(tmp_path / "a.parquet", (people * 64)[:64])
+    files = find_files(path)
+    columns = check_columns(files, loan().theory.features, Options(), taken=[])
+    (whole,) = cut(files, rows=64)
+    assert [len(table) for table in tables(columns, whole)] == sizes
 
 
 def test_a_csv_file_may_begin_with_a_mark_and_end_without_a_line_end(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from p2c.batch.confirmed import planner_for
-from p2c.batch.persons import TEXT, joined, to_array, to_texts
+from p2c.batch.persons import TEXT, joined, tell_apart, to_array, to_texts
 from p2c.batch.summary import Counts, Record
 from p2c.batch.workshop import paced
 from p2c.domain.files import file_digest
@@ -28,7 +29,7 @@ from p2c.problem import Problem
 from p2c.whole_file import put, put_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
     from p2c.batch import Options
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
     from p2c.batch.confirmed import TablePlanner
     from p2c.batch.source import Part, Piece
 
-CHUNK = 1 << 18
-"""How many rows are planned at a time."""
+CHUNK, SMALL_CHUNK = 1 << 20, 1 << 18
+"""How many rows are planned at a time: where people resemble one another, and where they do not, which saves memory."""
+SAMPLE = 1 << 16
+"""How many rows tell whether they do."""
 WORKSHOP = "_p2c"
 """The folder inside the output where files are made; its name hides it from what reads tables."""
 
@@ -159,10 +162,10 @@ def _with_kept(answers: pa.Table, table: pa.Table, kept: pa.Schema) -> pa.Table:
 def tables(columns: Columns, part: Part) -> Iterator[pa.Table]:
     """Yield the rows of a part, small tables joined to larger ones where they are of one make."""
     waiting: list[pa.Table] = []
-    rows = 0
-    for table in _small_tables(columns, part.pieces):
+    rows, most = 0, _chunk(columns, part)
+    for table in _small_tables(columns, part.pieces, most):
         alike = not waiting or table.schema.equals(waiting[0].schema, check_metadata=True)
-        if waiting and (rows + len(table) > CHUNK or not alike):
+        if waiting and (rows + len(table) > most or not alike):
             yield joined(waiting)
             waiting, rows = [], 0
         if len(table):
@@ -172,7 +175,19 @@ def tables(columns: Columns, part: Part) -> Iterator[pa.Table]:
         yield joined(waiting)
 
 
-def _small_tables(columns: Columns, pieces: Iterable[Piece]) -> Iterator[pa.Table]:
+def _chunk(columns: Columns, part: Part) -> int:
+    """Return how many rows of a part are planned at a time, which its first rows decide: whoever makes it writes the same."""
+    with closing(_small_tables(columns, part.pieces, SAMPLE)) as some:
+        first = next(some, None)
+    if first is None:
+        return SMALL_CHUNK
+    people = tell_apart(first, columns.features).first
+    return CHUNK if len(people) < len(first) / 4 else SMALL_CHUNK
+
+
+def _small_tables(
+    columns: Columns, pieces: Iterable[Piece], rows: int
+) -> Generator[pa.Table, None, None]:
     wanted = tuple(dict.fromkeys((*columns.features, *columns.kept.names)))
     for piece in pieces:
         file = piece.file
@@ -184,7 +199,8 @@ def _small_tables(columns: Columns, pieces: Iterable[Piece]) -> Iterator[pa.Tabl
         called = {name: columns.name_in(name, inside) for name in own}
         coded = [called[name] for name in columns.features if name in own]
         names = list(called.values())
-        for batch in file.reader.batches(file.path, (piece.begin, piece.end), names, coded=coded):
+        span = piece.begin, piece.end
+        for batch in file.reader.batches(file.path, span, names, coded=coded, rows=rows):
             table = pa.Table.from_batches([batch]).select(names).rename_columns(list(called))
             yield _marked(table, keys, file.reader.is_text)
 

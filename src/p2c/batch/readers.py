@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-BATCH = 1 << 18
-"""How many rows of Parquet are read at a time."""
 CODED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -46,14 +44,20 @@ class ParquetReader:
             yield number, number + 1, footer.row_group(number).num_rows
 
     def batches(
-        self, path: Path, span: tuple[int, int], columns: Sequence[str], *, coded: Sequence[str]
+        self,
+        path: Path,
+        span: tuple[int, int],
+        columns: Sequence[str],
+        *,
+        coded: Sequence[str],
+        rows: int,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of some row groups."""
+        """Yield the rows of some row groups, so many at a time."""
         with _opened(path, coded) as file:
             for group in range(*span):
                 with _refused_parquet(_place(path, file.metadata, group)):
                     for batch in file.iter_batches(
-                        BATCH, row_groups=[group], columns=list(columns), use_threads=False
+                        rows, row_groups=[group], columns=list(columns), use_threads=False
                     ):
                         batch.validate(full=True)  # damage may look like numbers out of bounds
                         yield batch
@@ -105,9 +109,15 @@ class CsvReader:
             yield begin, end, waiting
 
     def batches(
-        self, path: Path, span: tuple[int, int], columns: Sequence[str], *, coded: Sequence[str]
+        self,
+        path: Path,
+        span: tuple[int, int],
+        columns: Sequence[str],
+        *,
+        coded: Sequence[str],
+        rows: int,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows between two bytes."""
+        """Yield the rows between two bytes, however many a block of the file has."""
         names = _header(path)[0]
         convert = arrow_csv.ConvertOptions(
             column_types={name: CODED if name in coded else pa.string() for name in names},
