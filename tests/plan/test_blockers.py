@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +64,8 @@ def widen(problem: Problem, name: str, keys: Document) -> None:
     constants = [test.constant for test in axis.tests if not isinstance(test.constant, str)]
     if "values" in keys:
         near = {each + way for each in constants for way in (-1, 0, 1)}
+        if keys["type"] == "float":
+            near |= {(low + high) / 2 for low, high in pairwise(sorted(near))}
         whole_ones = {int(each // 1) for each in near} | {int(each // 1) + 1 for each in near}
         keys["values"] = sorted({*keys["values"], *(whole_ones if keys["type"] == "int" else near)})
         return
@@ -223,13 +225,13 @@ def test_limits_are_lifted_to_the_next_value_of_any_grid(step: float, side: int)
 @pytest.mark.parametrize(
     ("values", "goal", "end"),
     [
-        ([0, 1], "N>0.2, N<0.5", 0.3),
-        ([0, 0.5], "N>2.25", 2.26),
+        ([0, 1], "N>0.2, N<0.5", 0.35),
+        ([0, 0.5], "N>2.25", 2.75),
         ([5.5], "N=7.25", 7.25),
         ([0.1, 1 / 3], "N>=7", 7.0),
     ],
 )
-def test_a_float_without_its_list_has_the_decimal_places_that_are_listed_and_compared(
+def test_a_float_without_its_list_goes_between_any_two_constants_and_past_them(
     values: list[float], goal: str, end: float
 ) -> None:
     feature = {"type": "float", "values": values}

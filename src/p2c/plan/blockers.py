@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.domain.build import default_step
@@ -305,22 +306,34 @@ def _widened(axis: Axis, far: float | None = None) -> Feature | None:
     if not feature.kind.is_number:
         return None
     constants = [test.constant for test in axis.tests if not isinstance(test.constant, str)]
-    step = exact(_step(feature, constants))
+    listed = isinstance(feature.domain, Points)
+    by_rules = listed and far is None
+    step = exact(1 if by_rules else _step(feature, constants))
     constants += [] if far is None else [-far, far]
     first, last = axis.position(0), axis.position(axis.size - 1)
     beyond = [each for each in constants if not first < feature.order(each) < last]
-    if not (beyond or (isinstance(feature.domain, Points) and constants)):
+    if not (beyond or (listed and constants)):
         return None
     low, high = feature.minimum, feature.maximum
     # In fractions: as floats, 0.7 and a step of 0.1 miss 0.8.
     rest = [exact(each) + shift for each in constants for shift in (-step, 0, step)]
     return replace(
         feature,
-        domain=_wide_domain(feature, step, rest),
+        domain=_wide_list(feature, rest) if by_rules else _wide_grid(feature, step, rest),
         minimum=type(low)(min(exact(low), *rest)),
         maximum=type(high)(max(exact(high), *rest)),
         scale=float(feature.divisor),
     )
+
+
+def _wide_list(feature: Feature, rest: Iterable[Fraction]) -> Points:
+    """Return the values of a list with some added and, of floats, one between each two of these."""
+    assert isinstance(feature.domain, Points)
+    added = sorted(set(rest))
+    if feature.kind is Kind.FLOAT:
+        added += [(low + high) / 2 for low, high in pairwise(added)]
+    number = type(feature.minimum)
+    return Points(tuple(sorted({*feature.domain.values, *map(number, added)})))
 
 
 def _step(feature: Feature, constants: Iterable[Number]) -> Number:
@@ -346,12 +359,12 @@ def _last_place(number: Number) -> float:
     return float(f"1e{Decimal(repr(float(number))).normalize().as_tuple().exponent}")
 
 
-def _wide_domain(feature: Feature, step: Fraction, rest: Iterable[Fraction]) -> Domain:
+def _wide_grid(feature: Feature, step: Fraction, rest: Iterable[Fraction]) -> Domain:
     """Return every value at such steps as far as some others; where a list does not go by steps, these besides it."""
     low, number = exact(feature.minimum), type(feature.minimum)
     listed = feature.domain.values if isinstance(feature.domain, Points) else ()
     if any((feature.order(each) - low) % step for each in listed):
-        return Points(tuple(sorted({*listed, *map(number, rest)})))
+        return _wide_list(feature, rest)
     below = -((low - min(low, *rest)) // -step)
     return Grid(
         number(low - below * step), number(max(exact(feature.maximum), *rest)), number(step)

@@ -12,6 +12,7 @@ from functools import cached_property, reduce
 from operator import and_, getitem, or_
 from typing import TYPE_CHECKING
 
+from p2c.domain.feature import Action
 from p2c.domain.spec import Effects
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.bitsets import bits, mask_of, numbers, subsets
@@ -141,13 +142,16 @@ class RelaxedReach:
 
         With `up` and `down` a path never comes back to what it has left behind.
         """
-        return tuple(self._permitted(each.index) for each in self.causal_moves)
+        return tuple(map(self._permitted, self.causal_moves))
 
-    def _permitted(self, index: int) -> int:
-        transitions, own = self.transitions, self.transitions.person.places[index]
+    def _permitted(self, moves: CausalMoves) -> int:
+        index, transitions = moves.index, self.transitions
+        axis, own = transitions.person.space.axes[index], transitions.person.places[index]
+        if axis.feature.action not in (Action.UP, Action.DOWN):
+            return moves.grid
         return mask_of(
             number
-            for number, region in enumerate(transitions.person.space.axes[index].regions)
+            for number, region in enumerate(axis.regions)
             if own in region
             or any(transitions.chooses(index, own, edge) for edge in (region[0], region[-1]))
         )
