@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from p2c.plan.search.stopovers import Stopovers
 
 
+FEW = 12
+"""After how many beginnings of orders it is worth it to look ahead from each."""
+
+
 @dataclass(frozen=True)
 class Ordering:
     """What is to be put in order: options by number, when they arrive, and which place a governed feature must leave."""
@@ -156,7 +160,7 @@ def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
             yield Arrival(key.effort, key.way, path.places, path.chain)
             continue
         limits.check()
-        if not ordering.may_come(path.places, path.left):
+        if pushed > FEW and not ordering.may_come(path.places, path.left):
             continue
         for following in _following(ordering, path):
             known = best.get(following.node)

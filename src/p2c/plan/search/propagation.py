@@ -193,10 +193,9 @@ class End:
         return None if None in found else found  # type: ignore[return-value]
 
     def note(self, axis: int) -> None:
-        """Note that what is left to a feature has changed."""
-        place = self.propagation.space.model_places.get(axis)
-        if place is not None:
-            self.changed.add(place)
+        """Note that what is left to a feature has changed, for a model that reads it."""
+        if self.cells_left and axis in (places := self.propagation.space.model_places):
+            self.changed.add(places[axis])
 
     def cells(self, index: int) -> int | None:
         """Return the model's cells that are left to a feature, as bits; None where a value has none."""

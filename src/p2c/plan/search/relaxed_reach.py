@@ -101,26 +101,21 @@ class RelaxedReach:
     @cached_property
     def ends(self) -> tuple[int, ...]:
         """Return, for each option, the rules whose tests pass where it leads; none where that may be anywhere."""
-        return tuple(map(self._end_of, self.options))
+        bodies, moves_of = self.transitions.bodies, self.moves_of
+        return tuple(
+            [0 if each.axis in moves_of else bodies[each.axis][each.end] for each in self.options]
+        )
 
     @cached_property
     def passed(self) -> tuple[tuple[int, int], ...]:
         """Return, for each option, the rules whose tests pass at some and at all of the places that it comes to."""
         bodies = self.transitions.bodies
-        return tuple(
-            (end, end)
-            if not option.via
-            else (
-                reduce(or_, (bodies[option.axis][place] for place in option.via), end),
-                reduce(and_, (bodies[option.axis][place] for place in option.via), end),
-            )
-            for option, end in zip(self.options, self.ends, strict=True)
-        )
-
-    def _end_of(self, option: Option) -> int:
-        if option.axis in self.moves_of:
-            return 0
-        return self.transitions.bodies[option.axis][option.end]
+        found = [*zip(self.ends, self.ends, strict=True)]
+        for number, option in enumerate(self.options):
+            if option.via:
+                met = [self.ends[number], *map(bodies[option.axis].__getitem__, option.via)]
+                found[number] = reduce(or_, met), reduce(and_, met)
+        return tuple(found)
 
     @cached_property
     def ways(self) -> dict[int, list[tuple[int, int]]]:
