@@ -25,6 +25,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,7 @@ from benchmarks.record import recorded
 from p2c import datasets
 
 FILE_ROWS = 1 << 20
+QUIETLY: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 COLUMNS = ["marital_status", "relationship", "sex", "capital_gain", "education_num", "age"]
 COPY = """
 import os, sys
@@ -107,7 +109,7 @@ def _megabytes(pid: int) -> float:
 def timed(command: list[str]) -> Run:
     """Run a command and measure its time."""
     begin = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, **QUIETLY)
     _, code, used = os.wait4(process.pid, 0)
     seconds = time.monotonic() - begin
     process.returncode = os.waitstatus_to_exitcode(code)
@@ -118,7 +120,7 @@ def timed(command: list[str]) -> Run:
 def most_memory(command: list[str]) -> str:
     """Run a command once more, and return the most memory that it and its children held: looking takes time as well."""
     most = 0.0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, **QUIETLY) as process:
         while process.poll() is None:
             most = max(most, resident(process.pid))
             time.sleep(0.02)
@@ -159,17 +161,17 @@ def hashes(target: Path) -> dict[str, str]:
 def kill_and_resume(command: list[str], target: Path, whole: Run, times: int) -> int:
     """Return how often a batch killed at a random moment and taken up again had the same hashes."""
     shutil.rmtree(target, ignore_errors=True)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, **QUIETLY)
     expected = hashes(target)
     same = 0
     rng = random.Random(0)
     for _ in range(times):
         shutil.rmtree(target)
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command, **QUIETLY)
         time.sleep(rng.uniform(0, whole.seconds))
         process.kill()
         process.wait()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, **QUIETLY)
         same += hashes(target) == expected
     return same
 
