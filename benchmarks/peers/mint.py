@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.peers.c3g import subsets
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
 from p2c.domain.feature import Action
-from p2c.rules.meaning import allows, fired, landmarks, nearest_values
+from p2c.rules.meaning import allows, candidate_values, fired, nearest_values
 
 if TYPE_CHECKING:
     from benchmarks.world import State, World
@@ -27,7 +27,10 @@ def predicted(theory: Theory, name: str, rules: tuple[Clause, ...], person: Stat
         return [own]
     feature = theory.feature[name]
     return nearest_values(
-        feature, own, lambda value: allows(theory, name, rules, value), landmarks(theory, feature)
+        feature,
+        own,
+        lambda value: allows(theory, name, rules, value),
+        candidate_values(theory, feature),
     )
 
 

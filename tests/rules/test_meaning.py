@@ -18,10 +18,10 @@ from p2c.rules.meaning import (
     allows,
     breached,
     broken_constraints,
+    candidate_values,
     consistent,
     fired,
     goal_met,
-    landmarks,
     may_act,
     supported_outcomes,
     triggered_outcomes,
@@ -266,7 +266,9 @@ def test_supported_effects_go_to_the_nearest_value_of_each_head_that_lacks_the_p
 
 @given(problems())
 @settings(max_examples=200, deadline=None)
-def test_landmarks_never_miss_a_nearest_value(world: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_candidate_values_never_miss_a_nearest_value(
+    world: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
     problem, row = world
     theory = theory_of(problem)
     now = read_row(theory.features, row)
@@ -281,7 +283,7 @@ def test_landmarks_never_miss_a_nearest_value(world: tuple[dict[str, Any], dict[
             if allows(theory, name, rules, value) and permits(feature, start, value)
         ]
         best = min((far for far, _ in near), default=None)
-        listed = landmarks(theory, feature)
+        listed = candidate_values(theory, feature)
         assert all(value in listed for far, value in near if far == best)
 
 

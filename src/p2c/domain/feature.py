@@ -328,7 +328,10 @@ def restrictions(feature: Feature) -> list[RestrictionKind]:
 
 
 def unrestricted(feature: Feature, kind: RestrictionKind) -> Feature:
-    """Return a feature without one of the restrictions that it has by itself."""
+    """Return a feature without one of the restrictions that it has by itself; its limits are not among them."""
+    assert kind is not RestrictionKind.LIMITS, (
+        "how far a number goes without them is up to the rules"
+    )
     if kind is RestrictionKind.MOVES:
         return replace(feature, moves=None)
     return replace(feature, action=Action.FREE)

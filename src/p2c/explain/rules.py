@@ -26,7 +26,7 @@ from p2c.explain.sentences import (
 )
 from p2c.rules.binder import decision_of
 from p2c.rules.evaluate import clause_fires, in_head
-from p2c.rules.meaning import FeatureException, abduce, landmarks, unheaded
+from p2c.rules.meaning import FeatureException, abduce, candidate_values, unheaded
 from p2c.rules.syntax import Comparator
 from p2c.rules.theory import Test
 
@@ -88,7 +88,7 @@ def law_words(
     """
     told = _Words(theory, phrases)
     feature = theory.feature[clause.head[0].feature]
-    known = [value for value in landmarks(theory, feature) if value is not None]
+    known = [value for value in candidate_values(theory, feature) if value is not None]
     inside = [value for value in known if in_head(theory, clause, value)]
     outside = [value for value in known if value not in inside]
     words = {
@@ -243,7 +243,7 @@ def _has_company(theory: Theory, clause: Clause) -> bool:
     others = [each for each in theory.rules_of[name] if each is not clause]
     return any(
         in_head(theory, clause, value) and any(in_head(theory, each, value) for each in others)
-        for value in landmarks(theory, theory.feature[name])
+        for value in candidate_values(theory, theory.feature[name])
     )
 
 
@@ -251,7 +251,7 @@ def unnamed_words(theory: Theory, feature: Feature, phrases: Phrases) -> tuple[s
     """Return the values that no rule of a feature names, numbers as ranges."""
     runs: list[list[str | int | float]] = []
     joined = False
-    for value in landmarks(theory, feature):
+    for value in candidate_values(theory, feature):
         free = unheaded(theory, feature.name, value)
         if free and joined and feature.kind.is_number:
             runs[-1][1:] = [value]

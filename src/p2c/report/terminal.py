@@ -10,8 +10,9 @@ from rich.text import Text
 
 from p2c.errors import counted
 from p2c.explain.facts import caveats, proved_by
+from p2c.explain.phrases import ENGLISH
 from p2c.explain.rules import breaches, read_constraint, read_law
-from p2c.explain.sentences import number_words, rounded, value_words
+from p2c.explain.sentences import as_sentence, filled, number_words, rounded, value_words
 from p2c.explain.summary import summarize
 from p2c.markup import clean
 from p2c.rules.meaning import abduce
@@ -73,9 +74,8 @@ def show_plans(
 ) -> None:
     """Print several plans of one person as a table, cheapest first, and what they rest on."""
     if not plans:
-        console.print(
-            f"There is no way from here; this is proved{proved_by(theory)}.", markup=False
-        )
+        proved = filled(ENGLISH.no_way, by=proved_by(theory))
+        console.print(as_sentence(proved, ENGLISH), markup=False)
         console.print("What stands in the way is shown by p2c plan.")
         show_caveats(console, theory, state, rules=False)
         return

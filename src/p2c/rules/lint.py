@@ -15,7 +15,7 @@ from p2c.errors import first_few, suggestion
 from p2c.rules.binder import render_decision
 from p2c.rules.cells import every_test
 from p2c.rules.evaluate import in_head
-from p2c.rules.meaning import landmarks
+from p2c.rules.meaning import candidate_values
 from p2c.rules.render import render_atom, render_rule, render_term
 from p2c.rules.satisfy import Effort, Formulas, Holds, satisfiable
 from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Variable, bare
@@ -244,7 +244,7 @@ def _dead_rules(theory: Theory, dead: Set[Clause]) -> Iterator[Finding]:
             message = "this rule can never fire, for no state meets its body: loosen a condition or drop the rule"
             yield _about(Concern.NEVER_FIRES, clause, message)
     for name, clauses in theory.causes:
-        values = landmarks(theory, theory.feature[name])
+        values = candidate_values(theory, theory.feature[name])
         for clause in clauses:
             if not any(in_head(theory, clause, value) for value in values):
                 message = f"the head of this rule names no admissible value of '{name}': correct its constants"

@@ -182,7 +182,7 @@ def _outcomes(
         None if state[name] is not None else [t for t in every_test(theory) if t.feature == name]
     )
     start = state[name]
-    values = nearest_values(feature, start, admits, landmarks(theory, feature, tests))
+    values = nearest_values(feature, start, admits, candidate_values(theory, feature, tests))
     return [Outcome(name, start, value, rules, assumed=len(values) > 1) for value in values]
 
 
@@ -206,7 +206,7 @@ def nearest_values(
     return near
 
 
-def landmarks(
+def candidate_values(
     theory: Theory, feature: Feature, tests: Iterable[Test] | None = None
 ) -> list[str | int | float]:
     """Return the values among which, from a value that is not missing, the nearest allowed ones lie, in order.

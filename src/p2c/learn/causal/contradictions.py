@@ -18,7 +18,7 @@ from p2c.domain.spec import read_spec
 from p2c.errors import ProblemError, ReviewError, RuleError, first_few
 from p2c.rules.bind import build_theory
 from p2c.rules.evaluate import in_head
-from p2c.rules.meaning import landmarks
+from p2c.rules.meaning import candidate_values
 from p2c.rules.parse import parse
 from p2c.rules.render import render, render_atom, render_term
 from p2c.rules.satisfy import Effort, Formulas, Inside, satisfiable
@@ -182,7 +182,7 @@ def _refuse_dead(formulas: Formulas, proposal: Proposal, clause: Clause) -> None
     if satisfiable(formulas, formulas.parts(clause.body), Effort()) is False:
         raise _refusal("no row can satisfy its body: loosen or drop a condition", proposal)
     feature = formulas.theory.feature[proposal.feature]
-    values = landmarks(formulas.theory, feature)
+    values = candidate_values(formulas.theory, feature)
     if not any(in_head(formulas.theory, clause, value) for value in values):
         message = f"its head names no admissible value of '{feature.name}': correct its constants"
         raise _refusal(message, proposal)

@@ -19,9 +19,9 @@ from p2c.rules.evaluate import goal_holds, in_head
 from p2c.rules.meaning import (
     allows,
     breached,
+    candidate_values,
     consistent,
     fired,
-    landmarks,
     may_act,
     nearest_values,
     triggered_outcomes,
@@ -232,8 +232,8 @@ class Replay:
         supports: list[Callable[[Value], bool]],
     ) -> None:
         start = self.state[feature.name]
-        # From a missing value all values are equally near, and landmarks lists only some of them.
-        candidates = list(dict.fromkeys([*landmarks(self.theory, feature), end]))
+        # From a missing value all values are equally near, and candidate_values lists only some of them.
+        candidates = list(dict.fromkeys([*candidate_values(self.theory, feature), end]))
         found = [nearest_values(feature, start, admits, candidates) for admits in supports]
         chosen = [values for values in found if end in values]
         if not chosen:

@@ -189,10 +189,10 @@ def measure(space: Space, values: tuple[Value, ...]) -> tuple[tuple[Line, ...], 
         line.measure / axis.feature.divisor for axis, line in zip(space.axes, lines, strict=True)
     ]
     units = [weight * norm.share(share) for share, weight in zip(shares, weights, strict=True)]
-    counted = [unit for unit, even in zip(units, flat, strict=True) if not even]
+    counted = [unit for unit, alike in zip(units, flat, strict=True) if not alike]
     denominator = math.lcm(*(each.denominator for each in (*counted, *weights)))
     per_unit = tuple(
-        0 if even else int(unit * denominator) for unit, even in zip(units, flat, strict=True)
+        0 if alike else int(unit * denominator) for unit, alike in zip(units, flat, strict=True)
     )
     per_change = tuple(int(weight * denominator) for weight in weights)
     per_cost, per_action = _factors(space, lines, per_unit, per_change)
@@ -210,8 +210,8 @@ def _ways(
     if norm.tells_way:
         return ((0, 0),) * len(weights), 1
     units = [
-        Fraction(0) if flat else weight * share
-        for weight, share, flat in zip(weights, shares, even, strict=True)
+        Fraction(0) if alike else weight * share
+        for weight, share, alike in zip(weights, shares, even, strict=True)
     ]
     whole = math.lcm(*(each.denominator for each in (*units, *weights)))
     ways = [

@@ -26,7 +26,7 @@ Act = tuple[int, int]
 class Key(NamedTuple):
     """What decides between paths, in the contract's order; of a lead, what no path that comes of it can beat.
 
-    The order of these fields is the order of ties; it is written nowhere else.
+    The order of these fields is the order of ties; what of the effort comes first, its cost or its actions, is `minimize`'s.
     """
 
     effort: int
