@@ -509,6 +509,12 @@ GAPS = [None if place in (3, 5) else each for place, each in enumerate(YES)]
             "^model: expected one recorded .* 2 rows, first in row 4:",
         ),
         (
+            ["yes", float("nan"), *["no"] * 298],
+            loans(),
+            {"desired": "yes"},
+            "found none in 1 row, first in row 2:",
+        ),
+        (
             np.c_[YES, YES],
             loans(),
             {},
@@ -557,6 +563,8 @@ def test_a_row_that_is_none_is_one_clear_line() -> None:
         recourse.plan(5)
     with pytest.raises(P2CError, match=r"expected a row of 4 values, found \{"):
         recourse.plan({1, 2, 3, 4})
+    with pytest.raises(P2CError, match="expected a row of 4 values, found array"):
+        recourse.plan(np.array(5))
     with pytest.raises(P2CError, match="two columns called 'income'"):
         recourse.plan(pd.concat([loans().iloc[0], loans().iloc[1]]))
 

@@ -18,16 +18,15 @@ with a caret as a note, so tracebacks and notebooks show it below.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c.release import DISTRIBUTION
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 
 def install_command(extra: str) -> str:
@@ -249,11 +248,11 @@ def check_word(
     p2c.errors.P2CError: no engine ['clingo']; known: 'clingo', 'native'
     """
     word = given if isinstance(given, str) else ""
-    if not isinstance(given, str) or given not in known:
+    if word not in known:
         raise error(f"{refusal} {shown(given)}; {suggestion(word, known)}")
 
 
-def words_of(given: object, expected: str) -> tuple[str, ...]:
+def words_of(given: Any, expected: str) -> tuple[str, ...]:
     """Return some words, or one by itself; refuse anything else.
 
     >>> words_of(5, "protected: expected names of features")
@@ -262,7 +261,10 @@ def words_of(given: object, expected: str) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         return (given,)
-    words = tuple(given) if isinstance(given, Iterable) else (given,)
+    try:
+        words = tuple(given)
+    except TypeError:
+        words = (given,)
     if not all(isinstance(each, str) for each in words):
         raise P2CError(f"{expected}, found {shown(given)}")
     return words

@@ -416,3 +416,13 @@ def test_where_lifting_leaves_too_many_places_to_follow_the_search_for_blockers_
     problem = Problem.from_dict(document, model=ReadModel(score, never))
     state = problem.read_row({"a": 1, "b": 1, "c": "x"})
     assert find_blockers(problem.compiled, state, Impatient()) == Explanation(known=False)
+
+
+def test_the_path_that_a_wider_grid_opens_is_replayed_wherever_it_begins() -> None:
+    features = {"n": whole(0, 9, step=3)}
+    problem = Problem.from_dict({"goal": "n(X,N), N=< -4", "rules": "", "features": features})
+    plan = problem.plan({"n": None})
+    assert isinstance(plan, Infeasible)
+    assert plan.opened is not None
+    assert plan.opened.counterfactual["n"] == -9
+    assert problem.check(plan)

@@ -16,6 +16,7 @@ from p2c.plan.search import calm_points
 from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.weighed_points import WeighedPoints
 from p2c.problem import Problem
+from tests.loan import category, whole
 from tests.oracle import all_end_states, best_plan
 from tests.plan.judged import calm_problems, judged_problems, unruled_problems
 from tests.plan.test_agreement import nearest_differences, plan_differences
@@ -225,6 +226,30 @@ def test_a_number_is_weighed_against_a_value_of_today_outside_the_limits() -> No
     problem = Problem.from_dict(document, model=model, bounded=False)
     assert barring(problem, {"a": 0, "b": 500}) == (["a"], {"a": 501, "b": 500})
     assert problem.check(problem.plan({"a": 0, "b": 500}), prove=True)
+    lifted = problem.plan({"a": 0, "b": 500}, restrict={"a": {"lift": ["limits"]}})
+    assert lifted.counterfactual == {"a": 501, "b": 500}
+
+
+@pytest.mark.parametrize("keys", [{"values": [0, 0.25, 1]}, {"min": 0, "max": 1, "step": 0.25}])
+def test_a_number_that_weighs_next_to_nothing_goes_no_farther_than_can_be_counted(
+    keys: dict[str, Any],
+) -> None:
+    features = {"a": {"type": "float", **keys}, "b": {"type": "int", "min": 0, "max": 9}}
+    document = {"goal": "accepted(X)", "rules": "", "features": features}
+    problem = Problem.from_dict(document, model=weighing(15.1, {"a": 1e-17, "b": 0.1}))
+    assert barring(problem, {"a": 0, "b": 0}) == (["b"], {"a": 0.0, "b": 151})
+
+
+def test_a_list_gets_few_values_where_each_is_followed_by_itself() -> None:
+    features = {
+        "a": {"type": "float", "values": [0, 0.25, 4]},
+        "b": whole(0, 9),
+        "g": category("off", "on"),
+    }
+    document = {"goal": "accepted(X)", "rules": "g(X,on) :- b(X,N), N>=5.", "features": features}
+    model = weighing(15.1, {"a": 1.0, "b": 0.1})
+    problem = Problem.from_dict(document | {"effects": "supported"}, model=model)
+    assert barring(problem, {"a": 0, "b": 0, "g": "off"})[0] == ["a"]
 
 
 def test_a_number_is_weighed_against_what_rules_ask_of_another_beyond_its_limits() -> None:

@@ -90,6 +90,10 @@ Lifts = tuple[int, ...]
 
 SOME_NODES = 100
 """How many nodes each of several sets is given at first."""
+MOST_STEPS = 1 << 60
+"""How many steps a number goes at most without its limits: machines count no more places."""
+SPARE = 1 << 10
+"""How many times as far a number goes where it is not known who asks, and what is unusual about them."""
 
 
 @dataclass(frozen=True)
@@ -275,14 +279,16 @@ def _liftings(space: Space, seen: Mapping[str, Iterable[Value]]) -> Iterator[Lif
             continue
         for kind in restrictions(feature):
             yield Lifting(Blocker(feature.name, kind.value), unrestricted(feature, kind))
-        wide = _widened(axis, far.get(feature.name))
+        wide = _widened(axis, far.get(feature.name), by_steps=space.selects)
         if wide is not None:
             yield Lifting(Blocker(feature.name, RestrictionKind.LIMITS.value), wide)
 
 
 def widened(space: Space, name: str) -> Feature | None:
-    """Return a feature as lifting its limits leaves it; None where rules compare it with nothing beyond them."""
-    return _widened(space.axes[space.index[name]], _far(space, {}).get(name))
+    """Return a feature as lifting its limits leaves it for anybody; None where rules compare it with nothing beyond them."""
+    far = _far(space, {}).get(name)
+    axis = space.axes[space.index[name]]
+    return _widened(axis, far and far * SPARE, by_steps=space.selects)
 
 
 def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
@@ -300,28 +306,34 @@ def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
     return model.beyond(ends)
 
 
-def _widened(axis: Axis, far: float | None = None) -> Feature | None:
-    """Return a number without its limits: values beyond every constant that rules compare it with, and as `far` as is asked."""
+def _widened(axis: Axis, far: float | None = None, *, by_steps: bool = True) -> Feature | None:
+    """Return a number without its limits: values beyond every constant that rules compare it with, and as `far` as is asked.
+
+    A list becomes a grid where a model weighs it, unless each place would be followed by itself: then it gets a few values more.
+    """
     feature = axis.feature
     if not feature.kind.is_number:
         return None
     constants = [test.constant for test in axis.tests if not isinstance(test.constant, str)]
     listed = isinstance(feature.domain, Points)
-    by_rules = listed and far is None
-    step = exact(1 if by_rules else _step(feature, constants))
-    constants += [] if far is None else [-far, far]
-    first, last = axis.position(0), axis.position(axis.size - 1)
-    beyond = [each for each in constants if not first < feature.order(each) < last]
-    if not (beyond or (listed and constants)):
-        return None
-    low, high = feature.minimum, feature.maximum
+    as_list = listed and (far is None or not by_steps)
+    step = exact(1 if as_list else _step(feature, constants))
     # In fractions: as floats, 0.7 and a step of 0.1 miss 0.8.
-    rest = [exact(each) + shift for each in constants for shift in (-step, 0, step)]
+    borders = list(map(exact, constants))
+    if far is not None:
+        farthest = min(exact(far), MOST_STEPS * step)
+        borders += [-farthest, farthest]
+    first, last = axis.position(0), axis.position(axis.size - 1)
+    if not (any(not first < each < last for each in borders) or (listed and borders)):
+        return None
+    rest = [each + shift for each in borders for shift in (-step, 0, step)]
+    number = type(feature.minimum)
+    domain = _wide_list(feature, rest) if as_list else _wide_grid(feature, step, rest)
     return replace(
         feature,
-        domain=_wide_list(feature, rest) if by_rules else _wide_grid(feature, step, rest),
-        minimum=type(low)(min(exact(low), *rest)),
-        maximum=type(high)(max(exact(high), *rest)),
+        domain=domain,
+        minimum=min(feature.minimum, number(domain.value(0))),
+        maximum=max(feature.maximum, number(domain.value(domain.size - 1))),
         scale=float(feature.divisor),
     )
 

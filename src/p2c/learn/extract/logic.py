@@ -157,11 +157,11 @@ def extract(
     return _measured(source, rules, truth=truth, kept=kept)
 
 
-def _held_out_rows(accepted: Mask, share: float | NDArray[np.bool_], seed: int) -> Mask:
+def _held_out_rows(accepted: Mask, share: Any, seed: int) -> Mask:
     """Return the rows kept for measuring: of both outcomes the same share."""
     if isinstance(share, np.ndarray) and share.shape == accepted.shape:
         return share.astype(bool)
-    if not isinstance(share, int | float) or not 0 <= share < 1:
+    if not isinstance(share, int | float | np.number) or not 0 <= share < 1:
         raise P2CError(
             f"held_out: expected a share below 1 such as 0.2, or a mask of the rows, found {shown(share)}"
         )

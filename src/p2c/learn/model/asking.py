@@ -320,7 +320,8 @@ def read_labels(given: Any, count: int, expected: str) -> NDArray[Any]:
     if labels.shape[:1] != (count,) or labels.size != count:
         found = " x ".join(map(str, labels.shape)) or f"a {type(given).__name__}"
         raise P2CError(f"{expected} for each of {count} rows, found {found}")
-    gone = np.flatnonzero(is_gone(pd.Series(labels.ravel())))
+    # Of a list with texts numpy makes texts, of what is missing in it too.
+    gone = np.flatnonzero(is_gone(pd.Series(given if isinstance(given, list) else labels.ravel())))
     if len(gone):
         raise P2CError(
             f"{expected} for each row, found none in {counted(len(gone), 'row')}, first in row {gone[0] + 1}: leave out rows without one"

@@ -6,7 +6,6 @@ so that a model that was trained on truth values or categoricals is asked about 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +21,7 @@ from p2c.learn.tables.domains import is_number, tidy_frame
 from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 RESERVED = frozenset({"label", "not", "", ACCEPTED.predicate})
 """Names that mean something else in rules."""
@@ -124,7 +123,7 @@ class View:
             refuse_twice(row.index)
         if hasattr(row, "keys"):
             return cast("Mapping[str, Any]", row)
-        if isinstance(row, set) or not isinstance(row, Iterable):
+        if not pd.api.types.is_list_like(row, allow_sets=False):
             raise P2CError(f"expected a row of {len(self.columns)} values, found {shown(row)}")
         values = list(row)
         if len(values) != len(self.columns):
