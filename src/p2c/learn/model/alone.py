@@ -112,7 +112,7 @@ class AloneParts:
     def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
         """Return how far from zero the line of each number outweighs all that the others can add, given the ends of each.
 
-        It is a power of two, so that people whose ends differ a little have the same.
+        It is rounded up by a little, so that people whose ends differ a little have the same.
         """
         most = {name: self._most(name, numbers) for name, numbers in ends.items()}
         size = self.score.magnitude + float(np.abs(self.score.accepted_from).max()) + 1
@@ -127,7 +127,8 @@ class AloneParts:
             far = (size + others) / min(map(abs, slopes))
             # A slope may be so small that no number is as far.
             if math.isfinite(2 * far):
-                found[name] = math.ldexp(1.0, math.frexp(far)[1])
+                share, power = math.frexp(far)
+                found[name] = math.ldexp(math.ceil(16 * share) / 16, power)
         return found
 
     def _most(self, name: str, numbers: Sequence[Value]) -> float:
