@@ -110,7 +110,8 @@ def test_a_rare_outcome_still_gets_rules() -> None:
     table = loans(2_000)
     rare = (table["income"] == 99) & (table["debt"] < 10)
     assert 0 < rare.sum() < 10
-    found = extract_logic(rare.to_numpy(), table, desired=True, held_out=np.float32(0))
+    share: Any = np.float32(0)
+    found = extract_logic(rare.to_numpy(), table, desired=True, held_out=share)
     assert np.array(holds(found, table))[rare].mean() > 0.5
 
 
