@@ -7,15 +7,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 PATIENCE = 300.0
@@ -52,6 +53,12 @@ def free_port() -> int:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
         return port
+
+
+def never_ends(_folder: Path, _step: Callable[..., None]) -> dict[str, Any]:
+    """Be at work until somebody cancels it."""
+    threading.Event().wait()
+    return {}
 
 
 @contextmanager

@@ -11,12 +11,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from p2c.batch.audited import audit_files
+from p2c.web import audits
 from p2c.web.app import build_app
 from p2c.web.settings import Limits, Settings
 from tests.cli.test_auditing import PEOPLE
 from tests.embedded import embedded
 from tests.web.conftest import HERE, LIMITS
-from tests.web.running import PATIENCE
+from tests.web.running import PATIENCE, never_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,9 +101,13 @@ def test_what_is_wrong_is_said_in_one_line_and_what_was_there_stays(client: Test
     assert "sex: f" in ended(client)
 
 
-def test_an_audit_can_be_cancelled_and_gone_on_with(client: TestClient) -> None:
+def test_an_audit_can_be_cancelled_and_gone_on_with(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     send(client)
-    client.post(f"{AT}/start", data=groups("sex"))
+    with monkeypatch.context() as patch:
+        patch.setattr(audits, "perform_audit", never_ends)
+        client.post(f"{AT}/start", data=groups("sex"))
     assert client.post(f"{AT}/start", data=groups("sex")).status_code == 422
     assert "The audit was cancelled" in client.post(f"{AT}/cancel").text
     assert client.get(f"{AT}/report.json").status_code == 404

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +20,7 @@ from tests.web.test_browser import pytestmark as pytestmark
 from tests.web.test_browser import quiet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -50,8 +53,10 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame
     return folder, table
 
 
-def check(page: Page) -> None:
-    """Have a page be whole for everybody: no fault that axe knows, and nothing past the edge of a phone."""
+def check(page: Page, path: str) -> None:
+    """Have the page at a path be whole for everybody: no fault that axe knows, and nothing past the edge of a phone."""
+    expect(page).to_have_url(re.compile(rf"^http://[^/]*{path}(\?.*)?$"))
+    page.wait_for_load_state()
     assert not [each["id"] for each in Axe().run(page).response["violations"]]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
@@ -65,13 +70,13 @@ def test_a_table_and_a_model_become_a_desk_with_the_keyboard_on_a_phone(
         context = browser.new_context(base_url=server.address, viewport=PHONE)
         page = quiet(context.new_page())
         page.goto("/")
-        check(page)
+        check(page, "/new/files")
         page.get_by_label("Table").set_input_files(given / "people.csv")
         page.get_by_label("Model").set_input_files(given / "model.skops")
         page.get_by_role("button", name="Send and go on").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_role("group", name="income")).to_be_visible()
-        check(page)
+        check(page, "/new/columns")
         page.get_by_label("The column of true outcomes").select_option("paid")
         page.get_by_label("The outcome that people want").select_option("yes")
         page.get_by_role("group", name="income").get_by_label("In words").fill("what you earn")
@@ -79,7 +84,7 @@ def test_a_table_and_a_model_become_a_desk_with_the_keyboard_on_a_phone(
         page.get_by_role("button", name="Save and make the problem").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_text("plans are proved against the model itself")).to_be_visible()
-        check(page)
+        check(page, "/new/result")
         page.reload()
         expect(page.get_by_text("It is ready")).to_be_visible()
         page.get_by_role("link", name="Plan for somebody").click()
@@ -119,6 +124,17 @@ def graph(people: tuple[Path, pd.DataFrame]) -> Path:
     return folder
 
 
+@contextmanager
+def never_read(path: Path) -> Iterator[None]:
+    """Have whoever opens a file wait for ever."""
+    content = path.read_bytes()
+    path.unlink()
+    os.mkfifo(path)
+    yield
+    path.unlink()
+    path.write_bytes(content)
+
+
 def reject_all(page: Page, count: int) -> None:
     """Answer every candidate of a review, each of which is a sentence."""
     assert count
@@ -152,11 +168,17 @@ def test_work_is_cancelled_causes_are_reviewed_and_everything_is_downloaded(
         page.get_by_label("The column of true outcomes").select_option("paid")
         page.get_by_label("The outcome that people want").select_option("yes")
         page.get_by_role("group", name="age").get_by_label("May be changed").select_option("fixed")
-        page.get_by_role("button", name="Save and make the problem").click()
-        expect(page.get_by_text(WORKING)).to_be_visible()
-        expect(page.get_by_role("progressbar")).to_be_visible()
-        page.get_by_role("button", name="Cancel").press("Enter")
-        expect(page.get_by_text("The work was cancelled.")).to_be_visible()
+        with never_read(desk / "model.onnx"):
+            page.get_by_role("button", name="Save and make the problem").click()
+            expect(page.get_by_text(WORKING)).to_be_visible()
+            expect(page.get_by_role("progressbar")).to_be_visible()
+            cancel = page.get_by_role("button", name="Cancel")
+            with page.expect_response(re.compile("/new/result$")):
+                cancel.focus()
+            expect(cancel).to_be_focused()
+            check(page, "/new/result")
+            cancel.press("Enter")
+            expect(page.get_by_text("The work was cancelled.")).to_be_visible()
         assert not (desk / "recourse").exists()
         page.get_by_role("link", name="Change something").click()
         chosen = page.get_by_role("group", name="age").get_by_label("May be changed")
@@ -168,7 +190,7 @@ def test_work_is_cancelled_causes_are_reviewed_and_everything_is_downloaded(
         expect(page.get_by_role("group", name="The rules")).to_contain_text(":-")
         page.get_by_role("button", name="Seek candidates").click()
         page.get_by_role("link", name="Go to the review").click()
-        check(page)
+        check(page, "/review")
         reject_all(page, len(read_review(desk / "review.jsonl").candidates))
         page.goto("/new/result")
         page.get_by_role("button", name="Make the problem again with the approved ones").click()

@@ -14,11 +14,12 @@ from starlette.testclient import TestClient
 from p2c.learn.causal.review import read_review
 from p2c.problem import Problem
 from p2c.web.app import build_app
+from p2c.web.pages import project
 from p2c.web.settings import Limits, Settings
 from p2c.web.workshop import Work, read_work, write_work
 from tests.project.test_draft import ROWS
 from tests.web.conftest import HERE, LIMITS
-from tests.web.running import PATIENCE
+from tests.web.running import PATIENCE, never_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,9 +132,13 @@ def test_a_wrong_choice_is_refused_and_nothing_is_kept(
     assert (folder / "project.json").read_bytes() == before
 
 
-def test_work_can_be_cancelled_and_begun_again(client: TestClient, folder: Path) -> None:
+def test_work_can_be_cancelled_and_begun_again(
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     send(client)
-    client.post("/new/columns", data={**SAID, "build": "yes"})
+    with monkeypatch.context() as patch:
+        patch.setattr(project, "build", never_ends)
+        client.post("/new/columns", data={**SAID, "build": "yes"})
     assert client.post("/new/build").status_code == 422
     assert "The work was cancelled" in client.post("/new/cancel").text
     assert not (folder / "problem.toml").exists()
