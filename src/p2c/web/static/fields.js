@@ -9,6 +9,8 @@ const NUMBER = new RegExp(
   `^([+-]?)(\\d{1,3}(${mark})\\d{3}(?:\\3\\d{3})*|\\d*)(?:${escaped(words.decimal ?? ".")}(\\d*))?([eE][+-]?\\d+)?$`,
 );
 
+const numerals = new Intl.NumberFormat(words.language, { maximumFractionDigits: 20 });
+
 function plain(text) {
   const found = NUMBER.exec(text.trim().replace("−", "-"));
   if (!found || !(found[2] || found[4])) return null;
@@ -38,7 +40,7 @@ function echo(input, message) {
     return;
   }
   const number = /^[+-]?\d+$/.test(text) ? BigInt(text.replace("+", "")) : Number(text);
-  const value = new Intl.NumberFormat(words.language, { maximumFractionDigits: 20 }).format(number);
+  const value = numerals.format(number);
   const unit = Number(text) === 1 ? input.dataset.oneUnit : input.dataset.unit;
   place.textContent = fill(words.reads_as, { value: unit ? fill(words.with_unit, { value, unit }) : value });
 }

@@ -51,23 +51,25 @@ async function showWays(signal) {
 }
 
 function put(html) {
-  const made = new DOMParser().parseFromString(html, "text/html");
+  const made = document.createElement("template");
+  made.innerHTML = html;
   // The live region itself stays, so that what is new in it is read out.
-  for (const place of [result, letter]) place.replaceChildren(...made.getElementById(place.id).childNodes);
+  for (const place of [result, letter]) place.replaceChildren(...made.content.getElementById(place.id).childNodes);
   tools();
 }
 
 async function replan() {
-  // A plan beside a field that cannot be read would be the plan of somebody else: the server says what is wrong instead.
-  for (const input of form.querySelectorAll("input[inputmode]")) check(input);
   running?.abort();
   const mine = (running = new AbortController());
   const search = query();
+  const asked = fetchPart(`${form.dataset.result}?${search}`, mine.signal);
+  // While the server is at it: a plan beside a field that cannot be read would be the plan of somebody else, so it says what is wrong.
+  for (const input of form.querySelectorAll("input[inputmode]")) check(input);
   carry(search);
   letter.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => { progress.hidden = false; }, PATIENCE);
   try {
-    put(await fetchPart(`${form.dataset.result}?${search}`, mine.signal));
+    put(await asked);
     document.dispatchEvent(new CustomEvent("p2c:planned"));
     showWays(mine.signal);
   } catch (error) {
