@@ -187,10 +187,16 @@ def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:
 
 def weighing(border: float, slopes: dict[str, float]) -> ReadModel:
     """Return a model that accepts from a border on what it makes of some numbers, each times its slope."""
+    return weighing_all([border], {name: [each] for name, each in slopes.items()})
+
+
+def weighing_all(borders: list[float], slopes: dict[str, list[float]]) -> ReadModel:
+    """Return a model that accepts what reaches every border."""
     axes = tuple(ColumnCells(name, 2, np.array([]), missing=1) for name in slopes)
-    lines = tuple(ScoreLine(place, np.array([each])) for place, each in enumerate(slopes.values()))
-    cut = np.array([border])
-    return ReadModel(AdditiveScore(axes, np.zeros(1), cut, cut, lines=lines), lambda _: False)
+    lines = tuple(ScoreLine(place, np.array(each)) for place, each in enumerate(slopes.values()))
+    cut = np.array(borders)
+    score = AdditiveScore(axes, np.zeros(len(borders)), cut, cut, lines=lines)
+    return ReadModel(score, lambda _: False)
 
 
 def barring(problem: Problem, row: dict[str, Any]) -> tuple[list[str], Any]:
@@ -258,3 +264,23 @@ def test_a_number_is_weighed_against_what_rules_ask_of_another_beyond_its_limits
     document = {"goal": "accepted(X), b(X,N), N>=500", "rules": "", "features": features}
     problem = Problem.from_dict(document, model=weighing(1.0, {"a": 1.0, "b": -1.0}))
     assert barring(problem, {"a": 0, "b": 0}) == (["a", "b"], {"a": 501, "b": 500})
+
+
+@pytest.mark.parametrize(
+    ("borders", "slopes"),
+    [
+        ([19, 26], {"a": [4, 0], "b": [-3, 1]}),
+        ([15, 52], {"a": [-1, 1], "b": [2, -4]}),
+        ([44, 42, 22], {"a": [3, -2, 4], "b": [0, 2, -3]}),
+    ],
+)
+def test_numbers_that_several_classes_pull_different_ways_go_together(
+    borders: list[float], slopes: dict[str, list[float]]
+) -> None:
+    features = {name: {"type": "int", "min": 0, "max": 9} for name in slopes}
+    document = {"goal": "accepted(X)", "rules": "", "features": features}
+    problem = Problem.from_dict(document, model=weighing_all(borders, slopes))
+    names, end = barring(problem, {"a": 5, "b": 1})
+    assert names == ["a", "b"]
+    for border, *weights in zip(borders, *slopes.values(), strict=True):
+        assert weights[0] * end["a"] + weights[1] * end["b"] >= border

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SPARE = 4
 """How many times the model's own rounding is allowed for where gains are added in another order."""
+TOGETHER = 64
+"""How many times as far numbers go where none decides alone, since several margins pull them different ways."""
 EXACT = float(np.finfo(np.float64).eps)
 """What our own sums are off by, where the model's are exact."""
 
@@ -112,10 +114,12 @@ class AloneParts:
     def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
         """Return how far from zero the line of each number outweighs all that the others can add, given the ends of each.
 
-        It is rounded up by a little, so that people whose ends differ a little have the same.
+        Where there are several margins none may, and numbers go far together. It is rounded up by a little, so that people
+        whose ends differ a little have the same.
         """
         most = {name: self._most(name, numbers) for name, numbers in ends.items()}
         size = self.score.magnitude + float(np.abs(self.score.accepted_from).max()) + 1
+        times = 1 if self.score.margins == 1 else TOGETHER
         found = {}
         for name in ends:
             slopes = [
@@ -124,7 +128,7 @@ class AloneParts:
             if not slopes or not self.is_straight(name):
                 continue
             others = sum(each for other, each in most.items() if other != name)
-            far = (size + others) / min(map(abs, slopes))
+            far = times * (size + others) / min(map(abs, slopes))
             # A slope may be so small that no number is as far.
             if math.isfinite(2 * far):
                 share, power = math.frexp(far)
