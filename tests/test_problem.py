@@ -162,6 +162,10 @@ def test_a_dict_in_the_place_of_a_path_is_told_where_it_belongs() -> None:
         (lambda loan: loan.audit(PEOPLE, by=[["age"]]), "'age:<30,30-50,>50', found [['age']]"),
         (lambda loan: loan.audit(PEOPLE, seed="x"), "seed: expected a whole number from 0 on"),
         (lambda loan: loan.audit(PEOPLE, against="x"), "against: expected a problem, found a str"),
+        (
+            lambda loan: loan.audit(PEOPLE, asked="x"),
+            "asked: expected a p2c.audit.audit.Asked, found 'x'",
+        ),
         (lambda loan: loan.audit(PEOPLE, answers="x"), "expected a pandas, polars or pyarrow ta"),
         (lambda loan: loan.audit(PEOPLE, answers=PEOPLE), "answers: no column 'status': expected"),
         (lambda loan: loan.audit(PEOPLE, after=PEOPLE), "after: these are the answers of another"),

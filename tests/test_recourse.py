@@ -503,6 +503,13 @@ GAPS = [None if place in (3, 5) else each for place, each in enumerate(YES)]
             "found none in 2 rows, first in row 4:",
         ),
         (
+            lambda rows: rows["age"] > 30,
+            loans(),
+            {"y": ["good", "bad", "bad"] * 100},
+            "true labels: expected True where .*, found only 'bad', 'good'$",
+        ),
+        (lambda rows: rows["age"] > 30, loans(), {"trust": ""}, "trust: expected .*, found ''$"),
+        (
             GAPS,
             loans(),
             {"desired": True},

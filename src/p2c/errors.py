@@ -252,6 +252,17 @@ def check_word(
         raise error(f"{refusal} {shown(given)}; {suggestion(word, known)}")
 
 
+def check_flag(name: str, given: object) -> None:
+    """Refuse what is neither True nor False, for a text such as "no" would count as yes.
+
+    >>> check_flag("replace", "no")
+    Traceback (most recent call last):
+    p2c.errors.P2CError: replace: expected True or False, found 'no'
+    """
+    if not isinstance(given, bool):
+        raise P2CError(f"{name}: expected True or False, found {shown(given)}")
+
+
 def words_of(given: Any, expected: str) -> tuple[str, ...]:
     """Return some words, or one by itself; refuse anything else.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from p2c import answers
 from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
 from p2c.engines.policy import Policy
-from p2c.errors import P2CError, counted, shorten
+from p2c.errors import P2CError, counted, shorten, shown
 from p2c.plan.outcome import Plan
 from p2c.statement import Statement
 
@@ -204,11 +204,13 @@ class Problem(Statement):
         >>> audit.everybody.refused.count, audit.everybody.found, audit.everybody.stuck.count
         (4, 3, 1)
         """
-        from p2c.audit.audit import audit_problem
+        from p2c.audit.audit import Asked, audit_problem
 
         check_seconds("patience", patience)
         if not isinstance(against, Problem | None):
             raise P2CError(f"against: expected a problem, found a {type(against).__name__}")
+        if not isinstance(asked, Asked | None):
+            raise P2CError(f"asked: expected a p2c.audit.audit.Asked, found {shown(asked)}")
         other = against and against._asked(Problem.audit, overrides, None)
         return audit_problem(
             self._asked(Problem.audit, overrides, None),

@@ -18,7 +18,7 @@ from p2c.domain.overrides import refuse_unknown, whole_number
 from p2c.domain.row import refuse_absent
 from p2c.domain.spec import BY_MODEL, ProblemSpec, Trust, path_of, read_spec
 from p2c.engines.policy import Policy
-from p2c.errors import P2CError, ProblemError, counted
+from p2c.errors import P2CError, ProblemError, check_flag, counted, shown
 from p2c.explain.model_reasons import Reasons
 from p2c.folder.sample import sample_rows
 from p2c.folder.store import Fitted, open_folder, save_folder
@@ -225,6 +225,10 @@ class Recourse:
         """
         if self.asked.decider is None or self.fitted is None:
             raise P2CError("recorded decisions are no model: there is nothing to save but rules")
+        check_flag("pickle", pickle)
+        check_flag("replace", replace)
+        if not isinstance(remarks, dict | None):
+            raise P2CError(f"remarks: expected a dict of comments, found {shown(remarks)}")
         save_folder(
             path_of(folder, kind="folder"),
             self.asked.to_dict(),

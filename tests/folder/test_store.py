@@ -380,6 +380,12 @@ def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
         with pytest.raises(P2CError, match="exists; it is left as it is"):
             recourse.save(tmp_path / "mine", replace=replace)
     recourse.save(tmp_path / "desk")
+    kept = (tmp_path / "desk" / "manifest.json").stat()
+    with pytest.raises(P2CError, match="replace: expected True or False, found 'no'"):
+        recourse.save(tmp_path / "desk", replace="no")  # type: ignore[arg-type]
+    with pytest.raises(P2CError, match="remarks: expected a dict of comments, found 5"):
+        recourse.save(tmp_path / "desk", replace=True, remarks=5)  # type: ignore[arg-type]
+    assert (tmp_path / "desk" / "manifest.json").stat() == kept
     recourse.save(tmp_path / "desk", replace=True)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["desk", "mine"]
 

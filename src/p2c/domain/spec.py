@@ -143,9 +143,10 @@ class Trust:
         """
         if isinstance(given, Trust):
             return given
-        words = words_of(
-            () if given is None else given, "trust: expected 'pickle' or names of types"
-        )
+        expected = "trust: expected 'pickle' or names of types"
+        words = words_of(() if given is None else given, expected)
+        if "" in words:
+            raise P2CError(f"{expected}, found ''")
         return cls("pickle" in words, tuple(each for each in words if each != "pickle"))
 
 

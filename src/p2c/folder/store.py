@@ -112,13 +112,25 @@ def save_folder(
         )
         write_manifest(made, manifest)
         made.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        os.replace(made, folder)
+        _take_place(made, folder)
     except OSError as error:
         raise P2CError(f"{folder}: cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _take_place(made: Path, folder: Path) -> None:
+    """Put a folder in the place of one that may be there, which goes only once the new one stands."""
+    old = made.with_name(f"{made.name}-old")
+    if folder.exists():
+        os.replace(folder, old)
+    try:
+        os.replace(made, folder)
+    except OSError:
+        if old.exists():
+            os.replace(old, folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _store_tried(

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.metrics import precision_recall_fscore_support
 
 from p2c.domain.overrides import whole_number
-from p2c.errors import P2CError, counted, shown
+from p2c.errors import P2CError, counted, first_few, shown
 from p2c.learn.extract.source import read_source
 from p2c.learn.extract.surrogate import learn_ruleset
-from p2c.learn.model.asking import equals, read_labels
+from p2c.learn.model.asking import distinct, equals, plain, read_labels
 from p2c.learn.tables.domains import domain_from_frame, said_over
 
 if TYPE_CHECKING:
@@ -151,9 +151,13 @@ def extract(
         )
     truth = source.accepted
     if y is not None:
-        truth = equals(
-            read_labels(y, len(truth), "y, the true labels: expected one"), source.desired
-        )
+        labels = read_labels(y, len(truth), "y, the true labels: expected one")
+        truth = equals(labels, source.desired)
+        if not truth.any() and not equals(labels, source.other).all():
+            found = first_few(repr(plain(each)) for each in distinct(labels))
+            raise P2CError(
+                f"y, the true labels: expected {plain(source.desired)!r} where the outcome is the wanted one, found only {found}"
+            )
     return _measured(source, rules, truth=truth, kept=kept)
 
 
