@@ -6,7 +6,8 @@ Processor time and expanded nodes, both a person on average, what blocks a perso
 examples and rows of their data), with routes of classes and without; for synthetic people near to and far from somebody
 accepted; for independent numbers of which some must change; for numbers of which rules refuse any three that are low
 (hitting sets); and for random problems with nothing planted, where most people have no way: as they come, those of which most
-takes long, with `supported` effects, and with moves of features that have causes. Who takes longer than the limit, by the
+takes long, with `supported` effects, with moves of features that have causes, and with so many moves that states are followed
+one by one. Who takes longer than the limit, by the
 clock, is counted as over and left out of the averages.
 """
 
@@ -72,12 +73,13 @@ def of_embedded(count: int) -> Asked:
     return found
 
 
-def of_synthetic(count: int, changes: tuple[int, int]) -> Asked:
+def of_synthetic(count: int, changes: tuple[int, int], variant: str = "") -> Asked:
     """Return synthetic problems with people so many changes away from somebody accepted."""
-    return [
+    drawn = (
         synthetic(*SYNTHETIC, seed=seed, people=count, changes=changes)
         for seed in range(1, SEEDS + 1)
-    ]
+    )
+    return [(VARIANTS[variant](document), rows) for document, rows in drawn]
 
 
 def of_unplanted(
@@ -88,6 +90,20 @@ def of_unplanted(
     """Return random problems with nothing planted, a person each."""
     drawn = (unplanted(seed, *size) for seed in seeds)
     return [(VARIANTS[variant](document), [row]) for document, row in drawn]
+
+
+def of_many_moves(seeds: Iterable[int], size: tuple[int, int, int]) -> Asked:
+    """Return random problems in which a choice of six may go from each value to every other."""
+    found: Asked = []
+    for seed in seeds:
+        document, row = unplanted(seed, *size)
+        for feature in document["features"].values():
+            if feature["type"] == "category" and feature.get("action", "free") == "free":
+                values = [*feature["values"], *(f"x{n}" for n in range(6 - len(feature["values"])))]
+                moves = {start: [end for end in values if end != start] for start in values}
+                feature |= {"values": values, "moves": moves}
+        found.append((document, [row]))
+    return found
 
 
 def of_independent(count: int, needed: int) -> Asked:
@@ -141,6 +157,10 @@ WORLDS: dict[str, Callable[[int], Asked]] = {
     "set along moves, 8/9/4": lambda people: of_unplanted(
         range(people // 10), (8, 9, 4), "set and governed, moves"
     ),
+    "set along moves, near": lambda people: of_synthetic(
+        max(people // 20, 1), (1, 3), "set and governed, moves"
+    ),
+    "many moves, 10/12/5": lambda people: of_many_moves(range(people // 5), (10, 12, 5)),
 }
 
 

@@ -217,7 +217,7 @@ def test_nobody_is_planned_for_twice_in_a_batch(
 def test_what_a_run_has_planned_before_it_ended_is_known_to_the_next(
     bound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confirmed, "CHUNK", 8)
+    monkeypatch.setattr(confirmed, "AT_A_TIME", 8)
     source, everybody = tmp_path / "people.parquet", combinations().head(60)
     everybody.to_parquet(source)
     problem = Problem.load(bound)

@@ -34,7 +34,7 @@ PEOPLE = "people"
 """The folder of the answers inside that of the audit."""
 AFTER = "people-after"
 """The folder of the answers of the problem that it is compared with."""
-PART_ROWS = 1 << 10
+DECIDED_PART_ROWS = 1 << 10
 """How many rows a part has at most where a model decides, each of which takes about as long as a thousand by rules."""
 
 
@@ -68,7 +68,7 @@ def audit_files(
             one,
             source,
             people,
-            options if one.decider is None else replace(options, part_rows=PART_ROWS),
+            options if one.decider is None else replace(options, part_rows=DECIDED_PART_ROWS),
             executor="processes" if workers > 1 else "here",
             workers=workers,
             blockers=False,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from p2c.plan.tables.encode import Whole
     from p2c.problem import Problem
 
-CHUNK = 500
+AT_A_TIME = 500
 """How many people are planned for before other workers, and whoever watches, are told."""
 
 
@@ -66,7 +66,7 @@ class ModelPlanner:
         rest = memory.unknown(people)
         advance((len(people) - len(rest)) * share)
         while len(rest):
-            some, rest = rest.slice(0, CHUNK), rest.slice(CHUNK)
+            some, rest = rest.slice(0, AT_A_TIME), rest.slice(AT_A_TIME)
             answers = self._answers(some)
             memory.add(some, answers)
             memory.tell(some, answers)

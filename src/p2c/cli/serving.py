@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path  # noqa: TC003 - typer reads it
 from typing import Annotated
 
@@ -47,8 +48,8 @@ def serve(
         typer.Option(min=1, help="Solver processes for each; as many as processors by default."),
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(min=0.1, help="Seconds that one solve may take.")
-    ] = 10.0,
+        float | None, typer.Option(min=0.1, help="Seconds that one solve may take; ten by default.")
+    ] = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(help="A file of people to pick from; PROBLEM=FILE where there are several."),
@@ -67,11 +68,8 @@ def serve(
 
     project = _project(problems or [], workers, api=api)
     files = tuple(str(each) for each in problems or () if str(each) != project)
-    limits = (
-        Limits(seconds=time_limit)
-        if solvers is None
-        else Limits(seconds=time_limit, solvers=solvers)
-    )
+    usual = Limits()
+    limits = replace(usual, seconds=time_limit or usual.seconds, solvers=solvers or usual.solvers)
     settings = Settings(
         problems=files,
         rows=tuple(_rows_of(each, files) for each in rows or ()),

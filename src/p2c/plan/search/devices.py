@@ -30,8 +30,6 @@ class Device(Enum):
     """What remedying all reasons takes at least bounds what a set costs (`shares.py`)."""
     STOPOVERS = "stopovers"
     """Of places that only the end tells apart, one is tried where a feature is carried on (`stopovers.py`)."""
-    ENDS = "ends before order"
-    """A small set that can end in no goal state is not put in order (`ends.py`)."""
 
 
 Devices = frozenset[Device]

@@ -52,9 +52,6 @@ if TYPE_CHECKING:
 
 NOTHING: Mapping[int, int] = {}
 
-FEW = 14
-"""Up to how many options that stir others all their ends are looked at before they are put in order."""
-
 
 @dataclass(frozen=True)
 class SetSearch:
@@ -142,11 +139,6 @@ class SetSearch:
         but where some of the choice reaches the goal without the rest, it matters when. A path that comes to the goal
         before its end is beaten by its beginning, if only the best is wanted.
         """
-        # What may be done again and again has very many orders.
-        hard = limits.is_hard or any(self.options.listed[n].again for n in choice.chosen)
-        few = hard and len(self._stirring(choice.chosen)) <= FEW
-        if few and Device.ENDS in self.devices and not self._most_ends(choice, rests, limits):
-            return
         ordered = partial(self._ordered, choice, rests, limits, least)
         # What calm actions put off leaves time for effects that are only supported, which lead to other ends.
         lingers = not self.first_only and self.options.space.theory.effects is Effects.SUPPORTED
