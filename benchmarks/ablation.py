@@ -73,13 +73,12 @@ def of_embedded(count: int) -> Asked:
     return found
 
 
-def of_synthetic(count: int, changes: tuple[int, int], variant: str = "") -> Asked:
+def of_synthetic(count: int, changes: tuple[int, int]) -> Asked:
     """Return synthetic problems with people so many changes away from somebody accepted."""
-    drawn = (
+    return [
         synthetic(*SYNTHETIC, seed=seed, people=count, changes=changes)
         for seed in range(1, SEEDS + 1)
-    )
-    return [(VARIANTS[variant](document), rows) for document, rows in drawn]
+    ]
 
 
 def of_unplanted(
@@ -157,8 +156,8 @@ WORLDS: dict[str, Callable[[int], Asked]] = {
     "set along moves, 8/9/4": lambda people: of_unplanted(
         range(people // 10), (8, 9, 4), "set and governed, moves"
     ),
-    "set along moves, near": lambda people: of_synthetic(
-        max(people // 20, 1), (1, 3), "set and governed, moves"
+    "set along moves, 20/40/15": lambda people: of_unplanted(
+        range(people // 10), SIZES["20/40/15"], "set and governed, moves"
     ),
     "many moves, 10/12/5": lambda people: of_many_moves(range(people // 5), (10, 12, 5)),
 }

@@ -16,6 +16,8 @@ class Device(Enum):
     """Routes are found once for everyone whom the rules see alike (`tables/class_routes.py`)."""
     RELAXED_REACH = "relaxed reach"
     """Where not even a relaxed look ahead sees the goal, states are not searched (`arrivals.py`)."""
+    REACH_OF_ORDERS = "reach of orders"
+    """Where it sees no end, the beginning of an order is not followed (`order.py`)."""
     PROPAGATION = "propagation"
     """Values that no plan can end with go, and so do sets that leave a feature none (`propagation.py`)."""
     DOMINATED_OPTIONS = "dominated options"

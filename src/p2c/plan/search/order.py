@@ -43,8 +43,8 @@ class Ordering:
     """What options on governed features take at least, where more is known than their price."""
     most: float
     """The effort past which orders are of no use."""
-    may_come: Callable[[Places, tuple[int, ...]], bool]
-    """Whether a state and the options still to be done may lead to where governed features must end, as a look ahead tells."""
+    may_come: Callable[[Places, tuple[int, ...]], bool] | None
+    """Whether a state and the options still to be done may lead to where governed features must end, where a look ahead tells."""
     stopovers: Stopovers | None = None
     """What is alike on the way, where only the best order is wanted."""
 
@@ -160,7 +160,8 @@ def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
             yield Arrival(key.effort, key.way, path.places, path.chain)
             continue
         limits.check()
-        if pushed > FEW and not ordering.may_come(path.places, path.left):
+        may_come = ordering.may_come if pushed > FEW else None
+        if may_come is not None and not may_come(path.places, path.left):
             continue
         for following in _following(ordering, path):
             known = best.get(following.node)

@@ -177,7 +177,8 @@ class SetSearch:
             return not astray and transitions.judge(placed(places, calm)).goal
 
         most = min(self.efforts, default=math.inf) - sum(each.effort for each in calm)
-        may_come = partial(reach.may_come, rests=rests)
+        looks = Device.REACH_OF_ORDERS in self.devices
+        may_come = partial(reach.may_come, rests=rests) if looks else None
         ordering = Ordering(
             self.options, chosen, arrives, strays, halts, least, most, may_come, self._stopovers
         )
