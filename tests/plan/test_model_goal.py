@@ -11,8 +11,10 @@ import pytest
 from p2c.errors import P2CError
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c.learn.model.read_model import ReadModel
+from p2c.plan.blockers import find_blockers
 from p2c.plan.planner import find_plan
 from p2c.plan.search import calm_points
+from p2c.plan.search.best_first import Limits
 from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.weighed_points import WeighedPoints
 from p2c.problem import Problem
@@ -284,3 +286,19 @@ def test_numbers_that_several_classes_pull_different_ways_go_together(
     assert names == ["a", "b"]
     for border, *weights in zip(borders, *slopes.values(), strict=True):
         assert weights[0] * end["a"] + weights[1] * end["b"] >= border
+
+
+def test_what_several_classes_ask_together_keeps_the_search_short() -> None:
+    slopes: dict[str, list[float]] = {
+        "a": [1, 4, -3],
+        "b": [-4, 2, 2],
+        "c": [3, -2, 1],
+        "d": [1, -2, 1],
+    }
+    features = {name: {"type": "int", "min": 0, "max": 9} for name in slopes}
+    document = {"goal": "accepted(X)", "rules": "", "features": features}
+    problem = Problem.from_dict(document, model=weighing_all([24, 52, 20], slopes))
+    state, limits = problem.read_row({"a": 3, "b": 1, "c": 9, "d": 8}), Limits()
+    found = find_blockers(problem.compiled, state, limits)
+    assert [each.feature for each in found.blockers] == ["a", "b", "c"]
+    assert limits.expanded < 2_000, "24,000 where each class is looked at alone"

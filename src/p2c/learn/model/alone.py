@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 SPARE = 4
 """How many times the model's own rounding is allowed for where gains are added in another order."""
+MOST_MIXES = 12
+"""How many sums of two margins are looked at besides the margins themselves."""
 TOGETHER = 64
 """How many times as far numbers go where none decides alone, since several margins pull them different ways."""
 EXACT = float(np.finfo(np.float64).eps)
@@ -49,8 +52,35 @@ class AloneParts:
             return None
         return Leaves.of(replace(self.score, tables=shared))
 
+    @cached_property
+    def margins(self) -> int:
+        """Return how many sums must be reached: the margins, and mixes of two."""
+        return self.score.margins + len(self._mixes)
+
+    @cached_property
+    def _mixes(self) -> tuple[tuple[int, int, float, float], ...]:
+        """Return pairs of margins that a number pulls different ways, each with weights that take that number out.
+
+        Where both are reached, so is their sum, which tells what neither does alone (Fourier-Motzkin elimination).
+        """
+        found: dict[tuple[int, int, float, float], None] = {}
+        for slopes in (slope for each in self._slopes.values() for _, slope in each if slope):
+            for one, other in combinations(range(len(slopes)), 2):
+                if slopes[one] * slopes[other] < 0:
+                    weights = abs(slopes[other]), abs(slopes[one])
+                    most = max(weights)
+                    found[one, other, weights[0] / most, weights[1] / most] = None
+        return tuple(found)[:MOST_MIXES]
+
+    def _mixed(self, margins: tuple[float, ...]) -> tuple[float, ...]:
+        mixes = [a * margins[one] + b * margins[other] for one, other, a, b in self._mixes]
+        return (*margins, *mixes) if mixes else margins
+
     def gain(self, name: str, cell: int, value: Value) -> tuple[float, ...]:
-        """Return what a value in a cell of a feature adds by itself to each margin."""
+        """Return what a value in a cell of a feature adds by itself to each margin, and to mixes of two."""
+        return self._mixed(self._gain(name, cell, value))
+
+    def _gain(self, name: str, cell: int, value: Value) -> tuple[float, ...]:
         total = self._rows[name][cell] if name in self._rows else (0.0,) * self.score.margins
         if value is None or name not in self._lines:
             return total
@@ -87,9 +117,9 @@ class AloneParts:
         """Return what gains add up to at least in a state of a box that may be accepted."""
         slack = self._slack(size)
         if self.rest is None:
-            return tuple([each - slack for each in self._asked])
+            return self._mixed(tuple([each - slack for each in self._asked]))
         most = np.full(self.score.margins, np.inf) if boxes is None else self.rest.most(boxes)
-        return tuple((self.score.refused_below - slack - most).tolist())
+        return self._mixed(tuple((self.score.refused_below - slack - most).tolist()))
 
     @cached_property
     def _asked(self) -> list[float]:

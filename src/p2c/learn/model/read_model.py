@@ -63,8 +63,8 @@ class ReadModel:
 
     @property
     def margins(self) -> int:
-        """Return how many margins must be reached."""
-        return self.score.margins
+        """Return how many margins, and mixes of two, must be reached."""
+        return self._alone.margins
 
     @property
     def is_separate(self) -> bool:
