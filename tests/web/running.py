@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -47,12 +48,18 @@ class Running:
         return self.process.wait(PATIENCE)
 
 
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+PORTS = count(10_000 + 1_000 * WORKER + os.getpid() % 500)
+"""Ports for this process alone, below those that the system gives to whoever connects somewhere."""
+
+
 def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+    """Return a port that nobody listens at, and nobody else takes before it is used."""
+    for port in PORTS:
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("there is no end of ports")
 
 
 def never_ends(_folder: Path, _step: Callable[..., None]) -> dict[str, Any]:

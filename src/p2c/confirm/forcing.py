@@ -79,16 +79,6 @@ def forced_without(
         return None
 
 
-def accepted_beside(
-    theory: Theory, state: Mapping[str, Value], held: Sequence[str], limits: Limits | None = None
-) -> Mapping[str, Value] | None:
-    """Return some accepted state with some values held; None where it is proved that there is none.
-
-    Where time ends before either is known, `LimitReached` is raised.
-    """
-    return _changes(theory, state).beside(_held(theory, held), limits or Limits())
-
-
 def _held(theory: Theory, names: Sequence[str]) -> Names:
     """Return the features that are held, and those that keep the row's value whatever happens."""
     return frozenset(names) | {each.name for each in theory.features if each.kept}
