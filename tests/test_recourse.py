@@ -506,7 +506,13 @@ GAPS = [None if place in (3, 5) else each for place, each in enumerate(YES)]
             lambda rows: rows["age"] > 30,
             loans(),
             {"y": ["good", "bad", "bad"] * 100},
-            "true labels: expected True where .*, found only 'bad', 'good'$",
+            "true labels: expected True or False as the model says it, found 'bad', 'good'$",
+        ),
+        (
+            LogisticRegression().fit(loans()[["age"]], YES.map({True: "yes", False: "no"})),
+            loans()[["age"]],
+            {"desired": "yes", "y": ["yes", "No", "no"] * 100},
+            "true labels: expected 'yes' or 'no' as the model says it, found 'No'$",
         ),
         (lambda rows: rows["age"] > 30, loans(), {"trust": ""}, "trust: expected .*, found ''$"),
         (

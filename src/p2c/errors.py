@@ -252,6 +252,19 @@ def check_word(
         raise error(f"{refusal} {shown(given)}; {suggestion(word, known)}")
 
 
+def comma_hint(whole: str, rest: str) -> str:
+    """Return how to write a number that has a comma.
+
+    >>> comma_hint("2400", "50")
+    'write decimals with a point, 2400.50'
+    >>> comma_hint("40", "000")
+    'write thousands without a comma, 40000, and decimals with a point, 40.000'
+    """
+    decimals = f"decimals with a point, {whole}.{rest}"
+    thousands = f"thousands without a comma, {whole}{rest}, and " if len(rest) == 3 else ""
+    return f"write {thousands}{decimals}"
+
+
 def check_flag(name: str, given: object) -> None:
     """Refuse what is neither True nor False, for a text such as "no" would count as yes.
 

@@ -109,8 +109,8 @@ class Recourse:
         cls,
         model: Any,
         X: Any,
-        *,
         y: Any = None,
+        *,
         causal: str | Review | None = None,
         actions: Mapping[Any, str] | None = None,
         desired: Any = None,
@@ -213,7 +213,8 @@ class Recourse:
             folder: A new folder: `problem.toml` to read and edit, the model in its own safe format, rows that trial values
                 come from, and a manifest of hashes.
             pickle: Whether a model without a safe format is kept as a pickle, which can run any code as it is opened.
-            replace: Whether a folder that was saved before is replaced.
+            replace: Whether a folder that was saved before is replaced; other files in it stay, and an edited one is kept as
+                `problem.toml.before`.
             remarks: Comments in `problem.toml`, by the path of the table that they stand before.
 
         Returns:

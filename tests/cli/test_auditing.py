@@ -72,6 +72,20 @@ def test_a_report_that_is_there_is_kept_unless_it_may_be_replaced(desk: Desk) ->
     assert desk.run(*line, "--overwrite").code == 0
 
 
+def test_another_audit_takes_the_place_of_one_where_that_is_wanted(desk: Desk) -> None:
+    line = ("audit", "loan.toml", "people.csv", "-o", "out")
+    assert desk.run(*line).code == 0
+    assert desk.run(*line, "--by", "sex", "--overwrite").code == 0
+    desk.write("out/people/notes.txt", "mine")
+    desk.write("fewer.csv", pd.DataFrame(PEOPLE).head(2).to_csv(index=False))
+    other = ("audit", "loan.toml", "fewer.csv", "-o", "out")
+    assert "begun with other settings" in desk.refuses(*other)
+    assert desk.run(*other, "--overwrite").code == 0
+    found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
+    assert found["asked"]["rows"] == 2
+    assert (desk.folder / "out/people/notes.txt").read_text() == "mine"
+
+
 def test_the_command_counts_what_python_counts(desk: Desk) -> None:
     desk.run("audit", "loan.toml", "people.csv", "--by", "sex", "-o", "out", "--language", "de")
     found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ NEWLINE = "Expected newline or end of document after a statement"
 # fmt: off
 SLIPS = [
     ("a = 1\nstep = 0,5", f"line 2, column 9: {NEWLINE} (write decimals with a point, 0.5)"),
-    ("max = 20,000", f"line 1, column 9: {NEWLINE} (write decimals with a point, 20.000, and thousands as 20000)"),
+    ("max = 20,000", f"line 1, column 9: {NEWLINE} (write thousands without a comma, 20000, and decimals with a point, 20.000)"),
     ("type = int", 'line 1, column 8: Invalid value (write text in quotes, "int")'),
     ("values = [flat, farm]", 'line 1, column 11: Invalid value (write text in quotes, "flat")'),
     ("unit = “years”", 'line 1, column 8: Invalid value (write text in straight quotes, "…")'),

@@ -386,7 +386,16 @@ def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
     with pytest.raises(P2CError, match="remarks: expected a dict of comments, found 5"):
         recourse.save(tmp_path / "desk", replace=True, remarks=5)  # type: ignore[arg-type]
     assert (tmp_path / "desk" / "manifest.json").stat() == kept
+    (tmp_path / "desk" / "notes.txt").write_text("keep")
+    with (tmp_path / "desk" / "problem.toml").open("a") as file:
+        file.write("# edited\n")
     recourse.save(tmp_path / "desk", replace=True)
+    assert (tmp_path / "desk" / "notes.txt").read_text() == "keep"
+    assert (tmp_path / "desk" / "problem.toml.before").read_text().endswith("# edited\n")
+    assert Recourse.load(tmp_path / "desk").asked.to_dict() == recourse.asked.to_dict()
+    (tmp_path / "desk" / "manifest.json").write_text("torn")
+    recourse.save(tmp_path / "desk", replace=True)
+    assert Recourse.load(tmp_path / "desk").asked.to_dict() == recourse.asked.to_dict()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["desk", "mine"]
 
 

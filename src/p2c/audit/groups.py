@@ -147,7 +147,8 @@ def _groups(division: Division, column: Sequence[Any]) -> Iterator[Group]:
 
 
 def _banded(division: Division, column: Sequence[Any]) -> Iterator[Group]:
-    numbers = np.array([_number(division, each) for each in column], dtype=float)
+    told = [_number(division, row, each) for row, each in enumerate(column, start=1)]
+    numbers = np.array(told, dtype=float)
     rest = ~np.isnan(numbers)
     for band in division.bands:
         rows = band.holds(numbers)
@@ -169,10 +170,10 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _number(division: Division, value: Any) -> float:
+def _number(division: Division, row: int, value: Any) -> float:
     try:
         return np.nan if _name(value) == UNKNOWN else float(value)
     except (TypeError, ValueError):
         raise P2CError(
-            f"by: {division.column}: bands need numbers, found {str(value)[:60]!r}"
+            f"by: {division.column}: bands need numbers, found {str(value)[:60]!r} in row {row}"
         ) from None

@@ -49,11 +49,13 @@ def audit_files(
     workers: int = 1,
     policy: Policy | None = None,
     command: str = "",
+    anew: bool = False,
     watch: Watch | None = None,
 ) -> Audit:
     """Plan for everybody in a file or folder into `people` inside the target, or go on with that, and audit them.
 
-    What is found does not hang on how many processes plan.
+    What is found does not hang on how many processes plan. Answers to another question that are there are replaced if it is to be
+    done `anew`, and refused else.
     """
     files = find_files(Path(source).resolve())
     known = {feature.name for feature in problem.theory.features} | set(problem.columns.values())
@@ -72,6 +74,7 @@ def audit_files(
             executor="processes" if workers > 1 else "here",
             workers=workers,
             blockers=False,
+            anew=anew,
             watch=None if watch is None else _quiet(watch),
         )
         found = [pq.read_table(part) for part in sorted(people.glob("part-*.parquet"))]

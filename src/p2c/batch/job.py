@@ -93,8 +93,12 @@ def describe_job(
 
 
 @contextmanager
-def opened(target: Path, document: dict[str, Any], parts: Sequence[Part]) -> Iterator[Job]:
+def opened(
+    target: Path, document: dict[str, Any], parts: Sequence[Part], *, anew: bool = False
+) -> Iterator[Job]:
     """Begin a job in a new or empty folder, or go on with the same one; hold the folder meanwhile.
+
+    What another job has written is refused, or removed where this one is to be done `anew`.
 
     Of a job that is not finished the input may have changed, as when it had to be mended: parts that it changes are made again.
     """
@@ -102,13 +106,18 @@ def opened(target: Path, document: dict[str, Any], parts: Sequence[Part]) -> Ite
     note = workshop / "job.json"
     try:
         _refuse_if_foreign(target)
-        if _read(target / MANIFEST):
-            _refuse_if_other(target, _read(target / MANIFEST), document, (*SETTINGS, "input"))
+        done = _differences(_read(target / MANIFEST), document, (*SETTINGS, "input"))
+        if done and not anew:
+            raise _other(target, done)
         workshop.mkdir(parents=True, exist_ok=True)
         with locked(workshop / "lock"):
+            different = done or _differences(_read(note), document, SETTINGS)
+            if different and not anew:
+                raise _other(target, different)
+            if different:
+                _remove(target, note)
             begun = _read(note)
             if begun:
-                _refuse_if_other(target, begun, document, SETTINGS)
                 _drop_stale(target, begun["input"], document["input"], parts)
             put_text(note, _text(document), aside=workshop)
             _clear(workshop)
@@ -129,19 +138,27 @@ def _refuse_if_foreign(target: Path) -> None:
         )
 
 
-def _refuse_if_other(
-    target: Path, known: dict[str, Any], document: dict[str, Any], keys: Sequence[str]
-) -> None:
-    """Raise if a folder holds the output of another job, and say what differs."""
-    different = [
+def _differences(known: dict[str, Any], document: dict[str, Any], keys: Sequence[str]) -> list[str]:
+    """Return in what the job that a folder is known to hold differs from one; in nothing, where it holds none."""
+    return [
         f"the {key} ({_difference(known.get(key), document[key])})"
         for key in keys
-        if json.loads(_text(document[key])) != known.get(key)
+        if known and json.loads(_text(document[key])) != known.get(key)
     ]
-    if different:
-        raise P2CError(
-            f"{target}: begun with other settings; changed: {', '.join(different)}; go on as it was begun or choose another folder"
-        )
+
+
+def _other(target: Path, different: Sequence[str]) -> P2CError:
+    return P2CError(
+        f"{target}: begun with other settings; changed: {', '.join(different)}; go on as it was begun or choose another folder"
+    )
+
+
+def _remove(target: Path, note: Path) -> None:
+    """Remove what a job has written, and nothing else; last of all what says which job it was."""
+    for path in [*target.glob("part-*.parquet"), *note.parent.glob("part-*"), target / SUMMARY]:
+        path.unlink(missing_ok=True)
+    note.unlink(missing_ok=True)
+    (target / MANIFEST).unlink(missing_ok=True)
 
 
 def _is_of(data: dict[str, Any], part: Part) -> bool:

@@ -47,9 +47,13 @@ def run(
     workers: int = 1,
     address: str | None = None,
     blockers: bool = True,
+    anew: bool = False,
     watch: Watch | None = None,
 ) -> Summary:
-    """Plan for everybody in the input and return the summary; raise `BatchError` where parts are missing."""
+    """Plan for everybody in the input and return the summary; raise `BatchError` where parts are missing.
+
+    The output of another job is refused, or makes room where it is to be done `anew`.
+    """
     check_word("no executor", executor, EXECUTORS)
     options = options or Options()
     source, target = Path(source).resolve(), Path(target).resolve()
@@ -71,7 +75,7 @@ def run(
 
     with EXECUTORS[executor](work, workers=workers, address=address) as execute:
         document = describe_job(problem, options, files=describe(files), parts=len(parts))
-        with opened(target, document, parts) as job:
+        with opened(target, document, parts, anew=anew) as job:
             done, made = _make_all(job, parts, execute, tell)
             records = [done[part.number] for part in parts]
             summary = summarise(

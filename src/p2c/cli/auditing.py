@@ -91,6 +91,7 @@ def audit(
             workers=workers,
             policy=Policy(**manner.given),
             command=command,
+            anew=overwrite,
             watch=watch,
         )
     # A PDF has its hour in it; where the figures are the same, it may be written anew.

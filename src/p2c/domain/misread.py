@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from p2c.errors import LARGEST
+from p2c.errors import LARGEST, comma_hint
 
 HUGE = re.compile(r"[0-9][0-9_]{4299,}")
 """What Python refuses to read as a whole number."""
@@ -53,9 +53,7 @@ def _comma_hint(line: str, column: int) -> str:
     """Return what to write for a number with a comma, at which or right after which a column stands."""
     for found in COMMA.finditer(line):
         if found.start() < column <= found.end() + 1:
-            whole, rest = found.groups()
-            decimals = f"write decimals with a point, {whole}.{rest}"
-            return f"{decimals}, and thousands as {whole}{rest}" if len(rest) == 3 else decimals
+            return comma_hint(*found.groups())
     return ""
 
 

@@ -120,17 +120,38 @@ def save_folder(
 
 
 def _take_place(made: Path, folder: Path) -> None:
-    """Put a folder in the place of one that may be there, which goes only once the new one stands."""
+    """Put a folder in the place of one that may be there, which goes only once the new one stands.
+
+    What somebody has put there besides is kept, and what they have edited under another name.
+    """
+    if not folder.exists():
+        os.replace(made, folder)
+        return
     old = made.with_name(f"{made.name}-old")
-    if folder.exists():
-        os.replace(folder, old)
+    ours = {MANIFEST, *_untouched(folder)}
+    os.replace(folder, old)
     try:
         os.replace(made, folder)
     except OSError:
-        if old.exists():
-            os.replace(old, folder)
+        os.replace(old, folder)
         raise
+    for path in old.iterdir():
+        if path.name not in ours:
+            taken = (folder / path.name).exists()
+            os.replace(path, folder / (f"{path.name}.before" if taken else path.name))
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _untouched(folder: Path) -> set[str]:
+    """Return the files of a folder that are as they were saved; none, where it does not say any more how that was."""
+    try:
+        files = read_manifest(folder).files
+    except P2CError:
+        return set()
+    kept = {name: folder / name for name in files}
+    return {
+        name for name, path in kept.items() if path.is_file() and file_digest(path) == files[name]
+    }
 
 
 def _store_tried(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from p2c.errors import RuleError, shorten
+from p2c.errors import RuleError, comma_hint, shorten
 
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
@@ -163,7 +163,7 @@ def _comma_hint(text: str, offset: int) -> str:
     whole, rest = found[-1].groups()
     if len(whole) > 20 or len(rest) > 20:
         return ""
-    return f" (write decimals with a point, {whole}.{rest})"
+    return f" ({comma_hint(whole, rest)})"
 
 
 def _name_hint(text: str, offset: int, terminals: set[str]) -> str:

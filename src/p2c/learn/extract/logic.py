@@ -153,12 +153,20 @@ def extract(
     if y is not None:
         labels = read_labels(y, len(truth), "y, the true labels: expected one")
         truth = equals(labels, source.desired)
-        if not truth.any() and not equals(labels, source.other).all():
-            found = first_few(repr(plain(each)) for each in distinct(labels))
-            raise P2CError(
-                f"y, the true labels: expected {plain(source.desired)!r} where the outcome is the wanted one, found only {found}"
-            )
+        _refuse_other_labels(labels, truth, source)
     return _measured(source, rules, truth=truth, kept=kept)
+
+
+def _refuse_other_labels(labels: NDArray[Any], wanted: Mask, source: Source) -> None:
+    """Refuse labels that are no classes of a model: all of them, or of one with two classes some."""
+    two = str(source.other) != f"not {source.desired}" and source.other is not None
+    strange = ~(wanted | equals(labels, source.other))
+    if strange.any() and (two or not wanted.any()):
+        found = first_few(repr(plain(each)) for each in distinct(labels[strange]))
+        expected = repr(plain(source.desired)) + (f" or {plain(source.other)!r}" if two else "")
+        raise P2CError(
+            f"y, the true labels: expected {expected} as the model says it, found {found}"
+        )
 
 
 def _held_out_rows(accepted: Mask, share: Any, seed: int) -> Mask:
