@@ -78,6 +78,8 @@ WRONG_RULES = [
     ('a(X) :- b(X,N), N<2400,50.', 1, 26, "expected a comparison sign such as =<, found '.' (write decimals with a point, 2400.50)"),
     ('a(X) :- b(X,N), N<2400,50, c(X).', 1, 26, "expected a comparison sign such as =<, found ',' (write decimals with a point, 2400.50)"),
     ('a(X) :- b(X,N), not(N<2400,50).', 1, 27, "expected ')', found ',' (write decimals with a point, 2400.50)"),
+    ('a(X) :- b(X,N), N>40,000.', 1, 25, "expected a comparison sign such as =<, found '.' (write thousands without a comma, 40000, and decimals with a point, 40.000)"),
+    ('a(X) :- b(X,N), N>40_000.', 1, 21, "expected ',' or '.', found '_000' (write numbers without '_', 40000)"),
     ('a(X) :- b(X,.5).', 1, 13, "expected a term such as X, 5 or 'name', found '.'"),
     ('a(X) :- b(X,5.).', 1, 14, "expected ')' or ',', found '.'"),
     ('a(X) :- b(X,N), N<5\n  and c(X).', 2, 3, "expected ',' or '.', found 'and' (write ',' between literals)"),

@@ -60,6 +60,7 @@ CAPITAL_PREDICATE = re.compile(r"[A-Z_]\w*\s*\(")
 NAME = re.compile(r"(?!not\b)([^\W\dA-Z_]\w*)(?![\w(])")
 LAST_NAME = re.compile(r"(?<!\w)([^\W\dA-Z_]\w*)\s*$")
 
+UNDERSCORED = re.compile(r"(_\d+)+")
 DECIMAL_COMMA = re.compile(r"(?<![\w.])([+-]?[0-9]+),([0-9]+)(?![\w.]*[(\w])")
 
 GROUPS = (
@@ -89,6 +90,7 @@ def unexpected_token(error: UnexpectedToken, text: str, *, goal: bool) -> RuleEr
         _word_hint(token)
         or _mistake(text, start)
         or _comma_hint(text, start)
+        or _underscore_hint(text, start)
         or _name_hint(text, start, terminals)
     )
     problem = f"expected {expected}, found '{shorten(token.strip())}'{hint}"
@@ -164,6 +166,17 @@ def _comma_hint(text: str, offset: int) -> str:
     if len(whole) > 20 or len(rest) > 20:
         return ""
     return f" ({comma_hint(whole, rest)})"
+
+
+def _underscore_hint(text: str, offset: int) -> str:
+    """Return how to write a number that is divided by underscores, at the first of which a character stands."""
+    before = len(text[:offset]) - len(text[:offset].rstrip("0123456789"))
+    after = UNDERSCORED.match(text, offset)
+    if not before or not after or len(after[0]) > 20:
+        return ""
+    return (
+        f" (write numbers without '_', {text[offset - before : offset]}{after[0].replace('_', '')})"
+    )
 
 
 def _name_hint(text: str, offset: int, terminals: set[str]) -> str:
