@@ -20,7 +20,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    StandardScaler,
+)
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -409,3 +414,19 @@ def test_a_number_that_hardly_counts_is_no_reason_to_fail() -> None:
     model.coef_[0, 0] = 1e-310
     recourse = Recourse.fit(model, table)
     assert recourse.plan({"age": 1, "debt": 2, "score": 1, "saved": 0}).optimal
+
+
+def test_three_classes_that_weigh_a_number_and_its_logarithm_are_searched_whole() -> None:
+    places = range(41)
+    table = pd.DataFrame(list(product(places, places)), columns=["x", "y"])
+    columns = make_column_transformer(
+        ("passthrough", ["x", "y"]), (FunctionTransformer(np.log1p), ["x"])
+    )
+    classes = np.array(["a", "b", "c"])[np.arange(len(table)) % 3]
+    model = make_pipeline(columns, LogisticRegression(max_iter=5_000)).fit(table, classes)
+    model[-1].coef_ = np.array([[0, 0, 0], [-0.1, -1, -10], [1, 1, 0.1]], float)
+    model[-1].intercept_ = np.array([0, 34.97, -20.25])
+    (accepted,) = table[model.predict(table) == "a"].to_dict("records")
+    recourse = Recourse.fit(model, table, desired="a")
+    assert isinstance(recourse.reading, Read)
+    assert recourse.plan({"x": 0, "y": 0}).counterfactual == accepted

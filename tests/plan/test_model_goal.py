@@ -302,3 +302,11 @@ def test_what_several_classes_ask_together_keeps_the_search_short() -> None:
     found = find_blockers(problem.compiled, state, limits)
     assert [each.feature for each in found.blockers] == ["a", "b", "c"]
     assert limits.expanded < 2_000, "24,000 where each class is looked at alone"
+
+
+def test_a_constraint_that_a_person_breaks_counts_until_what_it_reads_changes() -> None:
+    features = {name: {"type": "int", "min": 0, "max": 6} for name in ("a", "b")}
+    rules = ":- a(X,N), N>=3, b(X,M), M=<4."
+    document = {"goal": "accepted(X)", "rules": rules, "features": features}
+    problem = Problem.from_dict(document, model=weighing(-6.5, {"a": 0.1, "b": -2.0}))
+    assert problem.plan({"a": 3, "b": 4}).counterfactual == {"a": 2, "b": 3}

@@ -86,6 +86,7 @@ def save_folder(
     `keys` are those of the problem, without its model; `remarks` become comments in `problem.toml`, by table.
     """
     try:
+        folder = folder.resolve() if folder.is_symlink() else folder
         if folder.exists() and not (replace_old and (folder / MANIFEST).is_file()):
             raise P2CError(f"{folder}: exists; it is left as it is, choose another name or folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -137,8 +138,10 @@ def _take_place(made: Path, folder: Path) -> None:
         raise
     for path in old.iterdir():
         if path.name not in ours:
-            taken = (folder / path.name).exists()
-            os.replace(path, folder / (f"{path.name}.before" if taken else path.name))
+            kept = folder / path.name
+            while kept.exists():
+                kept = kept.with_name(f"{kept.name}.before")
+            os.replace(path, kept)
     shutil.rmtree(old, ignore_errors=True)
 
 

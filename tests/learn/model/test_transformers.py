@@ -167,6 +167,22 @@ def test_a_function_that_turns_is_refused() -> None:
     assert "up and down" in found.reason
 
 
+@pytest.mark.parametrize(("raw", "is_read"), [(1.0, True), (-1.0, False)])
+def test_a_column_beside_its_logarithm_is_read_where_both_go_the_same_way(
+    raw: float, is_read: bool
+) -> None:
+    people = numbers(make_people()).dropna()[["age"]].abs()
+    columns = make_column_transformer(
+        ("passthrough", ["age"]), (FunctionTransformer(np.log1p), ["age"])
+    )
+    labels = people["age"] > people["age"].median()
+    model = make_pipeline(columns, LogisticRegression(max_iter=1_000)).fit(people, labels)
+    model[-1].coef_ = np.array([[raw, 9.0]])
+    found = read(model, people, desired=True)
+    assert isinstance(found, Read) == is_read
+    assert is_read or "go against each other" in found.reason  # type: ignore[union-attr]
+
+
 def test_an_encoder_that_fails_on_numbers_between_its_own_is_refused() -> None:
     people = make_people()
     columns = make_column_transformer((OneHotEncoder(), ["age", "job"]), remainder="passthrough")

@@ -158,12 +158,12 @@ def extract(
 
 
 def _refuse_other_labels(labels: NDArray[Any], wanted: Mask, source: Source) -> None:
-    """Refuse labels that are no classes of a model: all of them, or of one with two classes some."""
-    two = str(source.other) != f"not {source.desired}" and source.other is not None
+    """Refuse labels that are none of a model's two classes; of one with more the others are not known here."""
+    several = source.other is None or str(source.other) == f"not {source.desired}"
     strange = ~(wanted | equals(labels, source.other))
-    if strange.any() and (two or not wanted.any()):
+    if strange.any() and not several:
         found = first_few(repr(plain(each)) for each in distinct(labels[strange]))
-        expected = repr(plain(source.desired)) + (f" or {plain(source.other)!r}" if two else "")
+        expected = f"{plain(source.desired)!r} or {plain(source.other)!r}"
         raise P2CError(
             f"y, the true labels: expected {expected} as the model says it, found {found}"
         )

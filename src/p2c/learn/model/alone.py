@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +25,16 @@ SPARE = 4
 """How many times the model's own rounding is allowed for where gains are added in another order."""
 MOST_MIXES = 12
 """How many sums of two margins are looked at besides the margins themselves."""
+MOST_MIXED = 4
+"""Up to how many margins they are worth it."""
 TOGETHER = 64
 """How many times as far numbers go where none decides alone, since several margins pull them different ways."""
 EXACT = float(np.finfo(np.float64).eps)
 """What our own sums are off by, where the model's are exact."""
+
+
+Mix = tuple[int, int, float, float]
+"""Two margins and the weights of their sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +64,20 @@ class AloneParts:
         return self.score.margins + len(self._mixes)
 
     @cached_property
-    def _mixes(self) -> tuple[tuple[int, int, float, float], ...]:
+    def _mixes(self) -> tuple[Mix, ...]:
         """Return pairs of margins that a number pulls different ways, each with weights that take that number out.
 
-        Where both are reached, so is their sum, which tells what neither does alone (Fourier-Motzkin elimination).
+        Where both are reached, so is their sum, which tells what neither does alone (Fourier-Motzkin elimination). Each number
+        gets one in turn. A sum of curves may turn, and none is looked at where there is one.
         """
-        found: dict[tuple[int, int, float, float], None] = {}
-        for slopes in (slope for each in self._slopes.values() for _, slope in each if slope):
-            for one, other in combinations(range(len(slopes)), 2):
-                if slopes[one] * slopes[other] < 0:
-                    weights = abs(slopes[other]), abs(slopes[one])
-                    most = max(weights)
-                    found[one, other, weights[0] / most, weights[1] / most] = None
-        return tuple(found)[:MOST_MIXES]
+        curved = any(isinstance(line, Curve) for line in self.score.lines)
+        if curved or self.score.margins > MOST_MIXED:
+            return ()
+        by_number = [
+            _opposed(slope) for each in self._slopes.values() for _, slope in each if slope
+        ]
+        in_turn = [mix for round_ in zip_longest(*by_number) for mix in round_ if mix]
+        return tuple(dict.fromkeys(in_turn))[:MOST_MIXES]
 
     def _mixed(self, margins: tuple[float, ...]) -> tuple[float, ...]:
         mixes = [a * margins[one] + b * margins[other] for one, other, a, b in self._mixes]
@@ -193,3 +200,18 @@ class AloneParts:
         lines = [line for line in self.score.lines if not isinstance(line, Curve)]
         names = tuple(self.score.axes[line.axis].feature for line in lines)
         return names, np.array([line.slope for line in lines]).reshape(-1, self.score.margins)
+
+
+def _opposed(slopes: Sequence[float]) -> list[Mix]:
+    """Return the mixes of two margins from which a number with some slopes drops out.
+
+    >>> _opposed([2.0, -1.0, 0.0])
+    [(0, 1, 0.5, 1.0)]
+    """
+    found = []
+    for one, other in combinations(range(len(slopes)), 2):
+        weights = abs(slopes[other]), abs(slopes[one])
+        most = max(weights)
+        if slopes[one] * slopes[other] < 0 and min(weights) / most:
+            found.append((one, other, weights[0] / most, weights[1] / most))
+    return found

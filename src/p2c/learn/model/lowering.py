@@ -231,7 +231,10 @@ class _ScoreBuilder:
 
         ends = stage.bench.varied(source).agg(["min", "max"]).to_numpy(dtype=np.float64)
         change = np.diff(stage.values(source, ends)[:, places].astype(np.float64), axis=0)[0]
-        ways = np.sign(change[:, None] * chosen)
+        lines = [
+            line.slope for line in self.lines if isinstance(line, ScoreLine) and line.axis == axis
+        ]
+        ways = np.sign(np.vstack([change[:, None] * chosen, *lines]))
         if ((ways > 0).any(axis=0) & (ways < 0).any(axis=0)).any():
             name = stage.bench.view.columns[source].name
             raise Unreadable(

@@ -55,10 +55,16 @@ class Propagation:
 
     @cached_property
     def has_rules(self) -> bool:
-        """Tell whether rules have a say in where a plan may end, besides the model."""
+        """Tell whether rules have a say in where a plan may end, besides the model.
+
+        A constraint that a person breaks has one too: it is excused only until what it reads changes.
+        """
         space = self.space
         return bool(
-            self.forbidden or space.governed or len(space.theory.goal) != space.wants_accepted
+            self.forbidden
+            or space.constraints
+            or space.governed
+            or len(space.theory.goal) != space.wants_accepted
         )
 
     @cached_property

@@ -3,12 +3,12 @@ const shown = document.getElementById("going-on");
 
 async function look() {
   try {
-    const answer = await fetch(window.location.href);
+    const answer = await fetch(shown.dataset.at);
     if (!answer.ok) throw new Error(answer.statusText);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.getElementById("going-on");
     if (!fresh) {
-      window.location.reload();
+      window.location.replace(shown.dataset.at);
       return;
     }
     if (fresh.innerHTML !== shown.innerHTML) shown.replaceChildren(...fresh.childNodes);
