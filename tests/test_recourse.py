@@ -503,12 +503,6 @@ GAPS = [None if place in (3, 5) else each for place, each in enumerate(YES)]
             "found none in 2 rows, first in row 4:",
         ),
         (
-            lambda rows: rows["age"] > 30,
-            loans(),
-            {"y": ["good", "bad", "bad"] * 100},
-            "true labels: expected True or False as the model says it, found 'bad', 'good'$",
-        ),
-        (
             LogisticRegression().fit(loans()[["age"]], YES.map({True: "yes", False: "no"})),
             loans()[["age"]],
             {"desired": "yes", "y": ["yes", "No", "no"] * 100},

@@ -158,10 +158,13 @@ def extract(
 
 
 def _refuse_other_labels(labels: NDArray[Any], wanted: Mask, source: Source) -> None:
-    """Refuse labels that are none of a model's two classes; of one with more the others are not known here."""
+    """Refuse labels some of which are none of a model's two classes; of one with more the others are not known here.
+
+    A scorecard says yes and no where the outcomes have words of their own: these are let pass.
+    """
     several = source.other is None or str(source.other) == f"not {source.desired}"
     strange = ~(wanted | equals(labels, source.other))
-    if strange.any() and not several:
+    if strange.any() and not strange.all() and not several:
         found = first_few(repr(plain(each)) for each in distinct(labels[strange]))
         expected = f"{plain(source.desired)!r} or {plain(source.other)!r}"
         raise P2CError(
