@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from p2c.project.building import build
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -68,12 +70,29 @@ def never_ends(_folder: Path, _step: Callable[..., None]) -> dict[str, Any]:
     return {}
 
 
+HOLD = "hold"
+"""The file in a project's folder while which is there work does not begin."""
+
+
+def held_build(folder: Path, step: Callable[..., None]) -> dict[str, Any]:
+    """Make a problem once nobody holds it up."""
+    while (folder / HOLD).exists():
+        time.sleep(0.05)
+    return build(folder, step)
+
+
+HOLDING = "import p2c.web.pages.project as project; from tests.web.running import held_build; project.build = held_build; "
+"""What a server runs first whose projects can be held up."""
+
+
 @contextmanager
-def running(folder: Path, *arguments: str, port: int | None = None) -> Iterator[Running]:
+def running(
+    folder: Path, *arguments: str, port: int | None = None, first: str = ""
+) -> Iterator[Running]:
     """Start a server, wait until it takes questions, and end it in any case."""
     port = port or free_port()
     log = folder / f"server-{port}.log"
-    start = "from p2c.cli import main; main()"
+    start = f"{first}from p2c.cli import main; main()"
     command = [sys.executable, "-c", start, "serve", *arguments, "--port", str(port)]
     if "--solvers" not in arguments:
         command += ["--solvers", "1"]

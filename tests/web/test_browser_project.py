@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +12,12 @@ from playwright.sync_api import ViewportSize, expect
 
 from p2c import Problem, Recourse
 from p2c.learn.causal.review import read_review
-from tests.web.running import running
+from tests.web.running import HOLD, HOLDING, running
 from tests.web.test_browser import browser as browser
 from tests.web.test_browser import pytestmark as pytestmark
 from tests.web.test_browser import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -124,17 +121,6 @@ def graph(people: tuple[Path, pd.DataFrame]) -> Path:
     return folder
 
 
-@contextmanager
-def never_read(path: Path) -> Iterator[None]:
-    """Have whoever opens a file wait for ever."""
-    content = path.read_bytes()
-    path.unlink()
-    os.mkfifo(path)
-    yield
-    path.unlink()
-    path.write_bytes(content)
-
-
 def reject_all(page: Page, count: int) -> None:
     """Answer every candidate of a review, each of which is a sentence."""
     assert count
@@ -158,7 +144,7 @@ def test_work_is_cancelled_causes_are_reviewed_and_everything_is_downloaded(
     browser: Browser, graph: Path, tmp_path: Path
 ) -> None:
     desk = tmp_path / "desk"
-    with running(tmp_path, str(desk)) as server:
+    with running(tmp_path, str(desk), first=HOLDING) as server:
         context = browser.new_context(base_url=server.address, viewport=PHONE)
         page = quiet(context.new_page())
         page.goto("/")
@@ -168,17 +154,18 @@ def test_work_is_cancelled_causes_are_reviewed_and_everything_is_downloaded(
         page.get_by_label("The column of true outcomes").select_option("paid")
         page.get_by_label("The outcome that people want").select_option("yes")
         page.get_by_role("group", name="age").get_by_label("May be changed").select_option("fixed")
-        with never_read(desk / "model.onnx"):
-            page.get_by_role("button", name="Save and make the problem").click()
-            expect(page.get_by_text(WORKING)).to_be_visible()
-            expect(page.get_by_role("progressbar")).to_be_visible()
-            cancel = page.get_by_role("button", name="Cancel")
-            with page.expect_response(re.compile("/new/result$")):
-                cancel.focus()
-            expect(cancel).to_be_focused()
-            check(page, "/new/result")
-            cancel.press("Enter")
-            expect(page.get_by_text("The work was cancelled.")).to_be_visible()
+        (desk / HOLD).touch()
+        page.get_by_role("button", name="Save and make the problem").click()
+        expect(page.get_by_text(WORKING)).to_be_visible()
+        expect(page.get_by_role("progressbar")).to_be_visible()
+        cancel = page.get_by_role("button", name="Cancel")
+        with page.expect_response(re.compile("/new/result$")):
+            cancel.focus()
+        expect(cancel).to_be_focused()
+        check(page, "/new/result")
+        cancel.press("Enter")
+        expect(page.get_by_text("The work was cancelled.")).to_be_visible()
+        (desk / HOLD).unlink()
         assert not (desk / "recourse").exists()
         page.get_by_role("link", name="Change something").click()
         chosen = page.get_by_role("group", name="age").get_by_label("May be changed")
