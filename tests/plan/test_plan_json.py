@@ -62,7 +62,7 @@ def test_what_was_learned_or_is_not_explained_or_unknown_is_described_too() -> N
 
 def test_a_proof_that_contradicts_optimal_is_refused() -> None:
     document = Problem.from_dict(LOAN).plan(JOHN).to_dict()
-    with pytest.raises(PlanError, match="^proof: 'none' contradicts optimal, which is True$"):
+    with pytest.raises(PlanError, match=r"^proof: 'none' contradicts optimal, which is True$"):
         Problem.from_dict(LOAN).read_plan({**document, "proof": "none"})
 
 
