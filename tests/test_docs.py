@@ -158,7 +158,13 @@ def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
     names = ids("python.html")
     public = [name for name in dir(p2c) if not name.startswith("__") and name != "datasets"]
     assert [name for name in public if f"p2c.{name}</code>" not in names] == []
-    for method in ("Problem.load", "Problem.save", "Problem.plan", "Recourse.fit", "Plan.to_json"):
+    for method in (
+        "Problem.load",
+        "Problem.save",
+        "Problem.plan",
+        "Problem.from_model",
+        "Plan.to_json",
+    ):
         assert re.search(rf'id="p2c[\w.]*\.{method}"', names), method
     routes = ids("http.html")
     assert [

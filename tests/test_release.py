@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import p2c
 from p2c import datasets
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 from p2c.release import DISTRIBUTION, __version__
 
 ROOT = Path(__file__).parents[1]
@@ -118,7 +118,7 @@ HINTS = {
     ("p2c", "batch", "loan.toml", "people.csv", "out"): "batch",
     ("p2c", "serve"): "web",
     ("p2c", "learn", "people.csv", "--target", "x"): "learn",
-    ("python", "-c", "import p2c; p2c.Recourse"): "learn",
+    ("python", "-c", "import p2c; p2c.Problem"): "learn",
     ("python", "-c", "import p2c; p2c.datasets.load_frame('adult')"): "pandas",
 }
 """What asks for an extra, and the extra that it is told to install."""
@@ -235,9 +235,9 @@ def test_rules_need_no_extra(tmp_path: Path) -> None:
 
 def test_a_folder_with_a_model_names_the_extra_that_opens_it(tmp_path: Path) -> None:
     loans = pd.DataFrame({"income": range(20, 80)})
-    Recourse.fit(DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51), loans).save(
-        tmp_path / "credit"
-    )
+    Problem.from_model(
+        DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51), loans
+    ).save(tmp_path / "credit")
     (tmp_path / "row.json").write_text('{"income": 40}')
     hint = (
         "this needs the package 'pandas', which is not installed: pip install 'p2c-recourse[learn]'"

@@ -17,11 +17,9 @@ from p2c.release import __version__
 if TYPE_CHECKING:
     from p2c.errors import P2CError as P2CError
     from p2c.learn.causal.learning import learn_causal_rules as learn_causal_rules
-    from p2c.learn.extract import extract_logic as extract_logic
     from p2c.learn.foldse import FoldSE as FoldSE
     from p2c.plan.rendered import Plan as Plan
     from p2c.problem import Problem as Problem
-    from p2c.recourse import Recourse as Recourse
 
 __all__ = (
     "P2CError",
@@ -33,8 +31,6 @@ HOMES = {"P2CError": "p2c.errors", "Plan": "p2c.plan.rendered", "Problem": "p2c.
 """Where each name comes from, which is loaded when it is first asked for."""
 LEARNING = {
     "FoldSE": "p2c.learn.foldse",
-    "Recourse": "p2c.recourse",
-    "extract_logic": "p2c.learn.extract",
     "learn_causal_rules": "p2c.learn.causal.learning",
 }
 """Where those names come from that need pandas and scikit-learn."""

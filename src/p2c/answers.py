@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.overrides import OVERRIDES, whole_number
 from p2c.errors import Fault, P2CError, PlanError, shown
 from p2c.plan.nearest import Distinct
-from p2c.plan.outcome import ModelEvidence
 from p2c.plan.rendered import Plans
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.evaluate import goal_holds
+from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -106,22 +106,12 @@ def confirmed(
     """Return up to k plans that the model confirms, cheapest first; one that is not, where none is."""
     policy.refuse_model()
     state = problem.read_row(row) if state is None else state
+    row = problem.planner.decider.source.view.named(row)
     found = problem.planner.nearest(row, state, k, policy, distinct)
     return [
         told(problem, each, rank=rank, distinct=distinct)
         for rank, each in enumerate(found, start=1)
     ]
-
-
-def unconfirmed(problem: Statement, row: Any, k: int, policy: Policy) -> list[Plan]:
-    """Return up to k plans of rules that were learned from decisions, which say that no model was asked about them."""
-    space, state = problem.compiled, problem.read_row(row)
-    plans = list(islice(policy.nearest(space, state, k, Distinct.CELLS), k))
-    found = []
-    for rank, plan in enumerate(plans or [policy.explained_plan(space, state)], start=1):
-        known = replace(plan, question=replace(plan.question, evidence=ModelEvidence(None, 0)))
-        found.append(told(problem, known, rank=rank, distinct=Distinct.CELLS))
-    return found
 
 
 def plan_many(
@@ -141,7 +131,8 @@ def plan_many(
         return plan_frame(problem.compiled, frame, solver=policy, **how)
     from p2c.learn.tables.view import as_frame
 
-    found = confirmed_many(problem, as_frame(frame), policy, progress=progress)
+    table = as_frame(frame)
+    found = confirmed_many(problem, table, policy, progress=progress)
     shown = found if details else found.drop(columns=["actions", "steps"])
     return like(frame, shown, problem.theory.feature)
 
@@ -174,16 +165,32 @@ def confirmed_lines(
     )
 
 
-def decide(problem: Statement, rows: Any) -> Any:
+def predict(problem: Statement, rows: Any) -> Any:
     """Tell for whom the goal holds as they are: a column for a table, a truth value for one row."""
-    if not hasattr(rows, "columns"):
+    decider, is_table = problem.decider, hasattr(rows, "columns")
+    if is_table:
+        rows = problem.by_features(rows)
+    if decider is None and not is_table:
         return goal_holds(problem.theory, problem.read_row(rows))
-    if problem.is_asked:
-        accepted = [decide(problem, row) for row in rows.to_dict("records")]
-        return rows.assign(accepted=accepted)["accepted"]
     from p2c.plan.tables.frames import decide_frame
 
-    return decide_frame(problem.compiled, rows, problem.read_row)
+    if decider is None:
+        return decide_frame(problem.compiled, rows, problem.read_row)
+    from p2c.learn.tables.view import as_frame
+
+    if not is_table and getattr(rows, "ndim", 1) != 2:
+        return goal_holds(problem.theory, problem.read_row(rows))
+    table, model, view = as_frame(rows), decider.source.model, decider.source.view
+    view.refuse_absent(table, {each.name for each in problem.theory.features if not each.kept})
+    by_column = {each.name for each in view.columns} <= set(table.columns)
+    if model is not None and by_column and problem.theory.goal == (Call(ACCEPTED),):
+        accepted = model.answer(view.people(table)).accepted
+        return table.assign(accepted=accepted)["accepted"]
+    if decider.is_read:
+        return decide_frame(problem.compiled, table, problem.read_row)
+    people: list[Any] = table.to_dict("records")
+    holds = [goal_holds(problem.theory, problem.read_row(row)) for row in people]
+    return table.assign(accepted=holds)["accepted"]
 
 
 def check(

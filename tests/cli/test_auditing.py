@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from p2c.domain.toml import problem_to_toml
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.cli.desk import Desk
 from tests.loan import JOHN, LOAN
 
@@ -136,7 +135,9 @@ def test_a_folder_with_a_model_is_audited(desk: Desk) -> None:
     model = DecisionTreeClassifier(max_depth=2).fit(
         loans, (loans["income"] > 51) & (loans["age"] > 30)
     )
-    Recourse.fit(model, loans, desired=True, actions={"age": "fixed"}).save(desk.folder / "model")
+    Problem.from_model(model, loans, desired=True, actions={"age": "fixed"}).save(
+        desk.folder / "model"
+    )
     loans.assign(region="north").to_csv("loans.csv", index=False)
     shown = desk.run("audit", "model", "loans.csv", "--by", "region", "-o", "out")
     assert (shown.code, shown.err) == (0, "60 of 60 rows\n")

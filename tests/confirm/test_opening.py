@@ -150,15 +150,15 @@ def test_the_models_decision_stands_in_goals_constraints_and_decisions_also_unde
     assert goal.check(plan)
     barred = Problem.load(written(tmp_path, fitted_model, rules=":- accepted(X), debt(X,N), N>1."))
     plan = barred.plan(PERSON)
-    assert plan.counterfactual is not None
-    assert plan.counterfactual["debt"] <= 1
+    assert plan.end is not None
+    assert plan.end["debt"] <= 1
     assert plan.cost == pytest.approx(cheapest(fitted_model, lambda ends: ends["debt"] <= 1))
     rich = {**PERSON, "income": 9, "debt": 0}
     away = Problem.load(written(tmp_path, fitted_model, goal="not accepted(X)"))
     assert away.plan(PERSON).status == "already"
     down = away.plan(rich)
     assert down.status == "found"
-    end = pd.DataFrame([down.counterfactual]).rename(columns={"years": "age"})
+    end = pd.DataFrame([down.end]).rename(columns={"years": "age"})
     assert fitted_model.predict(end) == ["bad"]
     assert away.check(down)
     assert away.check(down, prove=True)
@@ -256,9 +256,9 @@ def test_threshold_and_probability_decide_together(tmp_path: Path) -> None:
     for threshold in (0.5, 0.7):
         table = {**PROBLEM["model"], "threshold": threshold}
         plan = Problem.load(written(tmp_path, fitted_model, model=table)).plan(PERSON)
-        assert plan.counterfactual is not None
+        assert plan.end is not None
         assert plan.cost is not None
-        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
         place = list(fitted_model.classes_).index("good")
         assert fitted_model.predict_proba(end)[0, place] >= threshold
         ends.append(plan.cost)
@@ -285,7 +285,7 @@ def test_scores_are_told_as_the_model_gives_them(tmp_path: Path) -> None:
         table = {**PROBLEM["model"], **({"threshold": threshold} if threshold else {})}
         problem = Problem.load(written(tmp_path, last, model=table))
         plan = problem.plan(PERSON)
-        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
         chance = last.predict_proba(end)[0, list(last.classes_).index("good")]
         told = plan.to_dict()["model"]
         assert (told["score"], told["threshold"]) == (pytest.approx(chance), threshold or 0.5)
@@ -306,7 +306,7 @@ def test_a_model_without_probabilities_tells_its_distance(tmp_path: Path) -> Non
         problem = Problem.load(written(tmp_path, model, model=keys, features=features))
         person = PERSON if wanted == "good" else {**PERSON, "income": 9, "debt": 0}
         plan = problem.plan(person)
-        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
         told = plan.to_dict()["model"]
         assert told["threshold"] == 0
         assert told["score"] == pytest.approx(sign * model.decision_function(end)[0])
@@ -320,7 +320,7 @@ def test_one_of_several_classes_must_pass_the_next(tmp_path: Path) -> None:
     model = make_pipeline(encoder, GradientBoostingClassifier(n_estimators=5, random_state=0))
     model.fit(table, kinds)
     plan = Problem.load(written(tmp_path, model)).plan(PERSON)
-    end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+    end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
     shares = dict(zip(model.classes_, model.predict_proba(end)[0], strict=True))
     told = plan.to_dict()["model"]
     assert told["score"] == pytest.approx(shares["good"])

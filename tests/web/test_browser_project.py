@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ViewportSize, expect
 
-from p2c import Problem, Recourse
+from p2c import Problem
 from p2c.learn.causal.review import read_review
 from tests.web.running import HOLD, HOLDING, running
 from tests.web.test_browser import browser as browser
@@ -91,7 +91,7 @@ def test_a_table_and_a_model_become_a_desk_with_the_keyboard_on_a_phone(
         context.close()
     keys = (desk / "recourse" / "problem.toml").read_text()
     assert 'label = "what you earn"' in keys
-    assert Recourse.load(desk / "recourse").reading is not None
+    assert Problem.load(desk / "recourse").reading is not None
 
 
 @pytest.fixture

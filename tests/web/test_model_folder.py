@@ -15,7 +15,6 @@ from p2c.domain.spec import Trust
 from p2c.errors import P2CError
 from p2c.folder import accept_edit
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from p2c.web.problem_store import open_store
 from p2c.web.settings import Settings
 from tests.folder.test_store import fitted, table
@@ -163,7 +162,7 @@ def test_a_pickle_is_never_opened_for_a_client(tmp_path: Path) -> None:
 
     people = table()[["income", "age"]]
     model = KNeighborsClassifier(algorithm="kd_tree").fit(people, people["income"] > 40)
-    Recourse.fit(model, people).save(tmp_path / "desk", pickle=True)
+    Problem.from_model(model, people).save(tmp_path / "desk", pickle=True)
     Problem.load(tmp_path / "desk", trust=Trust(pickle=True))
     with pytest.raises(P2CError, match="can run any code"):
         open_store(Settings(problems=(str(tmp_path / "desk"),)))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from p2c.learn.tables.files import Table
     from p2c.project.draft import Draft
 
+MODEL = "model"
+"""The folder of the problem where a model decides."""
 REVIEW = "review.jsonl"
 PEOPLE = "people.csv"
 MOST = 200
@@ -33,7 +35,7 @@ MOST = 200
 
 def built(folder: Path) -> Path | None:
     """Return the problem that a project has made: a folder with its model, or a file; None before it was built."""
-    for path in (folder / "recourse", folder / "problem.toml"):
+    for path in (folder / MODEL, folder / "problem.toml"):
         if path.exists():
             return path
     return None
@@ -71,18 +73,19 @@ def _fit(
     opened = opened_model(folder, draft)
     step()
     fitted = fit_model(opened, _request(folder, draft, opened.table, causal))
-    recourse = fitted.recourse
+    problem = fitted.problem
     step()
-    recourse.save(folder / "recourse", replace=True, remarks=fitted.remarks)
+    problem.save(folder / MODEL, replace=True, remarks=fitted.remarks)
     (folder / "problem.toml").unlink(missing_ok=True)
     frame = opened.table.frame
-    _keep_people(folder, frame[~recourse.decide(frame).to_numpy()])
+    _keep_people(folder, frame[~problem.predict(frame).to_numpy()])
     told: dict[str, Any] = {
-        "reading": str(recourse.reading),
-        "read": isinstance(recourse.reading, Read),
+        "reading": str(problem.reading),
+        "read": isinstance(problem.reading, Read),
     }
     if not told["read"]:
-        found = recourse.extraction
+        found = problem.extraction
+        assert found is not None
         told |= {"rules": found.program, "fidelity": found.fidelity}
     return told
 
@@ -103,7 +106,7 @@ def _learn(
         described, feature_remarks(rest, request.assumptions, described["features"])
     )
     people = tidy_frame(rest.frame)
-    _keep_people(folder, people[~problem.decide(people).to_numpy()])
+    _keep_people(folder, people[~problem.predict(people).to_numpy()])
     put_text(folder / "problem.toml", text)
     return {
         "rules": learned.text,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Shares = Callable[[Any], Any]
     Shaper = Callable[[Any], Any]
 
-TELL_YES = "say which are a yes: p2c.Recourse.fit(lambda rows: model.predict(rows) >= 600, X)"
+TELL_YES = "say which are a yes: p2c.Problem.from_model(lambda rows: model.predict(rows) >= 600, X)"
 """What to do with a model that gives numbers."""
 
 C = TypeVar("C")

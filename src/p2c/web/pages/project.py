@@ -22,7 +22,7 @@ from p2c.explain.phrases import phrases_of
 from p2c.learn.causal.review import read_review
 from p2c.learn.tables.domains import plain_value
 from p2c.learn.tables.look import ColumnKind
-from p2c.project.building import PEOPLE, REVIEW, build, built, find_causes
+from p2c.project.building import MODEL, PEOPLE, REVIEW, build, built, find_causes
 from p2c.project.draft import (
     MODELS,
     Choice,
@@ -295,7 +295,7 @@ def download(shop: Shop) -> Response:
 def _zipped(folder: Path) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in [folder / name for name in ZIPPED] + sorted((folder / "recourse").glob("*")):
+        for path in [folder / name for name in ZIPPED] + sorted((folder / MODEL).glob("*")):
             with suppress(FileNotFoundError):
                 archive.write(path, path.relative_to(folder))
     return file.getvalue()
