@@ -42,8 +42,8 @@ def build_app(settings: Settings) -> FastAPI:
     limits = settings.limits
     store = open_store(settings)
     pool = SolverPool(size=limits.solvers, waiting=limits.waiting, first=store.greetings)
-    workshop = Workshop(Path(settings.project)) if settings.project else None
-    audits = Audits(Path(settings.audits)) if settings.audits else None
+    workshop = Workshop(Path(settings.project), limits) if settings.project else None
+    audits = Audits(Path(settings.audits), limits) if settings.audits else None
     context = Context(settings, store, pool, Metrics(), workshop, audits)
 
     @asynccontextmanager

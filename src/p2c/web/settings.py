@@ -15,6 +15,14 @@ VARIABLE = "P2C_SERVER"
 """The environment variable through which server processes learn their settings."""
 
 
+def _physical_memory() -> int:
+    """Return the bytes of memory of this machine, 8 GB where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8_000_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much is taken on before a request is refused."""
@@ -23,6 +31,12 @@ class Limits:
     """Bytes of a request's body."""
     upload: int = 500_000_000
     """Bytes of a table and a model sent to a project, and of a table of people to audit."""
+    unpacked: int = 2_000_000_000
+    """Bytes that an upload may declare to unpack to."""
+    rows: int = 2_000_000
+    """Rows of an uploaded table."""
+    memory: int = field(default_factory=lambda: min(4_000_000_000, _physical_memory() // 2))
+    """Bytes of memory of a process that reads an upload, or works on one."""
     head: int = 65_536
     """Bytes of a request's address and headers."""
     reading: float = 30.0
