@@ -145,7 +145,7 @@ def test_several_answers_are_compared_at_once_each_with_its_own_verdict(client: 
     many = "debt\n" + "0\n" * 21
     page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": many}).text
     assert "expected 1 to 20 answers to compare, found 21" in page
-    for none in ("[]", "debt\n", "[3]", '{"debt": 0, "x": 1}'):
+    for none in ("[]", "debt\n", "[3]", '{"debt": 0, "x": 1}', '{"debt": 0, "debt": 1}'):
         page = client.post(f"/p/loan/compare?{JOHN.query()}", data={"given": none}).text
         assert "This cannot be compared." in page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from p2c.domain.files import unique_keys
 from p2c.errors import Fault, RowError
 from p2c.plan.plan_json import PlanRecord
 from p2c.web import messages
@@ -65,10 +67,12 @@ class LightRoute(APIRoute):
             kind = request.headers.get("content-type", "")
             if not kind.startswith("application/json"):
                 raise HTTPException(415, f"expected application/json, found '{kind[:60]}'")
+            body = await request.body()
             try:
-                asked = model.model_validate_json(await request.body())
+                asked = model.model_validate_json(body)
             except ValidationError as error:
                 raise RequestValidationError(error.errors(include_url=False)) from None
+            json.loads(body, object_pairs_hook=unique_keys)
             answer: Response = await endpoint(request, asked)
             return answer
 

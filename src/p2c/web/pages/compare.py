@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from p2c.domain.files import open_sheet, split_lines
+from p2c.domain.files import open_sheet, split_lines, unique_keys
 from p2c.domain.row import read_row, read_text_row
 from p2c.errors import Fault, P2CError, RowError, suggestion
 from p2c.explain.sentences import label_words
@@ -115,7 +115,7 @@ def _json_answer(problem: Problem, state: State, data: dict[str, Any]) -> dict[s
 
 def _json_objects(text: str) -> list[dict[str, Any]]:
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise P2CError(f"not JSON: {str(error)[:200]}") from None
     found = data if isinstance(data, list) else [data]
