@@ -18,6 +18,7 @@ from p2c.web.audits import Audits
 from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
 from p2c.web.messages import Message, WhyRequest
+from p2c.web.page_states import PageStates
 from p2c.web.pages import add_pages
 from p2c.web.pages.frame import show_error
 from p2c.web.problem_store import open_store
@@ -44,7 +45,8 @@ def build_app(settings: Settings) -> FastAPI:
     pool = SolverPool(size=limits.solvers, waiting=limits.waiting, first=store.greetings)
     workshop = Workshop(Path(settings.project), limits) if settings.project else None
     audits = Audits(Path(settings.audits), limits) if settings.audits else None
-    context = Context(settings, store, pool, Metrics(), workshop, audits)
+    states = PageStates(settings.states)
+    context = Context(settings, store, pool, Metrics(), states, workshop, audits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -60,6 +62,7 @@ def build_app(settings: Settings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await watching
             await pool.stop()
+            states.close()
 
     app = FastAPI(
         title="p2c",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from p2c.web.audits import Audits
+    from p2c.web.page_states import PageStates
     from p2c.web.problem_store import Entry, ProblemStore
     from p2c.web.settings import Settings
     from p2c.web.solver_pool import SolverPool
@@ -43,12 +44,13 @@ PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 
 @dataclass(frozen=True)
 class Context:
-    """The settings, the problems, the solvers, the counts, the project that is being made, and the audits."""
+    """The settings, the problems, the solvers, the counts, the states of pages, the project that is being made, and the audits."""
 
     settings: Settings
     store: ProblemStore
     pool: SolverPool
     metrics: Metrics
+    states: PageStates
     workshop: Workshop | None = None
     audits: Audits | None = None
 

@@ -56,7 +56,9 @@ class Settings:
     """A server's settings; without problems, it serves those that come with the package.
 
     `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone,
-    `project` the folder of a project that is being made in the browser, `audits` one for the people of audits and their reports.
+    `project` the folder of a project that is being made in the browser, `audits` one for the people of audits and their reports,
+    `states` a file for the states of pages that several processes share, `proxy` the addresses of proxies that are believed
+    when they say that a request came over TLS, with commas between them; without one, those of this machine.
     """
 
     problems: tuple[str, ...] = ()
@@ -65,6 +67,8 @@ class Settings:
     data: str = ""
     project: str = ""
     audits: str = ""
+    states: str = ""
+    proxy: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
     token: str = ""
