@@ -115,7 +115,7 @@ def test_too_long_a_form_is_refused(client: TestClient) -> None:
 
 def test_a_state_that_was_not_used_for_long_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_000.0
-    monkeypatch.setattr(page_states.time, "time", lambda: now)
+    monkeypatch.setattr("p2c.web.page_states.time.time", lambda: now)
     states = PageStates()
     id_ = states.keep("me", "text") or ""
     now += LIFETIME

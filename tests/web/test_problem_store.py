@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -89,7 +89,7 @@ def test_an_error_with_one_problem_leaves_the_others_watched(
     store = open_store(Settings(problems=(str(file), str(other))))
     before, real = store.find("other").digest, problem_store._stamp
 
-    def broken(name: str, *given: str) -> problem_store.Stamp:
+    def broken(name: str, *given: Any) -> problem_store.Stamp:
         if name == str(file):
             raise RuntimeError("unforeseen")
         return real(name, *given)

@@ -127,10 +127,14 @@ def exhaust(_folder: Path, _step: Callable[..., None]) -> dict[str, object]:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    folders = {"project": str(tmp_path / "desk"), "audits": str(tmp_path / "audits")}
     file = tmp_path / "loan.toml"
     file.write_text(datasets.problem_text("loan"))
-    settings = Settings(problems=(str(file),), limits=SMALL, **folders)
+    settings = Settings(
+        problems=(str(file),),
+        project=str(tmp_path / "desk"),
+        audits=str(tmp_path / "audits"),
+        limits=SMALL,
+    )
     with TestClient(build_app(settings), base_url=HERE, raise_server_exceptions=False) as opened:
         yield opened
 
