@@ -161,7 +161,8 @@ def test_headings_stand_above_their_boxes_at_the_same_edge(page: Page) -> None:
         heading, boxes = (
             group.locator(each).bounding_box() for each in (":scope > summary", ":scope > .fields")
         )
-        assert heading and boxes
+        assert heading
+        assert boxes
         assert heading["x"] == boxes["x"]
         assert heading["y"] + heading["height"] <= boxes["y"]
 

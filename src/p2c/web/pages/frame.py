@@ -19,6 +19,7 @@ from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.web.error_answers import RETRY
 from p2c.web.pages.address import case_of_row, read_case, read_values
+from p2c.web.pages.aim import told_aim
 from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def show(
     context = context_of(request)
     phrases = phrases_of(language)
     entries = context.store.entries.values() if context.settings.pages else ()
+    folder = context.workshop.folder if context.workshop is not None and page else None
     text = templates.get_template(template).render(
         entry=entry,
         entries=tuple(entries),
@@ -79,6 +81,7 @@ def show(
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
+        aim=told_aim(folder, entry, phrases) if folder else "",
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)

@@ -1,0 +1,34 @@
+"""Errors of the pages themselves, told in the language of the reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.errors import P2CError, joined_lines
+from p2c.explain.phrases import ENGLISH
+from p2c.explain.sentences import filled
+
+if TYPE_CHECKING:
+    from p2c.explain.phrases import Phrases
+
+
+class PageError(P2CError):
+    """Report an error by its key in the catalogue of the pages and the facts that are filled in."""
+
+    def __init__(self, key: str, **facts: str) -> None:
+        super().__init__(filled(ENGLISH.pages[key], **facts))
+        self.key, self.facts = key, facts
+
+
+class Trouble(NamedTuple):
+    """An error as a page shows it, and the language that it is in: the library speaks English alone."""
+
+    text: str
+    language: str
+
+
+def trouble_of(error: P2CError, phrases: Phrases) -> Trouble:
+    """Return an error in a language if it is one of the pages, else in English."""
+    if isinstance(error, PageError):
+        return Trouble(filled(phrases.pages[error.key], **error.facts), phrases.language)
+    return Trouble(joined_lines(error), "en")
