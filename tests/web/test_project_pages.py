@@ -123,7 +123,7 @@ def test_a_bad_table_is_refused_in_one_line_without_a_path(
     [
         ({"weight-1": "heavy"}, "age: expected an effort, a number of 0 or more"),
         ({"weight-1": "-1"}, "age: expected an effort, a number of 0 or more"),
-        ({"action-1": "sideways"}, "age: expected free, up, down or fixed"),
+        ({"action-1": "sideways"}, "age: expected one of the choices"),
         ({"target": "nothing"}, "No column “nothing” holds outcomes"),
     ],
 )

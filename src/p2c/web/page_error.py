@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c.errors import P2CError, joined_lines
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import filled
+from p2c.web.error_answers import describe
+from p2c.web.solver_pool import OutOfTime, Overloaded
 
 if TYPE_CHECKING:
     from p2c.explain.phrases import Phrases
@@ -27,8 +29,15 @@ class Trouble(NamedTuple):
     language: str
 
 
-def trouble_of(error: P2CError, phrases: Phrases) -> Trouble:
-    """Return an error in a language if it is one of the pages, else in English."""
-    if isinstance(error, PageError):
-        return Trouble(filled(phrases.pages[error.key], **error.facts), phrases.language)
-    return Trouble(joined_lines(error), "en")
+def trouble_of(error: Exception, phrases: Phrases) -> Trouble:
+    """Return an error in a language if the pages have words for it, else in English."""
+    match error:
+        case PageError(key=key, facts=facts):
+            return Trouble(filled(phrases.pages[key], **facts), phrases.language)
+        case Overloaded():
+            return Trouble(phrases.pages["busy"], phrases.language)
+        case OutOfTime():
+            return Trouble(phrases.pages["slow"], phrases.language)
+        case P2CError():
+            return Trouble(joined_lines(error), "en")
+    return Trouble(describe(error)[1], "en")

@@ -18,6 +18,7 @@ from p2c.domain.cost import Norm
 from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.web.error_answers import RETRY
+from p2c.web.page_error import Trouble
 from p2c.web.pages.address import case_of_row, read_case, read_values
 from p2c.web.pages.aim import told_aim
 from p2c.web.service import context_of, solve
@@ -180,7 +181,11 @@ def kept(content: bytes, kind: str, name: str) -> Response:
 def show_error(request: Request, status: int, message: str) -> HTMLResponse:
     """Return the page of an error."""
     page = show(
-        request, "error.html", status=status, message=message, language=language_of(request)
+        request,
+        "error.html",
+        status=status,
+        trouble=Trouble(message, "en"),
+        language=language_of(request),
     )
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         page.headers["Retry-After"] = RETRY
