@@ -155,6 +155,18 @@ def test_every_change_plans_at_once_and_goes_into_the_address(page: Page) -> Non
     expect(page.locator("article")).to_have_attribute("data-status", "found")
 
 
+def test_headings_stand_above_their_boxes_at_the_same_edge(page: Page) -> None:
+    page.goto("/p/loan/person")
+    for group in page.locator("details.group[open]").all():
+        heading, boxes = (
+            group.locator(each).bounding_box() for each in (":scope > summary", ":scope > .fields")
+        )
+        assert heading
+        assert boxes
+        assert heading["x"] == boxes["x"]
+        assert heading["y"] + heading["height"] <= boxes["y"]
+
+
 def test_limits_and_weights_count(page: Page) -> None:
     page.goto("/p/loan/plan?row=1")
     page.get_by_text("Limits and effort for debt").click()

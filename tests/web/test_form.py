@@ -279,3 +279,12 @@ def test_twice_as_hard_is_twice_the_problems_own_weight(tmp_path: Path) -> None:
 def test_every_word_of_the_pages_is_there_in_every_language() -> None:
     assert ENGLISH.pages.keys() == GERMAN.pages.keys()
     assert not {"copy", "items", "keys", "values", "get"} & ENGLISH.pages.keys()
+
+
+def test_no_selector_of_the_style_sheet_is_styled_twice(client: TestClient) -> None:
+    styles = re.sub(r"(?s)/\*.*?\*/", "", client.get("/static/page.css").text)
+    while "@" in styles:  # what holds of some screens only overrides what holds of all
+        styles = re.sub(r"@[^{}]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", styles)
+    selectors = [each.strip() for each in re.findall(r"([^{}]+)\{", styles)]
+    assert len(selectors) > 100
+    assert len(selectors) == len(set(selectors))

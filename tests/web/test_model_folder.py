@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -82,6 +83,22 @@ def test_the_pages_tell_what_the_model_said(kind: str, server: Running) -> None:
         for path in ("", "/plan/letter", "/rules"):
             found = client.get(f"{server.address}/p/{kind}{path}", params=values)
             assert found.status_code in (200, 404), path
+
+
+@pytest.mark.parametrize("kind", ["boosted", "kernel"])
+def test_features_that_the_model_reads_stand_by_who_may_change_them(
+    kind: str, server: Running
+) -> None:
+    with httpx2.Client(timeout=PATIENCE) as client:
+        page = client.get(f"{server.address}/p/{kind}/person").text
+        half_filled = client.get(f"{server.address}/p/{kind}/plan?v:income=20").text
+    groups = {
+        name: re.findall(r'data-name="(\w+)"', fields)
+        for name, fields in re.findall(r'(?s)data-group="(\w+)" open>(.*?)</details>\n<', page)
+    }
+    assert groups["change"][:2] == ["income", "job"]
+    assert (groups["effect"], groups["fixed"]) == (["debt_now"], ["age"])
+    assert "Still needed before there is an answer" in half_filled
 
 
 def test_a_changed_folder_is_taken_without_dropping_a_request(

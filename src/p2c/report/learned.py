@@ -42,7 +42,7 @@ def show_columns(console: Console, seen: TableLook, *, keep: Collection[str] = (
 def show_left_out(console: Console, columns: Iterable[ColumnLook]) -> None:
     """Print which columns are left out, why, and how to keep them."""
     for each in columns:
-        told = f"column '{each.name}' is left out: {USELESS[each.kind]}; keep it with --keep '{each.name}'"
+        told = f"column '{each.name}' is left out: {USELESS[each.kind].value}; keep it with --keep '{each.name}'"
         console.print(_text(told, "yellow"))
 
 
@@ -103,7 +103,7 @@ def show_changes(console: Console, read: Rows, assumed: Iterable[Assumption]) ->
         each = looks[said.column]
         table.add_row(*map(_text, (*_held(each), said.action, f"{said.weight:g}", each.note)))
         if said.why:
-            reasons.setdefault((said.action, said.why), []).append(said.column)
+            reasons.setdefault((said.action, said.why.value), []).append(said.column)
     for word, others in (("not read", read.unread), ("left out", read.left_out)):
         for each in others:
             table.add_row(*map(_text, (*_held(each), word, "", each.note)))

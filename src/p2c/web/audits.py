@@ -7,9 +7,9 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from p2c.errors import P2CError
 from p2c.explain.phrases import LANGUAGES
 from p2c.problem import Problem
+from p2c.web.page_error import PageError
 from p2c.web.uploads import read_limited
 from p2c.web.workshop import Workshop
 
@@ -101,7 +101,7 @@ def start(shop: Workshop, problem: Problem, by: Sequence[str]) -> None:
 
     table = table_in(shop.folder)
     if table is None:
-        raise P2CError("there is no table of people yet")
+        raise PageError("audit_no_table")
     read_divisions(by)
     shop.refuse_if_busy()
     asked = {"problem": problem.to_message(), "table": table.name, "by": list(by)}

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError, joined_lines
+from p2c.web.page_error import PageError
 from p2c.web.uploads import limit_memory, memory_words
 from p2c.whole_file import put_text
 
@@ -30,17 +31,18 @@ if TYPE_CHECKING:
     Task = Callable[[Path, Step], dict[str, Any]]
 
 WORK = "work.json"
-CHOOSE_TABLE = "choose the file of a table: CSV with names in the first line, or Parquet"
-BROKEN = "this step ended before its end, by a fault or by the system; the log says where"
 
 
 class Work(BaseModel):
-    """What is going on, or was: `step` is what it is at, `told` what was found."""
+    """What is going on, or was: `step` is what it is at, `told` what was found.
+
+    The state is "broken" if the process ended without an answer, by a fault or by the system.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: str = "build"
-    state: Literal["none", "working", "done", "failed", "cancelled"] = "none"
+    state: Literal["none", "working", "done", "failed", "broken", "cancelled"] = "none"
     step: int = 0
     error: str = ""
     told: dict[str, Any] = {}
@@ -78,7 +80,7 @@ class Workshop:
             return found
         found = read_work(self.folder)  # it may have ended between the two looks
         if found.state == "working":
-            found = found.model_copy(update={"state": "failed", "error": BROKEN})
+            found = found.model_copy(update={"state": "broken"})
             write_work(self.folder, found)
         return found
 
@@ -102,7 +104,7 @@ class Workshop:
     def refuse_if_busy(self) -> None:
         """Raise where a step is under way."""
         if self.work.state == "working":
-            raise P2CError("a step is under way: wait for it, or cancel it")
+            raise PageError("work_busy")
 
     def cancel(self) -> None:
         """End the step that is under way; what was there before it stays."""

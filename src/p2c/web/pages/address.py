@@ -254,7 +254,7 @@ class Reading:
 
 
 def read_values(theory: Theory, case: Case) -> Reading:
-    """Read the values of a case. One that no rule looks at need not be given."""
+    """Read the values of a case. One that no rule and no model reads need not be given."""
     phrases = phrases_of(case.spoken)
     weighed = weighed_features(theory)
     state: State = {}

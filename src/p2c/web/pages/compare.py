@@ -16,8 +16,10 @@ from starlette.responses import Response  # noqa: TC002 - fastapi needs it at ru
 from p2c.domain.files import open_sheet, split_lines, unique_keys
 from p2c.domain.row import read_row, read_text_row
 from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
+from p2c.web.page_error import trouble_of
 from p2c.web.pages.address import read_case
 from p2c.web.pages.frame import Asked, Opened, sent_form
 from p2c.web.pages.plan import TROUBLE, ask
@@ -53,7 +55,7 @@ async def take(asked: Asked, form: Sent) -> Response:
     try:
         text = await _text(form)
     except P2CError as error:
-        return await _shown(asked, "", trouble=str(error))
+        return await _shown(asked, "", error=error)
     if len(text) <= KEPT:
         return replace(asked, given=text).to("compare")
     return await _shown(asked, text)
@@ -69,14 +71,19 @@ async def _text(form: FormData) -> str:
     return str(form.get("given", ""))
 
 
-async def _shown(asked: Opened, text: str, *, trouble: str = "") -> Response:
+async def _shown(asked: Opened, text: str, *, error: P2CError | None = None) -> Response:
+    phrases = phrases_of(asked.case.spoken)
+    trouble = trouble_of(error, phrases) if error else None
     facts: dict[str, Any] = {"told": None, "trouble": trouble, "faults": []}
     if text.strip() and not asked.case.is_blank:
         try:
             given = read_given(asked.entry.problem, asked.read.known, text)
             facts["told"] = await ask(asked, "comparison", **given)
-        except TROUBLE as error:
-            _, facts["trouble"], facts["faults"] = describe(error)
+        except TROUBLE as fault:
+            facts["trouble"] = trouble_of(fault, phrases)
+            # What was typed into the form is read in the language of the page; the library speaks English.
+            spoken_in = phrases.language if asked.read.faults else "en"
+            facts["faults"] = [{**each, "language": spoken_in} for each in describe(fault)[2]]
     return asked.show("compare.html", page="compare", given=text, **facts)
 
 

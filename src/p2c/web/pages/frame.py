@@ -26,8 +26,10 @@ from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.web.error_answers import RETRY
 from p2c.web.guard import visit_of
+from p2c.web.page_error import Trouble
 from p2c.web.page_states import LIFETIME, LONGEST
 from p2c.web.pages.address import case_of_row, read_case, read_values
+from p2c.web.pages.aim import told_aim
 from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ def show(
     context = context_of(request)
     phrases = phrases_of(language)
     entries = context.store.entries.values() if context.settings.pages else ()
+    folder = context.workshop.folder if context.workshop is not None and page else None
     text = templates.get_template(template).render(
         entry=entry,
         entries=tuple(entries),
@@ -89,6 +92,7 @@ def show(
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
+        aim=told_aim(folder, entry, phrases) if folder else "",
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)
@@ -276,7 +280,11 @@ def kept(content: bytes, kind: str, name: str) -> Response:
 def show_error(request: Request, status: int, message: str) -> HTMLResponse:
     """Return the page of an error."""
     page = show(
-        request, "error.html", status=status, message=message, language=language_of(request)
+        request,
+        "error.html",
+        status=status,
+        trouble=Trouble(message, "en"),
+        language=language_of(request),
     )
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         page.headers["Retry-After"] = RETRY

@@ -31,7 +31,7 @@ router = APIRouter()
 SHOWN = 200
 """How many rows of a table are shown to pick from."""
 GROUPS = {each: "change" if each.is_direct else each.value for each in Action}
-"""Where in the form a feature stands, by its action; what no rule looks at stands apart, under `spare`."""
+"""Where in the form a feature stands, by its action; what no rule and no model reads stands apart, under `spare`."""
 
 
 @router.get("/p/{id}/person")
@@ -93,7 +93,7 @@ class Choice(NamedTuple):
 def groups_of(entry: Entry, case: Case, read: Reading) -> list[dict[str, Any]]:
     """Return the fields of a problem's form, filled in from a case, in groups.
 
-    Those that no rule looks at are shown at once only where something is said there.
+    Those that no rule and no model reads are shown at once only where something is said there.
     """
     theory = entry.problem.theory
     weighed = weighed_features(theory)

@@ -8,10 +8,12 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response  # noqa: TC002 - fastapi needs it at run time
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, RowError
 from p2c.explain.letter import spoken
+from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
+from p2c.web.page_error import trouble_of
 from p2c.web.pages.address import NEEDED
 from p2c.web.pages.frame import Asked, CaseForm, Opened, kept
 from p2c.web.pages.person import form_facts
@@ -94,7 +96,7 @@ async def document(asked: Asked) -> Response:
 
 async def _told(asked: Opened, task: str) -> dict[str, Any]:
     """Return what a solver tells of a case, what is wrong with it, or what it still needs."""
-    facts: dict[str, Any] = {"told": None, "trouble": "", "faults": [], "needed": []}
+    facts: dict[str, Any] = {"told": None, "trouble": None, "faults": [], "needed": []}
     if asked.case.is_blank:
         return facts
     theory, read = spoken(asked.entry.problem.theory, asked.case.spoken), asked.read
@@ -105,10 +107,16 @@ async def _told(asked: Opened, task: str) -> dict[str, Any]:
         if not read.needed or read.faults:
             facts["told"] = await ask(asked, task)
     except TROUBLE as error:
-        _, facts["trouble"], faults = describe(error)
+        # What was typed into the form is read in the language of the page; the library speaks English.
+        spoken_in = asked.case.spoken if isinstance(error, RowError) else "en"
+        facts["trouble"] = trouble_of(error, phrases_of(asked.case.spoken))
         facts["faults"] = [
-            {**each, "place": labels.get(each["place"], each["place"])}
-            for each in faults
+            {
+                "message": each["message"],
+                "place": labels.get(each["place"], each["place"]),
+                "language": spoken_in,
+            }
+            for each in describe(error)[2]
             if each["message"] != NEEDED
         ]
     return facts
