@@ -123,7 +123,7 @@ def test_ranges_names_and_missing_values_are_told_as_people_say_them() -> None:
     ]
     assert boxed(features, rules, rows) == [
         "| job is “c” | 2 |",
-        "| age is at most 24 | 1 |",
+        "| age is at most 24 and free is known | 1 |",
     ]
 
 

@@ -32,6 +32,8 @@ RARE = ("given_up", "exceptions", "unknown", "invalid")
 """What is counted in a column of its own only where it happened at all."""
 MANY = 12
 """How many bars or sure differences are shown."""
+REGIONS = 10
+"""How many regions without recourse are shown."""
 
 METHODS = ("method_intervals", "method_tests", "method_draws")
 """What is said of how sure figures are."""
@@ -332,6 +334,8 @@ class _Pages:
         yield Paragraph(self.tell.say("why_note", count=size))
         if any(each.instead for each in found.statements):
             yield Paragraph(self.words["why_instead"])
+        if found.cut_short:
+            yield Paragraph(self.words["why_cut_short"])
         counts = [(self.tell.statement(each), each.people) for each in found.statements]
         counts += [(self.words["not_found_out"], found.unexplained)] * bool(found.unexplained)
         bars = [Bar(name, count, self.tell.out_of(count, size)) for name, count in counts[:MANY]]
@@ -370,11 +374,11 @@ class _Pages:
         yield Heading(self.words["confined"])
         yield Paragraph(self.words["confined_note"])
         boxes = found.boxes
-        rows = [(self.tell.told(b.where), self.tell.count(len(b.rows))) for b in boxes[:MANY]]
+        rows = [(self.tell.told(b.where), self.tell.count(len(b.rows))) for b in boxes[:REGIONS]]
         if rows:
             yield Grid.under(self.words, ("who", "in_data"), rows)
-        if len(boxes) > MANY:
-            yield Paragraph(self.tell.say("confined_more", count=len(boxes) - MANY))
+        if len(boxes) > REGIONS:
+            yield Paragraph(self.tell.say("confined_more", count=len(boxes) - REGIONS))
         if len(found.left):
             yield Paragraph(self.tell.say("confined_left", count=len(found.left)))
         else:
