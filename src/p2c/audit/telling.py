@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from p2c.audit.groups import ELSEWHERE, UNKNOWN
 from p2c.domain.feature import Action, Kind
 from p2c.explain.facts import source_words
 from p2c.explain.letter import teller_in
@@ -30,6 +31,7 @@ class AuditTeller:
     """Says things about many people of one problem in one language."""
 
     def __init__(self, theory: Theory, language: str) -> None:
+        self.language = language
         self.teller = teller_in(theory, language)
         self.phrases = self.teller.phrases
         self.words = self.phrases.audit
@@ -79,6 +81,25 @@ class AuditTeller:
         """Say how far rules speak for what they were learned from, where they decide; nothing where others do."""
         theory = self.theory
         return source_words(theory.source, self.phrases) if theory.source else ""
+
+    def group(self, traits: Sequence[tuple[str, str]]) -> str:
+        """Return the name of a group, with the words of the problem and of the language."""
+        return ", ".join(f"{self.column(c)}: {self._trait(c, value)}" for c, value in traits)
+
+    def column(self, name: str) -> str:
+        """Return the label of a column in this language; its name where the problem has none."""
+        return self.teller.label(name) if self._is_worded(name) else name
+
+    def _is_worded(self, name: str) -> bool:
+        feature = self.theory.feature.get(name)
+        return feature is not None and self.language in dict(feature.languages)
+
+    def _trait(self, column: str, value: str) -> str:
+        feature = self.theory.feature.get(column)
+        if feature is not None and feature.is_listed and value in feature.places:
+            return self.teller.value(column, value) if self._is_worded(column) else value
+        words = {UNKNOWN: self.words["no_value"], ELSEWHERE: self.words["elsewhere"]}
+        return words.get(value, value)
 
     def goal(self) -> str:
         """Return what counts as a yes."""
