@@ -150,3 +150,22 @@ def test_people_off_the_grid_share_a_region() -> None:
     boxes = [box for box in regions(problem, rows) if box["people"]]
     where = {"age": {"ranges": [{"at_most": 29}], "missing": False}}
     assert boxes == [{"where": where, "people": 3}]
+
+
+def test_one_time_limit_holds_for_all_explanations() -> None:
+    problem = Problem.from_dict(
+        {
+            "goal": "age(X,N), N>29",
+            "rules": "",
+            "features": {"age": {"type": "int", "min": 18, "max": 99, "action": "fixed"}},
+        }
+    )
+    audit = problem.audit(pd.DataFrame({"age": [20, 25]}), explain_time_limit=0.0)
+    assert audit.confinement is not None
+    assert audit.confinement.to_dict() == {"classes": [], "complete": False, "not_found_out": 2}
+    assert audit.obstacles is not None
+    assert audit.obstacles.cut_short
+    assert "The time for explanations ended" in audit.report(format="md").decode()
+    whole = problem.audit(pd.DataFrame({"age": [20, 25]}), explain_time_limit=None)
+    assert whole.obstacles is not None
+    assert not whole.obstacles.cut_short

@@ -175,8 +175,8 @@ def test_alternatives_of_a_model_are_the_librarys_with_what_to_do(
     assert any(json.loads(line["alternatives"] or "[]") for line in lines)
     for row, line in zip(rows, lines, strict=True):
         if line["status"] == "found":
-            plans = problem.nearest(row, 3, distinct="cells")[1:]
-            plans = [each for each in plans if isinstance(each, Found)]
+            nearest = problem.nearest(row, 3, distinct="cells")[1:]
+            plans = [each for each in nearest if isinstance(each, Found)]
             told = [(each["cost"], each["end"]) for each in json.loads(line["alternatives"])]
             assert told == [(each.cost, changes(each)) for each in plans]
             acts = [each["actions"] for each in json.loads(line["alternatives"])]

@@ -18,7 +18,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.audit.acceptance import Acceptance, as_read
-from p2c.audit.spans import Span, sample_value
+from p2c.audit.spans import Range, Span, sample_value
 from p2c.domain.cost import Norm
 from p2c.domain.feature import Action, Kind, exact
 from p2c.domain.spec import Minimize
@@ -57,13 +57,13 @@ class Limitation:
 
     feature: str
     missing: bool
-    spans: tuple[Span, ...] = ()
+    spans: tuple[Range, ...] = ()
     names: tuple[Value, ...] = ()
 
     @property
     def is_only_known(self) -> bool:
         """Tell whether it excludes the missing value and no other."""
-        return not self.missing and self.spans == (Span(None, None),)
+        return not self.missing and self.spans == (Range(None, None),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values as JSON."""
@@ -454,7 +454,7 @@ class Ground:
                 spans[-1] = spans[-1].up_to(part.span)
             else:
                 spans.append(part.span)
-        lone = [Span(each, each) for each in alone if not isinstance(each, str)]
+        lone = [Range(each, each) for each in alone if not isinstance(each, str)]
         told = [self._open_ended(index, each).in_values_of(axis.feature) for each in spans]
         return Limitation(name, lack, spans=(*told, *sorted(lone)))
 

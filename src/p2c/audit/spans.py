@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.domain.feature import Kind, exact
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from p2c.domain.feature import Feature, Number
 
 
-class Span(NamedTuple):
-    """An interval of numbers; None is an end without a limit, and an open end is not part of the interval."""
+class Range(NamedTuple):
+    """An interval whose ends are values of a feature; None is an end without a limit, and an open end is not part of it."""
 
-    low: Fraction | Number | None
-    high: Fraction | Number | None
+    low: Number | None
+    high: Number | None
+    low_closed: bool = True
+    high_closed: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the limits that the interval sets, as JSON."""
+        low = {"at_least" if self.low_closed else "above": self.low}
+        high = {"at_most" if self.high_closed else "below": self.high}
+        return {key: end for key, end in (low | high).items() if end is not None}
+
+
+class Span(NamedTuple):
+    """An interval of exact numbers, with ends as those of a range."""
+
+    low: Fraction | None
+    high: Fraction | None
     low_closed: bool = True
     high_closed: bool = True
 
     @property
-    def start(self) -> tuple[Fraction | Number, bool]:
+    def start(self) -> tuple[Fraction | float, bool]:
         """Return the lower end in a form that sorts, closed ends before open ones."""
         return (-math.inf, False) if self.low is None else (self.low, not self.low_closed)
 
@@ -42,18 +56,12 @@ class Span(NamedTuple):
         """Return the numbers above this interval and below another; both ends between them have a limit."""
         return Span(self.high, other.low, not self.high_closed, not other.low_closed)
 
-    def in_values_of(self, feature: Feature) -> Span:
+    def in_values_of(self, feature: Feature) -> Range:
         """Return the interval with ends that are values of a feature; of whole numbers both ends are closed."""
         if feature.kind is Kind.INT:
-            return Span(*_whole_ends(self))
-        low, high = (None if each is None else float(each) for each in self[:2])
-        return Span(low, high, self.low_closed, self.high_closed)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the limits that the interval sets, as JSON."""
-        low = {"at_least" if self.low_closed else "above": self.low}
-        high = {"at_most" if self.high_closed else "below": self.high}
-        return {key: end for key, end in (low | high).items() if end is not None}
+            return Range(*_whole_ends(self))
+        low, high = (None if each is None else float(each) for each in (self.low, self.high))
+        return Range(low, high, self.low_closed, self.high_closed)
 
 
 def sample_value(span: Span, feature: Feature) -> int | float | None:
@@ -84,14 +92,14 @@ def _whole_ends(span: Span) -> tuple[int | None, int | None]:
     return least, greatest
 
 
-def _candidates(span: Span) -> tuple[Fraction | Number, ...]:
+def _candidates(span: Span) -> tuple[Fraction, ...]:
     """Return numbers of which one lies in an interval unless no float does."""
     low, high = span.low, span.high
     if low is None and high is None:
-        return (0,)
+        return (Fraction(0),)
     if low is None or high is None:
         end = low if high is None else high
         assert end is not None
-        far = max(abs(end), 1)
+        far = max(abs(end), Fraction(1))
         return (end + far if high is None else end - far,)
     return ((low + high) / 2, low, high)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from p2c.audit.ground import Limitation
     from p2c.audit.lifting import Statement
-    from p2c.audit.spans import Span
+    from p2c.audit.spans import Range
     from p2c.domain.feature import Feature
     from p2c.plan.outcome import Blocker
     from p2c.rules.theory import Condition, Theory
@@ -147,7 +147,7 @@ class AuditTeller:
         parts += [self._span(each.feature, span) for span in each.spans]
         return self.words["or"].join(parts)
 
-    def _span(self, name: str, span: Span) -> str:
+    def _span(self, name: str, span: Range) -> str:
         """Return an interval of a number in words."""
         label = self.teller.label(name)
         low, high = (
