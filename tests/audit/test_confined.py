@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from p2c.audit.confined import Confinement, confine
 from p2c.audit.ground import Ground
@@ -16,6 +17,7 @@ from p2c.audit.people import People, place_people, read_answers
 from p2c.domain.feature import exact
 from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
+from p2c.recourse import Recourse
 from tests.audit.worlds import unruly
 from tests.oracle import best_plan
 
@@ -169,3 +171,16 @@ def test_one_time_limit_holds_for_all_explanations() -> None:
     whole = problem.audit(pd.DataFrame({"age": [20, 25]}), explain_time_limit=None)
     assert whole.obstacles is not None
     assert not whole.obstacles.cut_short
+
+
+def test_a_region_of_a_linear_model_ends_with_the_range_that_was_seen() -> None:
+    rng = np.random.default_rng(0)
+    loans = pd.DataFrame({"income": rng.integers(0, 60, 300), "debt": rng.integers(0, 60, 300)})
+    model = LogisticRegression().fit(loans, loans["income"] - 0.1 * loans["debt"] > 55)
+    recourse = Recourse.fit(model, loans.assign(income=loans["income"] // 2), desired=True)
+    people = pd.DataFrame({"income": [20, 500], "debt": [50, 50]})
+    audit = recourse.audit(people, progress=False)
+    assert audit.everybody.statuses == {"already": 1, "infeasible": 1}
+    (box,) = audit.to_dict()["confined"]["classes"]
+    assert box["people"] == 1
+    assert box["where"]["income"]["ranges"] == [{"at_least": 0, "at_most": 29}]

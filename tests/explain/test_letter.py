@@ -114,16 +114,17 @@ def test_where_several_steps_are_the_hardest_all_of_them_are_named() -> None:
     assert "Am schwersten wiegen die Schritte 2, 3 und 4." in plan.explain(language="de")
 
 
-def test_no_step_is_called_the_hardest_where_a_cost_follows_the_range() -> None:
+@pytest.mark.parametrize(("scale", "bounded"), [({}, True), ({}, False), ({"scale": 50.0}, False)])
+def test_no_step_is_called_the_hardest_where_a_cost_follows_the_range(
+    scale: dict[str, float], *, bounded: bool
+) -> None:
     data = {
         "goal": "a(X,N), N>=9, b(X,M), M>=9",
         "rules": "",
-        "features": {"a": {**whole(0, 10), "weight": 3}, "b": whole(0, 1000)},
+        "features": {"a": {**whole(0, 10), "weight": 3}, "b": {**whole(0, 1000), **scale}},
     }
-    for bounded in (True, False):
-        plan = Problem.from_dict(data, bounded=bounded).plan({"a": 0, "b": 0})
-        assert "It takes 2 steps of your own.\n" in plan.explain()
-        data["features"]["b"]["scale"] = 50.0
+    plan = Problem.from_dict(data, bounded=bounded).plan({"a": 0, "b": 0})
+    assert "It takes 2 steps of your own.\n" in plan.explain()
 
 
 def test_a_plan_is_told_in_german_with_the_problems_german_words() -> None:
