@@ -84,7 +84,10 @@ class Ground:
     """A value for each cell of the model that was met, by feature and cell."""
     told: Acceptance | None = None
     """What is known already of the same model."""
+    cut: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
+    """The parts of features for which they are known."""
     _cells: dict[tuple[int, Part], int | None] = field(default_factory=dict)
+    _starts: dict[int, list[tuple[Any, bool]]] = field(default_factory=dict)
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
@@ -154,25 +157,24 @@ class Ground:
     def _part_of_number(self, index: int, value: Value) -> Part:
         assert isinstance(value, int | float)
         number = exact(value)
-        place = bisect_right(self._starts[index], (number, False)) - 1
+        place = bisect_right(self._starts_of(index), (number, False)) - 1
         if place >= 0:
             part = self.parts[index][place]
             if part.span is not None and part.span.holds(number):
                 return part
         return Part(OFF, OFF, value)
 
-    @cached_property
-    def _starts(self) -> dict[int, list[tuple[Any, bool]]]:
-        """Return where the parts of each number begin, and whether the first number is left out."""
-        return {
-            index: [each.span.start for each in parts if each.span is not None]
-            for index, parts in self.parts.items()
-        }
+    def _starts_of(self, index: int) -> list[tuple[Any, bool]]:
+        """Return where the parts of a number begin, and whether the first number is left out."""
+        if index not in self._starts:
+            spans = (each.span for each in self.parts[index])
+            self._starts[index] = [span.start for span in spans if span is not None]
+        return self._starts[index]
 
     @cached_property
     def parts(self) -> dict[int, tuple[Part, ...]]:
         """Return for each feature that matters its parts but the missing value, in order."""
-        return {index: tuple(self._cut(index)) for index in self.axes}
+        return {index: self.cut.get(index) or tuple(self._cut(index)) for index in self.axes}
 
     def _cut(self, index: int) -> Iterator[Part]:
         axis = self.space.axes[index]
@@ -394,7 +396,9 @@ class Ground:
 
     def lifted(self, space: Space) -> Ground:
         """Return the ground of the same problem with other restrictions; what is known of the model is shared."""
-        return Ground(space, self.values, self.acceptance)
+        axes = self.space.axes
+        same = [i for i in self.axes if space.axes[i].feature == axes[i].feature]
+        return Ground(space, self.values, self.acceptance, {i: self.parts[i] for i in same})
 
     def _state_of(self, cells: tuple[int, ...]) -> State:
         """Return a state with given cells of the model, of values on the grid or met before."""
