@@ -16,11 +16,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError, joined_lines
+from p2c.web.uploads import limit_memory, memory_words
 from p2c.whole_file import put_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.process import BaseProcess
+
+    from p2c.web.settings import Limits
 
     Step = Callable[..., None]
     """Is told that work has come a step further and, by name, what is known by then."""
@@ -60,10 +63,11 @@ def write_work(folder: Path, work: Work) -> None:
 
 
 class Workshop:
-    """A folder, and who works in it."""
+    """A folder, and the process that works in it within limits."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limits: Limits) -> None:
         self.folder = folder
+        self.limits = limits
         self._process: BaseProcess | None = None
 
     @property
@@ -90,7 +94,9 @@ class Workshop:
         told = read_work(self.folder).told if keep else {}
         write_work(self.folder, Work(task=name, state="working", told=told))
         context = multiprocessing.get_context("spawn")
-        self._process = context.Process(target=perform, args=(task, self.folder), daemon=True)
+        self._process = context.Process(
+            target=perform_limited, args=(task, self.folder, self.limits), daemon=True
+        )
         self._process.start()
 
     def refuse_if_busy(self) -> None:
@@ -123,6 +129,16 @@ class Workshop:
                 # The one who sent it knows it by its own name.
                 told = str(error).replace(str(path), name[:60])
                 raise P2CError(told.replace(path.name, name[:60])) from None
+
+
+def perform_limited(task: Task, folder: Path, limits: Limits) -> None:
+    """Do a long step in this process with limited memory."""
+    limit_memory(limits.memory)
+    try:
+        perform(task, folder)
+    except MemoryError:
+        failed = {"state": "failed", "error": f"this step: {memory_words(limits)}"}
+        write_work(folder, read_work(folder).model_copy(update=failed))
 
 
 def perform(task: Task, folder: Path) -> None:

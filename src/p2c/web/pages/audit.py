@@ -50,7 +50,7 @@ def _back(asked: Opened) -> Response:
 @router.get("/p/{id}/audit")
 def audit(asked: Asked, shop: Shop) -> Response:
     """Show what was found, how far it is, or what is needed for it."""
-    return asked.turned() or _shown(asked, shop)
+    return asked.away("audit") or _shown(asked, shop)
 
 
 def _shown(asked: Opened, shop: Workshop, *, trouble: str = "", **typed: Any) -> Response:

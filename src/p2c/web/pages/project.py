@@ -38,6 +38,7 @@ from p2c.project.draft import (
 from p2c.web.pages.address import plain_number, typed_number
 from p2c.web.pages.frame import kept, language_of, sent_form, show, texts_of
 from p2c.web.service import context_of
+from p2c.web.uploads import read_limited
 from p2c.web.workshop import CHOOSE_TABLE, Workshop
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def take_files(request: Request, shop: Shop, form: Files) -> Response:
             sent = form.get(field)
             if isinstance(sent, UploadFile) and sent.filename:
                 with shop.received(sent.file, sent.filename) as path:
-                    take(shop.folder, path)
+                    read_limited(path, take, shop.folder, path, limits=shop.limits)
         if form.get("without_model"):
             drop_model(shop.folder)
         if not read_draft(shop.folder).table:
