@@ -1,4 +1,4 @@
-"""Times of plans for larger problems with a planted solution, one line for each size.
+"""Time plans for larger problems with a planted solution, one line for each size.
 
 python -m benchmarks.synthetic
 """

@@ -206,7 +206,7 @@ def _document(columns: list[Column], causes: list[str], decisions: list[str]) ->
 def _settled(
     rng: random.Random, theory: Theory, state: dict[str, Value]
 ) -> dict[str, Value] | None:
-    """Return a consistent state after effects, or None after too many of them."""
+    """Return a consistent state after effects, or None after too many effects."""
     state = dict(state)
     for _ in range(MOST_EFFECTS):
         violations = violated(theory, state, ())
