@@ -1,4 +1,4 @@
-"""The check of language: its rules on small texts, and the ratchet that only goes down."""
+"""The check of language: its rules, and the ratchet that only goes down."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ def review(
     language: Annotated[str, typer.Option(help="The language of the rules: en or de.")] = "en",
     log: Annotated[bool, typer.Option("--log", help="Show the answers given so far.")] = False,
 ) -> None:
-    """Approve or reject candidates for causal rules; each answer is appended to the file."""
+    """Approve or reject candidates for causal rules; answers are appended."""
     need_learning()
     from p2c.explain.phrases import phrases_of
     from p2c.learn.causal.records import ReviewVerdict
@@ -282,7 +282,7 @@ def _edit(
     data: Path | None,
     phrases: Phrases,
 ) -> None:
-    """Approve a candidate with another text, and print that text in words with its figures."""
+    """Approve a candidate with another text, and print it with its figures."""
     from p2c.learn.causal.learning import measure
     from p2c.learn.causal.records import ReviewVerdict
     from p2c.learn.tables.files import read_frame
