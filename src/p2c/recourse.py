@@ -477,7 +477,7 @@ class Recourse:
 
         Args:
             confirmed: The plan.
-            format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
+            format: "html", "md", "txt" or "pdf"; the last needs the extra `report`.
             audience: "applicant" for a letter, "expert" for all that an auditor needs.
             language: "en" or "de".
 

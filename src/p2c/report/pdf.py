@@ -91,7 +91,7 @@ class _Writer:
         lacking = next((letter for letter in shown if ord(letter) not in self.known), None)
         if lacking is not None:
             raise P2CError(
-                f"format: the font for PDF has no '{lacking}' (U+{ord(lacking):04X}); use .html, .md or .png"
+                f"format: the font for PDF has no '{lacking}' (U+{ord(lacking):04X}); use .html, .md or .txt"
             )
         return shown
 
