@@ -296,7 +296,7 @@ class Problem(Statement):
         against: Problem | None = None,
         after: Any = None,
         seed: int = 0,
-        patience: float | None = 60.0,
+        explain_time_limit: float | None = 60.0,
         asked: Asked | None = None,
         time_limit: float | None = None,
         progress: bool | None = None,
@@ -311,7 +311,7 @@ class Problem(Statement):
             against: Another problem for the same people: who gains and who loses if it takes the place of this one.
             after: The answers of that problem, where they are there already.
             seed: What chance is drawn from.
-            patience: Seconds for why people have no way, and as many for who is like them; None sets no limit.
+            explain_time_limit: Seconds for all explanations of why people have no way; None sets no limit.
             asked: What is known of the question, for the report.
             time_limit: Seconds for one person.
             progress: Whether a bar is shown.
@@ -325,7 +325,7 @@ class Problem(Statement):
         """
         from p2c.audit.audit import Asked, audit_problem
 
-        check_seconds("patience", patience)
+        check_seconds("explain_time_limit", explain_time_limit)
         if not isinstance(against, Problem | None):
             raise P2CError(f"against: expected a problem, found a {type(against).__name__}")
         if not isinstance(asked, Asked | None):
@@ -345,7 +345,7 @@ class Problem(Statement):
             against=other,
             after=after,
             seed=seed,
-            patience=patience,
+            explain_time_limit=explain_time_limit,
             asked=asked,
             progress=progress,
         )
@@ -462,7 +462,7 @@ class Problem(Statement):
 
         Args:
             row: The person's values by feature, or a plan.
-            format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
+            format: "html", "md", "txt" or "pdf"; the last needs the extra `report`.
             audience: "applicant" for a letter, "expert" for all that an auditor needs.
             language: "en" or "de".
             engine: Who answers.

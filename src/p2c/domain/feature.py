@@ -207,6 +207,8 @@ class Feature:
     """Whether it is a column that only a model reads: it keeps the row's value, and nobody speaks of changing it."""
     bounded: bool = True
     """Whether the numbers of rows lie within the range; in a problem made from data that is only what was seen."""
+    states_cost: bool = False
+    """Whether the author of the problem gave a weight or a scale, so that the costs of changes may be compared in words."""
 
     @cached_property
     def is_listed(self) -> bool:
