@@ -180,6 +180,67 @@ def test_the_counterfactual_can_be_given_back_to_the_model() -> None:
     assert model.predict(pd.DataFrame([plan.counterfactual])).tolist() == [True]
 
 
+def test_all_public_names_are_listed_and_can_be_imported_with_a_star() -> None:
+    assert set(p2c.__all__) == PUBLIC | {"__version__", "datasets"}
+    names: dict[str, Any] = {}
+    exec("from p2c import *", names)
+    assert set(p2c.__all__) <= set(names)
+
+
+def test_a_saved_model_answers_as_the_fitted_one(tmp_path: Path) -> None:
+    table = pd.DataFrame({"net income": range(20, 80), "rooms": [i % 4 for i in range(60)]})
+    tree = DecisionTreeClassifier(max_depth=2).fit(table, table["net income"] > 51)
+    fitted = Problem.from_model(tree, table, name="bank")
+    loaded = Problem.load(fitted.save(tmp_path / "bank"))
+    for row in ({"net income": 30, "rooms": 1}, {"net income": 60, "rooms": 1}):
+        assert loaded.plan(row) == fitted.plan(row)
+        assert loaded.plan(row).to_json() == fitted.plan(row).to_json()
+        assert loaded.plan(row).counterfactual == fitted.plan(row).counterfactual
+    assert loaded.predict(table).tolist() == fitted.predict(table).tolist()
+    assert loaded.decide(table).tolist() == tree.predict(table).tolist()
+
+
+def test_assumed_actions_are_listed_with_their_reasons() -> None:
+    table = pd.DataFrame(
+        {
+            "age": [20 + i % 40 for i in range(60)],
+            "sex": ["f", "m"] * 30,
+            "income": range(20, 80),
+            "rooms": [i % 4 for i in range(60)],
+        }
+    )
+    accepted = table["income"] > 51
+    by_model = Problem.from_model(lambda rows: rows["income"] > 51, table, actions={"rooms": "up"})
+    by_label = Problem.from_table(table, accepted, actions={"rooms": "up"})
+    for problem in (by_model, by_label):
+        actions = {each.column: each.action for each in problem.assumptions}
+        assert actions == {"age": "up", "sex": "fixed", "income": "free", "rooms": "up"}
+        assert [each.column for each in problem.assumptions if not each.why] == ["rooms"]
+        built = {each.name: each.action.value for each in problem.theory.features}
+        assert built == actions
+    freed = Problem.from_table(table, accepted, actions={"age": "free"})
+    assert freed.theory.feature["age"].action.value == "free"
+
+
+def test_rules_from_labels_take_rows_and_tables_by_column() -> None:
+    table = pd.DataFrame({"net income": range(20, 80), "rooms": [i % 4 for i in range(60)]})
+    problem = Problem.from_table(table.assign(paid=table["net income"] > 51), "paid")
+    plan = problem.plan({"net income": 40, "rooms": 1})
+    assert plan.changes["net_income"][0] == 40
+    assert problem.plan_many(table.head(2))["status"].tolist() == ["found", "found"]
+    assert problem.predict(table).tolist() == (table["net income"] > 51).tolist()
+
+
+def test_the_wanted_label_is_chosen_by_the_caller() -> None:
+    table = pd.DataFrame({"income": range(20, 80), "rooms": [i % 4 for i in range(60)]})
+    labels = np.where(table["income"] > 51, "good", "bad")
+    with pytest.raises(P2CError, match="desired"):
+        Problem.from_table(table, labels)
+    for wanted in ("good", "bad"):
+        problem = Problem.from_table(table, labels, desired=wanted)
+        assert problem.predict(table).tolist() == (labels == wanted).tolist()
+
+
 def test_everything_shows_itself_in_less_than_a_line(loan: Problem, recourse: p2c.Problem) -> None:
     shown = [repr(loan), repr(recourse), repr(recourse.plan({"income": 40, "age": 30}))]
     shown += [repr(loan.plan(row)) for row in ROWS.values()]

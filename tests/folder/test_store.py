@@ -65,6 +65,7 @@ def fitted(kind: str) -> Problem:
         "actions": {"age": "fixed"},
         "causal": CAUSAL.replace("debt", "debt_now"),
         "law": "if",
+        "name": "recourse",
     }
     if kind == "boosted":
         return Problem.from_model(
@@ -278,7 +279,7 @@ def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: P
     with pytest.raises(P2CError, match=r"expected 'model\.skops', for which the folder was made"):
         accept_edit(folder)
     path.write_text(before.replace('type = "int"', 'type = "integer"', 1))
-    with pytest.raises(P2CError, match="type: line 15, column 1: expected"):
+    with pytest.raises(P2CError, match="type: line 16, column 1: expected"):
         accept_edit(folder)
     path.write_text(before)
     (folder / "sample.csv").write_text("income\n1\n")
