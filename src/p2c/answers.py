@@ -238,7 +238,7 @@ def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:
 def _as_asked(problem: Statement, plan: PlanRecord) -> Statement:
     """Return a problem with what a plan says that it was asked besides."""
     given = plan.asked.model_dump(exclude_none=True) if plan.asked else {}
-    if plan.norm is not None:
+    if plan.norm is not None and plan.norm is not problem.theory.norm:
         given["norm"] = plan.norm.value
     keys: Any = {key: each for key, each in given.items() if key in OVERRIDES}
     try:
