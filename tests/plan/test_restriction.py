@@ -294,14 +294,11 @@ def test_restrictions_only_take_plans_away(seed: int) -> None:
         if free.status != "found":
             continue
         permitted = all(
-            permits(
-                narrow.theory.feature[each.feature],
-                each.start,
-                each.end,
-                direct=isinstance(each, DirectAction),
-            )
+            permits(feature, each.start, each.end, direct=isinstance(each, DirectAction))
+            and feature.contains(each.end)
             for step in free.steps
             for each in step.actions
+            for feature in [narrow.theory.feature[each.feature]]
         )
         asked = {
             "asked": {
