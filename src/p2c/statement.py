@@ -450,13 +450,11 @@ class Statement:
             searched.compiled  # noqa: B018 - the first use pays for it
 
 
-def _recalled(
-    kind: type[Statement], text: str, restrictions: tuple[tuple[str, Restriction], ...]
-) -> Statement:
-    return _sent(kind, text).restricted(dict(restrictions))
+def _recalled(kind: Any, text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Statement:
+    problem: Statement = _sent(kind, text).restricted(dict(restrictions))
+    return problem
 
 
 @lru_cache(maxsize=8)
-def _sent(kind: Any, text: str) -> Statement:
-    problem: Statement = kind.from_message(json.loads(text))
-    return problem
+def _sent(kind: Any, text: str) -> Any:
+    return kind.from_message(json.loads(text))
