@@ -163,8 +163,8 @@ def test_the_models_decision_stands_in_goals_constraints_and_decisions_also_unde
     told = down.explain()
     assert "Its answer is the one that is wanted there." in told
     assert "It says yes" not in told
-    forged = {**down.to_dict(), "model": {**down.to_dict()["model"], "verified": True}}
-    refused = Problem.load(written(tmp_path, fitted_model, goal="accepted(X)")).check(forged)
+    modified = {**down.to_dict(), "model": {**down.to_dict()["model"], "verified": True}}
+    refused = Problem.load(written(tmp_path, fitted_model, goal="accepted(X)")).check(modified)
     assert "counterfactual: the model refuses this state" in str(refused)
 
 
