@@ -182,6 +182,10 @@ class Statement:
     def _checked(self) -> Self:
         """Return the problem itself; its faults are reported now, not at the first use."""
         self.theory  # noqa: B018
+        if self.decider is not None and not (self.replaced or self.restrictions):
+            from p2c.confirm.opening import refuse_unanswered
+
+            refuse_unanswered(self.theory.features, self.decider)
         return self
 
     @property
