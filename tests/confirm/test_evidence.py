@@ -46,7 +46,12 @@ def test_nothing_is_proved_of_a_model_that_can_only_be_asked(asked: p2c.Problem)
     ]
     assert not verdict.proved
     assert not verdict.repeated
-    none = {"status": "infeasible", "cost": None, "counterfactual": None, "steps": []}
+    none: dict[str, Any] = {
+        "status": "infeasible",
+        "cost": None,
+        "counterfactual": None,
+        "steps": [],
+    }
     assert "status: expected 'gave_up'" in str(asked.check({**honest, **none}, prove=True))
 
 

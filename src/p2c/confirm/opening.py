@@ -242,7 +242,8 @@ def refuse_unanswered(features: Iterable[Feature], decider: Decider) -> None:
     table = decider.source.table
     if not len(table):
         return
-    first = {name: None if pd.isna(value) else value for name, value in table.iloc[0].items()}
+    row = table.iloc[0].items()
+    first = {str(name): None if pd.isna(value) else value for name, value in row}
     for feature in features:
         if feature.is_listed and feature.name in first and not feature.kept:
             met = set(table[feature.name].dropna())

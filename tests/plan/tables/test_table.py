@@ -503,5 +503,6 @@ def test_the_cost_of_a_row_is_that_of_the_plan_bit_for_bit(norm: str, step: floa
         {"f": [each / 10 for each in range(10)], "g": [each / 10 - 1.7 for each in range(10)]}
     )
     people = people.round(1)
-    alone = [problem.plan(row).cost for row in people.to_dict("records")]
+    rows: list[Any] = people.to_dict("records")
+    alone = [problem.plan(row).cost for row in rows]
     assert problem.plan_many(people)["cost"].tolist() == alone
