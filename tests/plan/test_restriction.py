@@ -204,7 +204,7 @@ def test_limits_that_exclude_today_mean_the_same_as_a_constraint_on_targets() ->
 TRADES: dict[str, Any] = {
     "goal": "f(X,'b'), g(X,1)",
     "rules": "g(X,1) :- f(X,'a').",
-    "causal": "if",
+    "law": "if",
     "features": {"f": category("x", "a", "b"), "g": {**whole(0, 1), "action": "effect"}},
 }
 
