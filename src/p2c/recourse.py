@@ -242,7 +242,7 @@ class Recourse:
     ) -> Recourse:
         """Return what was saved in a folder, to the same answers.
 
-        A changed file, a forged manifest, and a model that decides otherwise than it did are refused.
+        A changed file, a modified manifest, and a model that decides otherwise than it did are refused.
 
         Args:
             folder: What `save` or `p2c fit` wrote.
