@@ -510,7 +510,7 @@ class Problem(Statement):
         plan: Plan | Mapping[str, Any],
         *,
         prove: bool = False,
-        engine: str = "native",
+        engine: str = "auto",
         time_limit: float | None = None,
     ) -> Verdict:
         """Replay a plan by the contract, with code that the planner does not share.
@@ -519,17 +519,19 @@ class Problem(Statement):
             plan: A plan, or its JSON.
             prove: Also plan again and refute false claims; a replay cannot tell that nothing is cheaper, or that no path
                 exists.
-            engine: Who plans again.
+            engine: The solver that plans again: "auto" is clingo where it is installed and takes the problem, else
+                the same search, which the verdict calls a repetition and no proof.
             time_limit: Seconds to plan again; then what is claimed stays unchecked.
 
         Returns:
-            A verdict: true where nothing is wrong, with its `faults`, and what it left `unchecked`.
+            A verdict: true where nothing is wrong, with its `faults`, what another solver has `proved`, what the same
+            search has `repeated`, and what is left `unchecked`.
 
         >>> import p2c
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
-        >>> print(loan.check(loan.plan(john), prove=True))
+        >>> print(loan.check(loan.plan(john), prove=True, engine="native"))
         the path is valid: every step, the cost and the end
-        proved by a second search: that no cheaper path exists
+        repeated by the same search: that no cheaper path exists
         """
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         policy = Policy(engine, time_limit)

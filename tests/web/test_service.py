@@ -83,7 +83,7 @@ def test_why_comes_in_sentences_and_as_a_proof(client: TestClient) -> None:
     assert "40,000 dollars" in " ".join(each["text"] for each in answer["sentences"])
 
 
-def test_a_plan_of_ours_passes_the_check_and_a_forged_one_does_not(client: TestClient) -> None:
+def test_a_plan_of_ours_passes_the_check_and_a_modified_one_does_not(client: TestClient) -> None:
     plan = client.post("/plan", json={"problem": "loan", "row": JOHN}).json()
     assert client.post("/check", json={"problem": "loan", "plan": plan}).json() == {
         "valid": True,
@@ -92,9 +92,9 @@ def test_a_plan_of_ours_passes_the_check_and_a_forged_one_does_not(client: TestC
         "unchecked": "that no cheaper path exists",
     }
     plan["steps"][0]["actions"][0]["to"] = 7
-    forged = client.post("/check", json={"problem": "loan", "plan": plan}).json()
-    assert not forged["valid"]
-    assert forged["faults"][0]["place"].startswith("step 1")
+    modified = client.post("/check", json={"problem": "loan", "plan": plan}).json()
+    assert not modified["valid"]
+    assert modified["faults"][0]["place"].startswith("step 1")
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class Ground:
     def opened(self) -> Space:
         """Return the space in which all calm features may be set at will."""
         calm = [self.space.axes[index].feature for index in self.calm]
-        features = [replace(each, action=Action.FREE, moves=None) for each in calm]
+        features = [replace(each, action=Action.FREE, moves=None, targets=None) for each in calm]
         opened = self.space.with_features(features)
         # Whether there is a way does not hang on what it costs; to count actions is the least work.
         return Space(replace(opened.theory, norm=Norm.L0, minimize=Minimize.COST))
@@ -371,7 +371,7 @@ class Ground:
         if feature.moves_from is not None and part != MISSING:
             yield from _moved(axis, feature, part.first)
             return
-        regions = axis.cells
+        regions = [each for each in axis.cells if axis.is_target(each[0])]
         for region in regions:
             if part == MISSING or feature.action is Action.FREE:
                 yield region[0]
@@ -477,7 +477,8 @@ class Ground:
     def is_open(self, index: int) -> bool:
         """Tell whether a feature may become anything wherever it starts, so that its start does not matter."""
         feature = self.space.axes[index].feature
-        return index in self.calm and feature.action is Action.FREE and feature.moves is None
+        free = feature.action is Action.FREE and feature.moves is None and feature.targets is None
+        return index in self.calm and free
 
 
 def _holds(axis: Axis, part: Part, place: int) -> bool:
@@ -507,7 +508,7 @@ def _moved(axis: Axis, feature: Feature, start: int) -> Iterator[int]:
             rises = not axis.ordered or end > here
             falls = not axis.ordered or end < here
             fits = {Action.UP: rises, Action.DOWN: falls}.get(feature.action, True)
-            if end not in seen and fits:
+            if end not in seen and fits and axis.is_target(end):
                 seen.add(end)
                 waiting.append(end)
                 yield end

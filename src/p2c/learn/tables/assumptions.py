@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c.learn.tables.look import USELESS, ColumnKind, Why
+from p2c.learn.tables.look import ID_NAME, USELESS, ColumnKind, Why
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -60,7 +60,12 @@ def with_effects(
 
 def _guess(column: ColumnLook) -> tuple[str, Why]:
     plain = re.sub(r"[^a-z0-9]+", "_", column.name.lower()).strip("_")
-    if column.kind in USELESS:
+    counts = (
+        column.kind is ColumnKind.ID and column.ends is not None and not ID_NAME.fullmatch(plain)
+    )
+    if (
+        column.kind in USELESS and not counts
+    ):  # an income may differ in every row, and so may a number
         return "fixed", USELESS[column.kind]
     if BORN_WITH.fullmatch(plain):
         return "fixed", Why.BORN_WITH

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 FEWEST = 10
 """How many rows a table has at least, before all values being different or in a run says anything."""
-FIRST = (0, 1)
-"""Where numbers that count the rows begin."""
 SHOWN = 4
 """How many values of a category are listed."""
 COMMA = re.compile(r"[+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+")
@@ -199,11 +197,9 @@ def _has_comma(text: str) -> bool:
 
 
 def _counts(name: str, known: pd.Series) -> bool:
-    """Tell whether whole numbers that are all different count the rows from 0 or 1, or have the name of an id."""
+    """Tell whether whole numbers that are all different only count the rows, or are called an id."""
     run = int(known.max()) - int(known.min()) + 1 == len(known)
-    return (run and int(known.min()) in FIRST) or bool(
-        ID_NAME.fullmatch(name.strip().replace(" ", "_").replace("-", "_"))
-    )
+    return run or bool(ID_NAME.fullmatch(name.strip().replace(" ", "_").replace("-", "_")))
 
 
 def _span(known: pd.Series, values: list[Value], kind: ColumnKind) -> str:
