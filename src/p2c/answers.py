@@ -126,9 +126,8 @@ def unconfirmed(problem: Statement, row: Any, k: int, policy: Policy) -> list[Ve
     from p2c.confirm.result import VerifiedPlan
 
     space, state = problem.compiled, problem.read_row(row)
-    plans = list(islice(policy.nearest(space, state, k, Distinct.CELLS), k))
     found = []
-    for rank, plan in enumerate(plans or [policy.explained_plan(space, state)], start=1):
+    for rank, plan in enumerate(policy.ends(space, state, k, Distinct.CELLS), start=1):
         known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
         whole = told(problem, known, rank=rank, distinct=Distinct.CELLS)
         found.append(VerifiedPlan(whole, False, 0, 0, whole, None))
@@ -181,7 +180,9 @@ def confirmed_lines(
         lambda row: confirmed(problem, row, 1, policy)[0],
         table,
         progress=progress,
-        chunks=None if problem.is_asked else Chunks(problem.planner, problem.read_row, policy),
+        chunks=Chunks(problem.planner, problem.read_row, policy)
+        if problem.planner.proves
+        else None,
     )
 
 

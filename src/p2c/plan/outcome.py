@@ -6,6 +6,7 @@ Each answer is its own type and holds only what it needs; all share what `p2c.Pl
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from p2c.plan import rendered
@@ -77,6 +78,14 @@ class Step:
         return {"actions": [each.to_dict() for each in self.actions], "state": dict(self.state)}
 
 
+class Ended(Enum):
+    """What ended a search with a model: the caller's time or nodes, or the number of questions that the model is asked."""
+
+    TIME = "time"
+    NODES = "nodes"
+    QUERIES = "queries"
+
+
 @dataclass(frozen=True, slots=True)
 class Testimony:
     """What the model behind the rules had to do with an answer.
@@ -93,6 +102,8 @@ class Testimony:
     replayed: str = field(default="", compare=False)
     exact: bool = field(default=False, compare=False)
     """Whether the problem's model was read or its rules are the model's own."""
+    ended: Ended | None = None
+    """What ended the search before it was through; None where nothing did."""
     wanted: bool = field(default=True, compare=False)
     """Whether the problem's goal is that the model accepts; if not, `accepted` says whether it is met with its answer."""
 
@@ -103,6 +114,7 @@ class Testimony:
             "proved": self.proved,
             "asked": self.asked,
             **({"refused": True} if self.accepted is False else {}),
+            **({"ended": self.ended.value} if self.ended else {}),
             **(dict(zip(("score", "threshold"), self.score, strict=True)) if self.score else {}),
         }
 

@@ -36,6 +36,7 @@ from p2c.plan.outcome import (
     Blocker,
     CausalAction,
     DirectAction,
+    Ended,
     Found,
     GaveUp,
     Infeasible,
@@ -187,14 +188,17 @@ class ModelRecord(Part):
     )
     score: Number | None = None
     threshold: Number | None = None
+    ended: Ended | None = Field(
+        None, description="What ended the search before it was through, if anything did."
+    )
 
     @property
     def testimony(self) -> Testimony:
         """Return it as plans have it."""
         accepted = self.verified or (False if self.refused else None)
-        if self.score is None or self.threshold is None:
-            return Testimony(accepted, self.asked, self.proved)
-        return Testimony(accepted, self.asked, self.proved, (self.score, self.threshold))
+        known = self.score is not None and self.threshold is not None
+        score = (self.score or 0, self.threshold or 0) if known else None
+        return Testimony(accepted, self.asked, self.proved, score, ended=self.ended)
 
 
 class AskedRecord(Part):
