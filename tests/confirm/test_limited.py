@@ -14,6 +14,7 @@ from p2c.answers import confirmed_many
 from p2c.engines import policy as policies
 from p2c.learn.model import Read
 from p2c.plan.outcome import GaveUp
+from p2c.plan.planner import find_plan
 from p2c.recourse import Recourse
 
 Row = dict[str, Any]
@@ -136,7 +137,6 @@ def test_a_person_without_a_way_is_searched_for_once(monkeypatch: pytest.MonkeyP
     recourse = Recourse.fit(model, table, desired=1, actions=fixed)
     row = table[model.predict(table) == 0].iloc[0].to_dict()
     calls: list[object] = []
-    find_plan = policies.find_plan
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)

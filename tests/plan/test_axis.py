@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,12 +33,9 @@ def test_masks_of_cells_are_those_of_each_test_at_each_place(seed: int) -> None:
             places = [place for cell in axis.cells for place in cell]
             assert sorted(places) == list(range(axis.size))
             for cell, place in zip(cells, places, strict=True):
-                assert space.body_masks[index][cell] == space._body_mask(
-                    axis, lambda test, axis=axis, place=place: axis.passes(test, place)
-                )
-                assert space.head_masks[index][cell] == space._head_mask(
-                    axis, lambda test, axis=axis, place=place: axis.passes(test, place)
-                )
+                passes = partial(axis.passes, place=place)
+                assert space.body_masks[index][cell] == space._body_mask(axis, passes)
+                assert space.head_masks[index][cell] == space._head_mask(axis, passes)
 
 
 @pytest.mark.parametrize("seed", range(2))

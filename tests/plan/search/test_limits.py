@@ -84,14 +84,16 @@ def many_rules(count: int, kind: str) -> tuple[Problem, Document]:
     def number() -> int:
         return draw.randint(1, 99_999)
 
-    texts = {
-        "decisions": lambda _: f"bad(X) :- a(X,N), N<{number()}, b(X,M), M>{number()}.",
-        "one feature": lambda _: f"bad(X) :- a(X,N), N>{number()}, N<{number()}, b(X,M), M<5.",
-        "effects": lambda each: f"b(X,N) :- a(X,M), M={each}, N>={number()}.",
-    }
+    def rule(each: int) -> str:
+        if kind == "effects":
+            return f"b(X,N) :- a(X,M), M={each}, N>={number()}."
+        if kind == "decisions":
+            return f"bad(X) :- a(X,N), N<{number()}, b(X,M), M>{number()}."
+        return f"bad(X) :- a(X,N), N>{number()}, N<{number()}, b(X,M), M<5."
+
     goal = "b(X,N), N>50000" if kind == "effects" else "not bad(X)"
     features = {"a": whole(0, 100_000), "b": whole(0, 100_000)}
-    rules = "\n".join(texts[kind](each) for each in range(count))
+    rules = "\n".join(rule(each) for each in range(count))
     return Problem.from_dict({"goal": goal, "rules": rules, "features": features}), {"a": 5, "b": 1}
 
 
