@@ -292,8 +292,8 @@ def test_rules_that_cannot_be_read_are_not_accepted(folder: Path) -> None:
     manifest = next(each for each in folder.glob("*.json"))
     before = manifest.read_bytes()
     text = path.read_text()
-    assert 'rules = """' in text
-    path.write_text(text.replace('rules = """', 'rules = """\nwild(X) :- nowhere(X,1).', 1))
+    assert "rules = '''" in text
+    path.write_text(text.replace("rules = '''", "rules = '''\nwild(X) :- nowhere(X,1).", 1))
     with pytest.raises(P2CError, match=r"problem\.toml: .*nowhere"):
         accept_edit(folder)
     assert manifest.read_bytes() == before
