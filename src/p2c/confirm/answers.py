@@ -203,8 +203,9 @@ def _testimony(
     proved: bool = False,
     ended: Ended | None = None,
 ) -> Testimony:
-    said, scores = judge.said(plan.counterfactual or {}), _scores(judge, plan)
-    score = scores[-1] if scores else None
+    said = judge.said(plan.counterfactual or {})
+    last = judge.known.get(tuple(_states(plan)[-1].values()))
+    score = None if last is None else last.told
     return Testimony(said, judge.asked, proved, score, replayed, ended=ended)
 
 

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.handover import with_moves
-from benchmarks.synthetic import synthetic
-from benchmarks.unplanted import SIZES, unplanted
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import GaveUp
@@ -25,6 +22,8 @@ from tests.oracle import best_plan
 from tests.plan.search.test_stopovers import Counted
 from tests.plan.test_agreement import compare
 from tests.strategies import seeded_problems
+from tests.synthetic import synthetic
+from tests.unplanted import SIZES, unplanted, with_moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -277,7 +276,7 @@ def test_it_is_not_used_where_moves_make_very_many_ways() -> None:
 def test_a_feature_is_set_along_moves_again_after_an_effect_has_carried_it_on() -> None:
     document = {
         "goal": "c(X,'d')",
-        "causal": "if",
+        "law": "if",
         "rules": "c(X,V) :- door(X,'open'), V \\= 'b'.",
         "features": {
             "door": category("shut", "open", weight=0.5),
