@@ -165,7 +165,9 @@ def confirmed_lines(
         lambda row: confirmed(problem, row, 1, policy)[0],
         table,
         progress=progress,
-        chunks=None if problem.is_asked else Chunks(problem.planner, problem.read_row, policy),
+        chunks=Chunks(problem.planner, problem.read_row, policy)
+        if problem.planner.proves
+        else None,
     )
 
 

@@ -373,7 +373,10 @@ class Statement:
 
     @cached_property
     def compiled(self) -> Space:
-        """Return the problem compiled for search; the first use pays for it, before the time of anybody is counted."""
+        """Return the problem as it is compiled for search, piece by piece at the first use, which counts in its time limit.
+
+        The search itself is compiled at once, before anybody's time is counted: that takes as long for every problem.
+        """
         if not self.is_asked:
             self._space.has_compiled_model  # noqa: B018 - compiling takes longer than many a time limit
         return self._space
@@ -543,7 +546,9 @@ class Statement:
         """Compile what answers are searched with, so that nobody waits for it."""
         searched = self.stand_in if self.is_asked else self
         if searched is not None:
-            searched.compiled  # noqa: B018 - the first use pays for it
+            searched.compiled.axes  # noqa: B018 - the first use pays for it
+        if self.decider is not None:
+            self.decider.warm()
 
 
 def _recalled(kind: Any, text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Statement:

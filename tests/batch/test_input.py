@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -310,3 +311,19 @@ def test_a_missing_column_is_named_without_a_hint_where_no_other_is_left(tmp_pat
     )
     message = refusal(tmp_path / "a.parquet", tmp_path / "out")
     assert message == "credit_score: no such column (a.parquet)"
+
+
+def test_timestamps_of_96_bits_that_64_cannot_hold_are_refused_and_others_kept(
+    tmp_path: Path,
+) -> None:
+    people = pa.Table.from_pylist([JOHN, JOHN])
+    for year, name in ((2024, "near"), (9999, "far")):
+        times = pa.array([None, datetime(year, 1, 1)], pa.timestamp("us"))
+        path = tmp_path / f"{name}.parquet"
+        table = people.append_column("seen", times)
+        pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+    answer(loan(), tmp_path / "near.parquet", tmp_path / "out", keep=("seen",))
+    kept = pq.read_table(tmp_path / "out" / "part-000000.parquet").column("seen")
+    assert [each and each.year for each in kept.to_pylist()] == [None, 2024]
+    with pytest.raises(P2CError, match=r"rows 1 to 2: the column 'seen' .* outside 1677 to 2262"):
+        answer(loan(), tmp_path / "far.parquet", tmp_path / "other", keep=("seen",))

@@ -293,9 +293,12 @@ def test_two_batches_do_not_write_into_one_folder(source: Path, tmp_path: Path) 
         answer(loan(), source, tmp_path / "out")
 
 
-def test_a_damaged_note_of_the_job_is_said(source: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"input":[{}],"problem":{}}', '{"input":[{}],"files":[1]}', '{"a":1}']
+)
+def test_a_damaged_note_of_the_job_is_said(source: Path, tmp_path: Path, text: str) -> None:
     answer(loan(), source, tmp_path / "out")
-    (tmp_path / "out" / "_manifest.json").write_text("{")
+    (tmp_path / "out" / "_manifest.json").write_text(text)
     with pytest.raises(P2CError, match="damaged; choose another folder"):
         answer(loan(), source, tmp_path / "out")
 

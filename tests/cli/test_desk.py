@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from p2c.cli.desk import write_new
 from p2c.domain.toml import problem_to_toml
+from p2c.errors import P2CError
 from tests.cli.desk import RICH, STUCK, Desk
 from tests.loan import CREDIT_RULE, JOHN, LOAN, category, whole
 
@@ -265,3 +268,21 @@ def test_a_norm_that_is_none_is_told_which_there_are(desk: Desk) -> None:
     assert (
         line == "p2c plan: Invalid value for '--norm': 'L1' is not one of 'l0', 'l1', 'l2', 'linf'."
     )
+
+
+def test_a_file_that_cannot_be_written_whole_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "letter.html"
+    path.write_text("before")
+
+    def full(made: Path, data: bytes) -> int:
+        with made.open("wb") as file:
+            file.write(data[:3])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(P2CError, match=r"letter\.html: cannot be written: No space left on device"):
+        write_new(path, "afterwards", replace=True)
+    assert [each.name for each in tmp_path.iterdir()] == ["letter.html"]
+    assert path.read_text() == "before"

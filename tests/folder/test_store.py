@@ -328,6 +328,18 @@ def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: P
         accept_edit(folder)
 
 
+def test_rules_that_cannot_be_read_are_not_accepted(folder: Path) -> None:
+    path = folder / "problem.toml"
+    manifest = next(each for each in folder.glob("*.json"))
+    before = manifest.read_bytes()
+    text = path.read_text()
+    assert "rules = '''" in text
+    path.write_text(text.replace("rules = '''", "rules = '''\nwild(X) :- nowhere(X,1).", 1))
+    with pytest.raises(P2CError, match=r"problem\.toml: .*nowhere"):
+        accept_edit(folder)
+    assert manifest.read_bytes() == before
+
+
 def test_what_has_no_safe_format_is_kept_as_a_pickle_on_request_only(tmp_path: Path) -> None:
     people = table()[["income", "age"]]
     model = KNeighborsClassifier(algorithm="kd_tree").fit(people, labels(table()))

@@ -49,7 +49,9 @@ class Job:
 
     def finished(self, parts: Sequence[Part]) -> dict[int, Record]:
         """Return the records of the parts whose files are there and whole."""
-        listed = {each["number"]: each for each in _read(self.target / MANIFEST).get("files", ())}
+        listed = {
+            each["number"]: each for each in _read_job(self.target / MANIFEST).get("files", ())
+        }
         found = {}
         for part in parts:
             data = listed.get(part.number) or _read(record_path(self.target, part))
@@ -106,17 +108,17 @@ def opened(
     note = workshop / "job.json"
     try:
         _refuse_if_foreign(target)
-        done = _differences(_read(target / MANIFEST), document, (*SETTINGS, "input"))
+        done = _differences(_read_job(target / MANIFEST), document, (*SETTINGS, "input"))
         if done and not anew:
             raise _other(target, done)
         workshop.mkdir(parents=True, exist_ok=True)
         with locked(workshop / "lock"):
-            different = done or _differences(_read(note), document, SETTINGS)
+            different = done or _differences(_read_job(note), document, SETTINGS)
             if different and not anew:
                 raise _other(target, different)
             if different:
                 _remove(target, note)
-            begun = _read(note)
+            begun = _read_job(note)
             if begun:
                 _drop_stale(target, begun["input"], document["input"], parts)
             put_text(note, _text(document), aside=workshop)
@@ -207,10 +209,31 @@ def _read(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError):
-        raise P2CError(
-            f"{path}: damaged; choose another folder for the output, or remove this one"
-        ) from None
-    return found if isinstance(found, dict) else {}
+        raise _damaged(path) from None
+    if not isinstance(found, dict):
+        raise _damaged(path)
+    return found
+
+
+def _read_job(path: Path) -> dict[str, Any]:
+    """Return what a file says of the job that wrote it; nothing where there is no such file."""
+    found = _read(path)
+    whole = not found or {*SETTINGS, "input"} <= set(found)
+    if not (whole and _lists(found, "input", "name") and _lists(found, "files", "number")):
+        raise _damaged(path)
+    return found
+
+
+def _lists(document: dict[str, Any], key: str, named: str) -> bool:
+    """Tell whether a document has, under a key, a list of objects that each have a name of some kind, or nothing."""
+    listed = document.get(key, [])
+    return isinstance(listed, list) and all(
+        isinstance(each, dict) and named in each for each in listed
+    )
+
+
+def _damaged(path: Path) -> P2CError:
+    return P2CError(f"{path}: damaged; choose another folder for the output, or remove this one")
 
 
 def _text(document: dict[str, Any]) -> str:

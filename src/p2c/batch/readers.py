@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
@@ -54,13 +55,46 @@ class ParquetReader:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of some row groups, so many at a time."""
         with _opened(path, coded) as file:
+            old = [name for name in _int96(file) if name in columns]
             for group in range(*span):
-                with _refused_parquet(_place(path, file.metadata, group)):
+                place = _place(path, file.metadata, group)
+                if old:
+                    _refuse_wrapped(path, place, group, old)
+                with _refused_parquet(place):
                     for batch in file.iter_batches(
                         rows, row_groups=[group], columns=list(columns), use_threads=False
                     ):
                         batch.validate(full=True)  # damage may look like numbers out of bounds
                         yield batch
+
+
+def _int96(file: pq.ParquetFile) -> list[str]:
+    """Return the columns whose timestamps are stored in 96 bits, of which Arrow keeps 64."""
+    columns = [file.schema.column(number) for number in range(len(file.schema))]
+    return [each.path for each in columns if each.physical_type == "INT96"]
+
+
+def _refuse_wrapped(path: Path, place: str, group: int, columns: Sequence[str]) -> None:
+    """Refuse timestamps of which nanoseconds since 1970 do not fit into 64 bits: Arrow lets them wrap around in silence."""
+    with _opened(path) as fine, _opened(path, unit="us") as coarse, _refused_parquet(place):
+        tables = [each.read_row_group(group, columns=list(columns)) for each in (fine, coarse)]
+    for name in columns:
+        told, true = (each.column(name).cast(pa.int64()) for each in tables)
+        if (
+            not pc.all(pc.equal(_thousandths(told), true)).as_py()
+            and pc.any(true.is_valid()).as_py()
+        ):
+            raise P2CError(
+                f"{place}: the column {name!r} has a timestamp outside 1677 to 2262, which 64 bits of nanoseconds"
+                " cannot hold: store it in microseconds"
+            )
+
+
+def _thousandths(numbers: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return whole numbers divided by a thousand, rounded down."""
+    shares = pc.divide(numbers, 1_000)
+    over = pc.less(numbers, pc.multiply(shares, 1_000))
+    return pc.subtract(shares, over.cast(pa.int64()))
 
 
 def _place(path: Path, footer: pq.FileMetaData, group: int) -> str:
@@ -70,8 +104,12 @@ def _place(path: Path, footer: pq.FileMetaData, group: int) -> str:
 
 
 @contextmanager
-def _opened(path: Path, coded: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-    with _refused_parquet(str(path)), pq.ParquetFile(path, read_dictionary=list(coded)) as file:
+def _opened(
+    path: Path, coded: Sequence[str] = (), *, unit: str | None = None
+) -> Iterator[pq.ParquetFile]:
+    """Open a file; its timestamps of 96 bits are read in a unit, by default nanoseconds."""
+    how = {"read_dictionary": list(coded), "coerce_int96_timestamp_unit": unit}
+    with _refused_parquet(str(path)), pq.ParquetFile(path, **how) as file:
         yield file
 
 

@@ -21,6 +21,7 @@ from p2c.domain.spec import Effects, Minimize, Trust, read_text
 from p2c.engines import HOMES
 from p2c.errors import BatchError, P2CError
 from p2c.markup import visible
+from p2c.whole_file import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -279,7 +280,10 @@ def write_new(
         path.parent.mkdir(parents=True, exist_ok=True)
         if not replace and path.exists() and path.read_bytes() != data:
             raise P2CError(f"{path}: exists and differs; it is left as it is, {way_out}")
-        path.write_bytes(data)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a device or a pipe is written to, not replaced
+        else:
+            put(path, lambda made: made.write_bytes(data))
     except OSError as error:
         raise P2CError(f"{path}: cannot be written: {error.strerror}") from None
     out.print(str(path), markup=False)

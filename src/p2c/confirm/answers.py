@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.confirm.borders import find_borders
 from p2c.confirm.judge import Judge, Ruling
-from p2c.confirm.search import ConfirmedSearch
+from p2c.confirm.limited import LimitedProof
+from p2c.confirm.search import ConfirmedSearch, walked
 from p2c.confirm.walk import Walk, Walker
 from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct
@@ -28,11 +29,14 @@ if TYPE_CHECKING:
     from p2c.engines.policy import Policy
     from p2c.plan.check.validate import Verdict
     from p2c.plan.compiled.space import Space
-    from p2c.plan.outcome import Plan
+    from p2c.plan.outcome import Ended, Plan
+    from p2c.plan.search.best_first import Limits
     from p2c.rules.theory import Theory
 
 GUIDES = 4
 """How many plans of the rules the search starts from."""
+GUIDED = 0.5
+"""The share of the time that goes to them at the most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +57,38 @@ class ConfirmedPlanner:
         distinct: Distinct = Distinct.POINTS,
     ) -> list[Plan]:
         """Return up to k confirmed plans to distinct ends, cheapest first; one that is not, where there is none."""
-        budget = max(self.decider.budget, k) if self.decider.is_read else self.decider.budget
-        judge = Judge(self.asker(row), budget)
-        if self.decider.is_read and not self.space().has_too_many_places:
-            answers = self._proved(judge, state, k, policy, distinct)
+        if self.decider.is_read:
+            self.space()
+        limits = policy.limits
+        if self.decider.is_read:
+            proof = self.proof(row, state, k, policy, distinct=distinct, limits=limits)
+            answers = self._proved(proof) if self.proves else None
             if answers is not None:
                 return answers
-        return self._asked(Judge(self.asker(row), self.decider.budget), state, k, policy)
+        return self._asked(Judge(self.asker(row), self.decider.budget), state, k, policy, limits)
+
+    @property
+    def proves(self) -> bool:
+        """Tell whether plans are proved against the model: it was parsed, and its values are few enough to follow."""
+        return self.decider.is_read and not self.space().has_too_many_places
+
+    def proof(
+        self,
+        row: Mapping[str, Any] | pd.Series,
+        state: State,
+        k: int,
+        policy: Policy,
+        *,
+        distinct: Distinct,
+        limits: Limits,
+    ) -> LimitedProof:
+        """Return the proof for one person, prepared, within limits that have begun."""
+        judge = Judge(self.asker(row), max(self.decider.budget, k))
+        proof = LimitedProof(
+            self.decider, self.theory, self.space, judge, state, k, policy, distinct, limits
+        )
+        proof.prepare()
+        return proof
 
     def asker(self, row: Mapping[str, Any] | pd.Series) -> Ask:
         """Return what tells of states whether they meet the goal, by one question to the model for all of them."""
@@ -80,34 +109,37 @@ class ConfirmedPlanner:
 
         return met
 
-    def _proved(
-        self, judge: Judge, state: State, k: int, policy: Policy, distinct: Distinct
-    ) -> list[Plan] | None:
+    def _proved(self, proof: LimitedProof) -> list[Plan] | None:
         """Return plans proved against the model; None where the model, asked about an end, says otherwise."""
-        space = self.space()
-        plans = list(islice(policy.nearest(space, state, k, distinct), k))
-        plans = plans or [policy.explained_plan(space, state)]
-        ends = [Walk(each.end) for each in plans if isinstance(each, Found | Already)]
+        plans, ended = proof.run()
+        judge = proof.judge
+        ends = [Walk(each.end) for each in plans if each.end is not None]
         if self.decider.scored:
             judge.answers([*ends, *(Walk(state) for plan in plans for state in _states(plan))])
         if not all(answer.accepted for _, answer in judge.answers(ends)):
             return None
         return [
-            _with_evidence(plan, _evidence(judge, plan, proved=not isinstance(plan, GaveUp)))
+            _with_evidence(plan, _evidence(judge, plan, proved=True))
+            if not isinstance(plan, GaveUp)
+            else _with_evidence(plan, _evidence(judge, plan, ended=ended))
             for plan in plans
         ]
 
-    def _asked(self, judge: Judge, state: State, k: int, policy: Policy) -> list[Plan]:
+    def _asked(
+        self, judge: Judge, state: State, k: int, policy: Policy, limits: Limits
+    ) -> list[Plan]:
         """Return plans of a model that is only asked, the rules in its place leading the way."""
         walker = Walker(self.theory, state)
-        guides = self._guides(state, k, policy)
-        seeds = [path for guide in guides for path in _walked(walker, guide)]
+        guides = self._guides(state, k, policy, limits)
+        seeds = [path for guide in guides for path in walked(walker, guide)]
         plans = _confirmed(guides[:k], judge) if self.decider.exact else None
-        proved = plans is not None
+        proved, ended = plans is not None, None
         if plans is None:
             trials, fine = self.decider.trial_values(self.theory)
-            search = ConfirmedSearch(walker, judge, trials, fine, wanted=k)
+            search = ConfirmedSearch(walker, judge, trials, fine, wanted=k, limits=limits)
             plans = [self._plan(walker, walk) for walk in search.run(seeds)]
+            ended = search.ended
+            judge.budget += judge.asked
         plans = plans or [(GaveUp(walker.question, 0.0), "")]
         if self.decider.scored:
             judge.answers(Walk(state) for plan, _ in plans for state in _states(plan))
@@ -117,7 +149,7 @@ class ConfirmedPlanner:
             _with_evidence(
                 plan,
                 replace(
-                    _evidence(judge, plan, replayed, proved=proved),
+                    _evidence(judge, plan, replayed, proved=proved, ended=ended),
                     guide=guide,
                     borders=find_borders(judge, plan),
                 ),
@@ -125,18 +157,17 @@ class ConfirmedPlanner:
             for plan, replayed in plans
         ]
 
-    def _guides(self, state: State, k: int, policy: Policy) -> list[Plan]:
+    def _guides(self, state: State, k: int, policy: Policy, limits: Limits) -> list[Plan]:
         """Return the plans of the rules: the one answer where there is no path or nothing to do."""
         space = self.guide()
         if space is None:
             return []
-        exact = self.decider.exact
-        count = k if exact else max(k, GUIDES)
-        plans = policy.nearest(space, state, count, Distinct.POINTS if exact else Distinct.CELLS)
+        if self.decider.exact:
+            return policy.ends(space, state, k, Distinct.POINTS, limits)
+        count, within = max(k, GUIDES), limits.for_share(GUIDED)
+        plans = policy.nearest(space, state, count, Distinct.CELLS, limits=within)
         found = list(islice(plans, count))
-        if found or not exact:
-            return found or [Infeasible(Walker(self.theory, state).question)]
-        return [policy.explained_plan(space, state)]
+        return found or [Infeasible(Walker(self.theory, state).question)]
 
     def _plan(self, walker: Walker, walk: Walk) -> tuple[Plan, str]:
         """Return a confirmed walk as a plan, and what came of replaying it."""
@@ -165,7 +196,12 @@ def _scores(judge: Judge, plan: Plan) -> tuple[tuple[float, float], ...]:
 
 
 def _evidence(
-    judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False
+    judge: Judge,
+    plan: Plan,
+    replayed: str = "",
+    *,
+    proved: bool = False,
+    ended: Ended | None = None,
 ) -> ModelEvidence:
     last = judge.known.get(tuple(_states(plan)[-1].values()))
     score, threshold = (None, None) if last is None or last.told is None else last.told
@@ -176,6 +212,7 @@ def _evidence(
         score,
         threshold,
         replayed,
+        ended=ended,
         scores=_scores(judge, plan),
         calls=judge.calls,
     )
@@ -196,11 +233,3 @@ def _confirmed(guides: list[Plan], judge: Judge) -> list[tuple[Plan, str]] | Non
     judged = judge.answers(ends)
     agreed = len(judged) == len(guides) and all(answer.accepted for _, answer in judged)
     return plans if agreed else None
-
-
-def _walked(walker: Walker, guide: Plan) -> list[Walk]:
-    """Return the plan of the rules as a walk, where its actions alone lead to its end."""
-    if not isinstance(guide, Found):
-        return []
-    ends = walker.follow((each.feature, each.end) for each in guide.actions)
-    return [walk for walk in ends if walk.state == guide.end]

@@ -38,6 +38,9 @@ FEW = 10
 KEPT = 100_000
 """How many states are remembered with what the model said of them."""
 
+KEPT_CHOICES = 16
+"""For how many theories, such as those of people who restrict what they do, values to try are remembered."""
+
 
 @dataclass(frozen=True)
 class StandingRules:
@@ -88,6 +91,16 @@ class Decider:
     def is_read(self) -> bool:
         """Tell whether the model was read and can be searched with, so that plans are proved against it."""
         return isinstance(self.reading, Read)
+
+    @property
+    def is_warm(self) -> bool:
+        """Tell whether an earlier question has worked out what proofs against the model need."""
+        return isinstance(self.judge, ReadModel) and self.judge.is_warm
+
+    def warm(self) -> None:
+        """Work out what proofs against the model need, before the first question."""
+        if isinstance(self.judge, ReadModel):
+            self.judge.warm()
 
     @property
     def stand_in(self) -> str:
@@ -160,8 +173,19 @@ class Decider:
 
     def trial_values(self, theory: Theory) -> tuple[TrialValues, TrialValues]:
         """Return the values of each feature that are put to the model first, and those where it is asked closely."""
-        few, fine = self._samples
-        return choose_values(theory, few), choose_values(theory, fine, whole=WHOLE)
+        known = self._chosen.get(id(theory))
+        if known is None:
+            few, fine = self._samples
+            values = choose_values(theory, few), choose_values(theory, fine, whole=WHOLE)
+            if len(self._chosen) >= KEPT_CHOICES:
+                self._chosen.clear()
+            known = self._chosen[id(theory)] = theory, values
+        return known[1]
+
+    @cached_property
+    def _chosen(self) -> dict[int, tuple[Theory, tuple[TrialValues, TrialValues]]]:
+        """Return what was chosen for theories, which are kept so that no other takes the identity of one."""
+        return {}
 
     @cached_property
     def _samples(self) -> tuple[dict[str, tuple[Value, ...]], dict[str, tuple[Value, ...]]]:

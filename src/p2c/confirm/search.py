@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.confirm.tighten import tighten
 from p2c.confirm.trial_values import thinned
+from p2c.plan.outcome import Ended, Found
+from p2c.plan.search.best_first import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from p2c.confirm.trial_values import TrialValues
     from p2c.confirm.walk import Walk, Walker
     from p2c.domain.feature import Value
+    from p2c.plan.outcome import Plan
 
 WAVE = 96
 """How many questions are gathered, if there are so many to ask, before the model is called."""
@@ -74,6 +77,10 @@ class ConfirmedSearch:
     trials: TrialValues
     fine: TrialValues
     wanted: int = 1
+    limits: Limits = field(default_factory=Limits)
+    """The time that it may take; nodes are none of its concern."""
+    enough: Limits = field(default_factory=Limits)
+    """The time after which it stops once a path was found."""
     best: list[tuple[float, int, Walk]] = field(default_factory=list)
     _rate: float = 0.0
     """The greatest gain of score for one unit of cost that a first action brings."""
@@ -87,6 +94,18 @@ class ConfirmedSearch:
         """Return the cost that a walk must stay below to be among the wanted ones."""
         known = heapq.nsmallest(self.wanted, self.best)
         return known[-1][0] if len(known) == self.wanted else inf
+
+    @property
+    def is_late(self) -> bool:
+        """Tell whether the time has passed: that for the first path, or once there is one, that for better ones."""
+        return self.limits.is_over or bool(self.best and self.enough.is_over)
+
+    @property
+    def ended(self) -> Ended | None:
+        """Return what ended the search early: the time, or where no path was found, the questions that could be asked."""
+        if self.limits.is_over:
+            return Ended.TIME
+        return None if self.best or self.judge.left() else Ended.QUERIES
 
     def run(self, seeds: Iterable[Walk]) -> list[Walk]:
         """Return accepted walks to distinct states, cheapest first; the start itself where the model accepts it."""
@@ -145,7 +164,7 @@ class ConfirmedSearch:
         self._closed = []
         while self._open and self._open[0].priority < self.bound and self._may_ask(saved):
             gathered: list[Walk] = []
-            while self._open and len(gathered) < WAVE:
+            while self._open and len(gathered) < WAVE and not self.is_late:
                 taken = heapq.heappop(self._open)
                 self._closed.append(taken)
                 gathered += self._continued(taken.walk, trials)
@@ -155,7 +174,7 @@ class ConfirmedSearch:
         """Ask about all values that alone are cheaper than what was found, and return where they lead."""
         singles: list[Walk] = []
         before = inf
-        while self.bound < before:
+        while self.bound < before and not self.is_late:
             before = self.bound
             fresh = self._continued(start, self._cheaper(start, CLOSE))
             singles += fresh
@@ -166,6 +185,8 @@ class ConfirmedSearch:
         """Ask closely about one more action at the places where that may lead to something cheaper."""
         looked: set[tuple[Value, ...]] = set()
         for _ in range(ROUNDS):
+            if self.is_late:
+                break
             before = self.bound
             places = [walk for walk in self._places() if walk.key not in looked]
             looked |= {walk.key for walk in places}
@@ -199,6 +220,8 @@ class ConfirmedSearch:
         }
 
     def _may_ask(self, saved: float) -> bool:
+        if self.is_late:
+            return False
         share = max(saved, SAVED) if self.best else saved
         return self.judge.left(int(share * self.judge.budget)) > 0
 
@@ -207,6 +230,8 @@ class ConfirmedSearch:
         bound, after = self.bound, self.walker.cost_after
         ends = self.walker.wait(walk)
         for feature, values in trials.items():
+            if self.is_late:
+                break
             for value in values:
                 if after(walk, feature, value) < bound:
                     ends += self.walker.act(walk, feature, value)
@@ -261,8 +286,17 @@ class ConfirmedSearch:
             chosen = frozenset(action.feature for action in walk.direct_actions)
             leaders.setdefault(chosen, walk)
         kept = list(leaders.values())[: self.wanted + SPARE]
-        tightened = sorted(tighten(self.walker, self.judge, kept), key=self.walker.cost)
+        known = tighten(self.walker, self.judge, kept, lambda: self.is_late)
+        tightened = sorted(known, key=self.walker.cost)
         distinct: dict[tuple[Value, ...], Walk] = {}
         for walk in (*tightened, *ranked):
             distinct.setdefault(walk.key, walk)
         return sorted(list(distinct.values())[: self.wanted], key=self.walker.cost)
+
+
+def walked(walker: Walker, guide: Plan) -> list[Walk]:
+    """Return the plan of the rules as a walk, where its actions alone lead to its end."""
+    if not isinstance(guide, Found):
+        return []
+    ends = walker.follow((each.feature, each.end) for each in guide.actions)
+    return [walk for walk in ends if walk.state == guide.end]

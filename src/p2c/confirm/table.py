@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from p2c.errors import ModelError, P2CError, RowError
+from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Already, Found, Question
 from p2c.plan.tables.cells import plan_cells
 from p2c.plan.tables.frames import bar
@@ -109,7 +110,7 @@ class Chunks:
 
     def _plans(self, rows: pd.DataFrame, tell: Tell) -> Iterator[Plan | P2CError]:
         """Yield the plan of each row, not searched for where the model accepts it as it is."""
-        theory, space = self.planner.theory, self.planner.space()
+        theory = self.planner.theory
         told = _accepted(self.planner, rows)
         for row, accepted in zip(rows.to_dict("records"), told, strict=True):
             try:
@@ -117,10 +118,15 @@ class Chunks:
                 if accepted:
                     yield Already(Question(theory.name, theory.norm.value, state, ()))
                 else:
-                    yield self.policy.plan(space, state)
+                    yield self._plan(row, state)
             except (RowError, ModelError) as error:
                 yield error
             tell()
+
+    def _plan(self, row: Any, state: State) -> Plan:
+        policy, points = self.policy, Distinct.POINTS
+        proof = self.planner.proof(row, state, 1, policy, distinct=points, limits=policy.limits)
+        return proof.run(explain=False).plans[0]
 
 
 def _accepted(planner: ConfirmedPlanner, rows: pd.DataFrame) -> list[bool]:
@@ -140,7 +146,7 @@ def _confirmed(
     planner: ConfirmedPlanner, rows: pd.DataFrame, plans: Sequence[Plan | P2CError]
 ) -> dict[int, bool]:
     """Tell of each plan with an end whether the model accepts it, all of them asked about at once."""
-    places = [place for place, each in enumerate(plans) if isinstance(each, Found | Already)]
+    places = [place for place, each in enumerate(plans) if _end(each) is not None]
     if not places:
         return {}
     model, view = planner.decider.source.model, planner.decider.source.view
@@ -149,14 +155,18 @@ def _confirmed(
     ends: list[Mapping[str, Any]] = []
     for place in places:
         plan = plans[place]
-        assert isinstance(plan, Found | Already)
+        assert not isinstance(plan, P2CError)
         starts.append(plan.question.initial)
-        ends.append(plan.end)
+        ends.append(plan.end or {})
     told = model.answer(view.ends(rows.iloc[places], starts, ends)).accepted
     return {
         place: goal_holds(planner.theory, end, {ACCEPTED: bool(said)})
         for place, end, said in zip(places, ends, told, strict=True)
     }
+
+
+def _end(plan: Plan | P2CError) -> Mapping[str, Any] | None:
+    return None if isinstance(plan, P2CError) else plan.counterfactual
 
 
 def _invalid(error: P2CError) -> Line:

@@ -13,7 +13,7 @@ from p2c.confirm.trial_values import between
 from p2c.domain.feature import distance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from p2c.confirm.judge import Judge
     from p2c.confirm.walk import Walk, Walker
@@ -29,10 +29,17 @@ FINE = 1e-5
 """A stretch that is this small a part of the cost of the whole path is not cut any further."""
 
 
-def tighten(walker: Walker, judge: Judge, walks: Sequence[Walk]) -> list[Walk]:
-    """Return walks with each action left out or made smaller as far as the model still accepts their ends."""
+def tighten(
+    walker: Walker, judge: Judge, walks: Sequence[Walk], is_late: Callable[[], bool]
+) -> list[Walk]:
+    """Return walks with each action left out or made smaller as far as the model still accepts their ends.
+
+    No further round begins once it `is_late`.
+    """
     paths = [Tightening(walker, walk) for walk in walks]
     for _ in range(ROUNDS):
+        if is_late():
+            break
         asked = judge.asked
         tried = [path.smaller() for path in paths]
         judged = judge.answers(end for ends in tried for _, end in ends)

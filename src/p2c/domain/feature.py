@@ -126,13 +126,20 @@ class Grid:
 
     def first_place_from(self, number: Fraction) -> int:
         """Return the place of the least value at or above a number; `size` if there is none."""
-        start, step = self._exact
-        return min(max(math.ceil((number - start) / step), 0), self.size)
+        steps, parts = self._steps(number)
+        return min(max(-(-steps // parts), 0), self.size)
 
     def first_place_past(self, number: Fraction) -> int:
         """Return the place of the least value above a number; `size` if there is none."""
+        steps, parts = self._steps(number)
+        return min(max(steps // parts + 1, 0), self.size)
+
+    def _steps(self, number: Fraction) -> tuple[int, int]:
+        """Return how many steps from the start a number lies, as a numerator and a positive denominator."""
         start, step = self._exact
-        return min(max(math.floor((number - start) / step) + 1, 0), self.size)
+        far = number.numerator * start.denominator - start.numerator * number.denominator
+        parts = number.denominator * start.denominator * step.numerator
+        return far * step.denominator, parts
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ The same behind every door, for one person and for tables: nothing ends early un
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from p2c.domain.overrides import check_seconds, whole_number
@@ -13,7 +14,7 @@ from p2c.engines import ENGINES
 from p2c.errors import EngineError, check_word, suggestion
 from p2c.plan.blockers import find_blockers
 from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import Infeasible
+from p2c.plan.outcome import Found, Infeasible
 from p2c.plan.planner import find_plan
 from p2c.plan.search.best_first import Limits
 
@@ -82,14 +83,30 @@ class Policy:
             return find_plan(space, state, limits or self.limits)
         return ENGINES[self.engine].plan(space, state, time_limit=self.time_limit)
 
-    def explained_plan(self, space: Space, state: Mapping[str, Value]) -> Plan:
+    def explained_plan(
+        self, space: Space, state: Mapping[str, Value], limits: Limits | None = None
+    ) -> Plan:
         """Return the path of least cost, or what was proved instead with what blocks a person who has no way, all within the time limit."""
-        limits = self.limits
-        plan = self.plan(space, state, limits)
-        if not isinstance(plan, Infeasible):
-            return plan
-        rest = Limits(deadline=limits.deadline)
-        return Infeasible(plan.question, *find_blockers(space, state, rest))
+        limits = limits or self.limits
+        return explained(space, state, self.plan(space, state, limits), limits)
+
+    def ends(
+        self,
+        space: Space,
+        state: Mapping[str, Value],
+        k: int,
+        distinct: Distinct,
+        limits: Limits | None = None,
+    ) -> list[Plan]:
+        """Return up to k nearest plans, or the one explained answer where there is no way, all within one time limit."""
+        if not self.is_own:
+            plans = self.nearest(space, state, k, distinct)
+            return list(islice(plans, k)) or [self.explained_plan(space, state)]
+        limits = limits or self.limits
+        first = self.explained_plan(space, state, limits)
+        if k == 1 or not isinstance(first, Found):
+            return [first]
+        return list(islice(self.nearest(space, state, k, distinct, first=first, limits=limits), k))
 
     def nearest(
         self,
@@ -99,16 +116,26 @@ class Policy:
         distinct: Distinct,
         *,
         first: Plan | None = None,
+        limits: Limits | None = None,
     ) -> Iterable[Plan]:
         """Return the k cheapest distinct end states, cheapest first; where a limit ends it, what gave up comes last.
 
-        The plan, where it is known, can be given as the `first`.
+        The plan, where it is known, can be given as the `first`; `limits` may have begun.
         """
         if self.is_own:
-            return nearest_plans(space, state, distinct=distinct, limits=self.limits, first=first)
+            within = limits or self.limits
+            return nearest_plans(space, state, distinct=distinct, limits=within, first=first)
         if self.engine != "clingo":
             hint = suggestion(self.engine, (*OWN, "clingo"))
             raise EngineError(f"no nearest ends by '{self.engine}'; {hint}")
         from p2c.engines.clingo.engine import clingo_nearest
 
         return clingo_nearest(space, state, k, distinct, self.time_limit)
+
+
+def explained(space: Space, state: Mapping[str, Value], plan: Plan, limits: Limits) -> Plan:
+    """Return a plan; where there is none, with what blocks the person, found in what is left of the time."""
+    if not isinstance(plan, Infeasible):
+        return plan
+    rest = Limits(deadline=limits.deadline)
+    return Infeasible(plan.question, *find_blockers(space, state, rest))

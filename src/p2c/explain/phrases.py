@@ -154,6 +154,9 @@ class Phrases:
     not_found_out: str
     stopped: str
     stopped_share: str
+    ended_time: str
+    ended_nodes: str
+    ended_queries: str
     """What is sure of every way, beside the best that was found."""
     stopped_without: str
     stopped_with: str

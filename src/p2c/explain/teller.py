@@ -253,12 +253,16 @@ class Teller:
         return 1 if isinstance(plan.steps[0].actions[0], DirectAction) else 2
 
     def bound(self, plan: GaveUp) -> str:
-        """Say how far a search went: what share of the effort of its best way any way takes at least, where that is known."""
+        """Say what ended a search and how far it went: what share of the effort of its best way any way takes at least, where that is known."""
+        told = plan.question.evidence
+        stopped = [self.phrases.stopped]
+        if told is not None and told.ended is not None:
+            stopped = [getattr(self.phrases, f"ended_{told.ended.value}")]
         share = math.floor(100 * plan.bound / plan.best.cost) if plan.best and plan.best.cost else 0
-        if share < 1:
-            return self.phrases.stopped
-        written = filled(self.phrases.percent, share=str(min(share, 100)))
-        return f"{self.phrases.stopped} {filled(self.phrases.stopped_share, share=written)}"
+        if share >= 1:
+            written = filled(self.phrases.percent, share=str(min(share, 100)))
+            stopped.append(filled(self.phrases.stopped_share, share=written))
+        return " ".join(stopped)
 
     def number(self, number: float) -> str:
         """Write a number for people."""

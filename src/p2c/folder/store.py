@@ -36,6 +36,7 @@ from p2c.folder.model_file import StoredModel, copy_model, writers
 from p2c.folder.sample import read_sample, write_sample
 from p2c.folder.stored_answers import stored_difference
 from p2c.learn.tables.view import as_frame
+from p2c.rules.bind import build_theory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -288,6 +289,7 @@ def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
     kept = manifest.model_copy(update={"files": {**manifest.files, **accepted_now}})
     refuse_changed(folder, kept)
     opened = _opened(folder, kept, trust)
+    _refuse_broken_rules(folder, opened)
     accepted = _packed(opened.decider.source.accepted)
     reading = opened.decider.reading
     fresh = kept.model_copy(
@@ -300,6 +302,22 @@ def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
     )
     write_manifest(folder, fresh)
     return changed
+
+
+def _refuse_broken_rules(folder: Path, opened: OpenedFolder) -> None:
+    """Refuse rules that cannot be bound to the features: those of the problem, and those that stand in for its model."""
+    spec, stand_in = opened.spec, opened.decider.stand_in
+    try:
+        build_theory(spec, model=opened.decider.judge)
+    except P2CError as error:
+        raise P2CError(f"{folder / PROBLEM}: {error}") from None
+    if not stand_in:
+        return
+    rules = f"{(spec.rules or '').rstrip()}\n{stand_in}".lstrip()
+    try:
+        build_theory(spec.model_copy(update={"model": None, "rules": rules}))
+    except P2CError as error:
+        raise P2CError(f"{folder / STAND_IN}: {error}") from None
 
 
 def _with_rules_file(folder: Path, manifest: Manifest) -> Manifest:

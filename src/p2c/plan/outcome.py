@@ -6,6 +6,7 @@ Each answer is its own type and holds only what it needs; all share what `p2c.Pl
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from p2c.plan import rendered
@@ -81,6 +82,14 @@ ProofKind = Literal["certificate", "exhausted", "none"]
 """How an answer is proved: by a checked certificate, by a search that was exhausted, or not at all."""
 
 
+class Ended(Enum):
+    """The limit that ended a search with a model: time, nodes, or the number of queries."""
+
+    TIME = "time"
+    NODES = "nodes"
+    QUERIES = "queries"
+
+
 @dataclass(frozen=True, slots=True)
 class Border:
     """Threshold of the model near the end of a plan, all other values as in the end state.
@@ -121,6 +130,8 @@ class ModelEvidence:
     """Result of replaying the path with the model in the place of the goal."""
     exact: bool = field(default=False, compare=False)
     """Whether the model is a parsed one, or the surrogate rules are the model's own."""
+    ended: Ended | None = None
+    """The limit that ended the search; None if the search was exhausted."""
     wanted: bool = field(default=True, compare=False)
     """Whether the goal is that the model accepts; if not, `accepted` says whether the goal is met."""
     scores: tuple[tuple[float, float], ...] = field(default=(), compare=False, repr=False)
@@ -149,6 +160,7 @@ class ModelEvidence:
             "proved": self.proved,
             "asked": self.queries,
             **({"refused": True} if self.accepted is False else {}),
+            **({"ended": self.ended.value} if self.ended else {}),
             **({} if self.score is None else scored),
         }
 

@@ -36,6 +36,7 @@ from p2c.plan.outcome import (
     Blocker,
     CausalAction,
     DirectAction,
+    Ended,
     Found,
     GaveUp,
     Infeasible,
@@ -188,12 +189,17 @@ class ModelRecord(Part):
     )
     score: Number | None = None
     threshold: Number | None = None
+    ended: Ended | None = Field(
+        None, description="What ended the search before it was through, if anything did."
+    )
 
     @property
     def evidence(self) -> ModelEvidence:
         """Return the block as plans have it."""
         accepted = self.verified or (False if self.refused else None)
-        return ModelEvidence(accepted, self.asked, self.proved, self.score, self.threshold)
+        return ModelEvidence(
+            accepted, self.asked, self.proved, self.score, self.threshold, ended=self.ended
+        )
 
 
 class AskedRecord(Part):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
+from random import Random
 from typing import Any
 
 import pytest
@@ -73,6 +75,35 @@ def more_guests_than_rooms(guests: int) -> tuple[Problem, Document]:
     features = {f"g{each}": category("out", *rooms) for each in range(guests)}
     document = {"goal": "not bad(X)", "rules": "\n".join(rules), "features": features}
     return Problem.from_dict(document), dict.fromkeys(features, "out")
+
+
+def many_rules(count: int, kind: str) -> tuple[Problem, Document]:
+    """Return a problem of so many rules, each with constants of its own."""
+    draw = Random(0)
+
+    def number() -> int:
+        return draw.randint(1, 99_999)
+
+    def rule(each: int) -> str:
+        if kind == "effects":
+            return f"b(X,N) :- a(X,M), M={each}, N>={number()}."
+        if kind == "decisions":
+            return f"bad(X) :- a(X,N), N<{number()}, b(X,M), M>{number()}."
+        return f"bad(X) :- a(X,N), N>{number()}, N<{number()}, b(X,M), M<5."
+
+    goal = "b(X,N), N>50000" if kind == "effects" else "not bad(X)"
+    features = {"a": whole(0, 100_000), "b": whole(0, 100_000)}
+    rules = "\n".join(rule(each) for each in range(count))
+    return Problem.from_dict({"goal": goal, "rules": rules, "features": features}), {"a": 5, "b": 1}
+
+
+@pytest.mark.parametrize("kind", ["decisions", "one feature", "effects"])
+def test_a_first_question_compiles_many_rules_within_its_time_limit(kind: str) -> None:
+    problem, row = many_rules(2_000 if kind != "effects" else 800, kind)
+    begun = time.process_time()
+    problem.plan(row, time_limit=1)
+    # It takes about a second; when each rule was tested in each cell, 4 to 30 of them.
+    assert time.process_time() - begun < 3.5
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.3])

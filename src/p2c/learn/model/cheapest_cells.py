@@ -9,12 +9,12 @@ import numpy as np
 from p2c.learn.model.affordable import Forest, Spans, afford, opening
 from p2c.learn.model.box_kernel import FULL, NONE, POINT, Boxes, advance, least_sum
 from p2c.learn.model.compiled import NEVER
+from p2c.learn.model.leaves import Leaves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p2c.learn.model.arrays import Floats, Ints
-    from p2c.learn.model.leaves import Leaves
 
 
 ROOM = 64
@@ -45,6 +45,14 @@ def forest_of(leaves: Leaves) -> Forest:
         np.repeat(np.arange(len(demands) - 1), np.diff(demands)),
         np.concatenate(reached),
     )
+
+
+def compile_search() -> None:
+    """Compile the search, by means of a model of one leaf and a person with one cell, who is accepted."""
+    own = np.zeros(1, dtype=np.int64)
+    kinds = ((np.ones((1, 1), dtype=bool), own),)
+    leaf = Leaves(np.zeros(1), np.zeros((1, 1)), own, kinds, [{}])
+    CheapestCells(forest_of(leaf), [own], [own], np.full(1, -np.inf)).advance(1)
 
 
 class CheapestCells:

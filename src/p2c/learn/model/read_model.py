@@ -47,6 +47,18 @@ class ReadModel:
     _gains: dict[tuple[str, Value], tuple[float, ...] | None] = field(default_factory=dict)
     _sums: dict[tuple[int, ...], np.ndarray] = field(default_factory=dict)
 
+    @property
+    def is_warm(self) -> bool:
+        """Tell whether the leaves, which take long to work out where they are many, are at hand; lines take no time."""
+        weighs_only = not (self.score.tables or len(self.score.trees.leaf_values))
+        return weighs_only or "leaves" in vars(self)
+
+    def warm(self) -> None:
+        """Work out the leaves, as the compiled search reads them where it is compiled."""
+        self.leaves  # noqa: B018 - the first use pays for it
+        if vars(self).get("is_compiled"):
+            self._forest  # noqa: B018 - the first use pays for it
+
     @cached_property
     def leaves(self) -> Leaves:
         """Return the parts of the model that see cells only, to bound."""
@@ -212,14 +224,15 @@ class ReadModel:
 
     @cached_property
     def is_compiled(self) -> bool:
-        """Compile what `cheapest` searches with, and tell whether that could be done: not without numba."""
+        """Compile what `cheapest` searches with, and tell whether that could be done: not without numba.
+
+        It takes as long for every model: its leaves are not looked at yet.
+        """
         if find_spec("numba") is None:
             return False
-        from p2c.learn.model.cheapest_cells import CheapestCells
+        from p2c.learn.model.cheapest_cells import compile_search
 
-        # A person who has a single cell of each feature, and is accepted.
-        own = [np.zeros(1, dtype=np.int64)] * len(self.score.axes)
-        CheapestCells(self._forest, own, own, np.full(self.margins, -np.inf)).advance(1)
+        compile_search()
         return True
 
     def cheapest(

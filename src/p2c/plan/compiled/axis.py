@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Kind, exact
@@ -124,8 +124,50 @@ class Axis:
         side = -1 if place < after else 0 if place < past else 1
         return test.comparator.passes(side) is not test.negated
 
+    def masks(
+        self, bodies: Iterable[tuple[int, Sequence[Test]]], places: Iterable[int]
+    ) -> tuple[int, ...]:
+        """Return, for each of some ascending places, the bits whose tests all pass there.
+
+        The places are swept once and a bit is toggled where its tests begin or cease to pass, so the work grows with the number
+        of tests plus that of the places.
+        """
+        toggles: dict[int, int] = {}
+        for bit, tests in bodies:
+            spans = [(0, self.size)]
+            for test in tests:
+                spans = _common(spans, self._spans(test))
+            for place in chain.from_iterable(spans):
+                toggles[place] = toggles.get(place, 0) ^ bit
+        found, mask, waiting = [], 0, sorted(toggles, reverse=True)
+        for place in places:
+            while waiting and waiting[-1] <= place:
+                mask ^= toggles[waiting.pop()]
+            found.append(mask)
+        return tuple(found)
+
+    def _spans(self, test: Test) -> list[tuple[int, int]]:
+        """Return the ranges of places, as first and end, on which a test passes."""
+        edges = (0, *self.bounds(test.constant), self.size)
+        sides = zip(pairwise(edges), (-1, 0, 1), strict=True)
+        return [
+            span
+            for span, side in sides
+            if span[0] < span[1] and test.comparator.passes(side) is not test.negated
+        ]
+
+    @cached_property
+    def _known_bounds(self) -> dict[str | int | float, tuple[int, int]]:
+        return {}
+
     def bounds(self, constant: str | int | float) -> tuple[int, int]:
         """Return the first place at or above a constant, and the first one above it."""
+        known = self._known_bounds.get(constant)
+        if known is None:
+            known = self._known_bounds[constant] = self._find_bounds(constant)
+        return known
+
+    def _find_bounds(self, constant: str | int | float) -> tuple[int, int]:
         if not self.feature.kind.is_number:
             place = self.feature.places[constant]
             return place, place + 1
@@ -168,6 +210,14 @@ def _cuts(axis: Axis, tests: Iterable[Test]) -> tuple[int, ...]:
     return tuple(sorted(place for place in found if 0 < place < axis.size))
 
 
+def _common(
+    some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return what ranges of places have in common."""
+    pairs = ((max(a, c), min(b, d)) for a, b in some for c, d in others)
+    return [(low, high) for low, high in pairs if low < high]
+
+
 def _ranges(cuts: Sequence[int], size: int) -> tuple[range, ...]:
     edges = (0, *cuts, size)
     return tuple(range(low, high) for low, high in pairwise(edges))
@@ -175,9 +225,9 @@ def _ranges(cuts: Sequence[int], size: int) -> tuple[range, ...]:
 
 def _groups(axis: Axis) -> tuple[tuple[int, ...], ...]:
     """Return the categories that no rule tells apart, in the order of their first member."""
-    groups: dict[tuple[int, bool, tuple[bool, ...]], list[int]] = {}
-    for place in range(axis.size):
-        seen = tuple(axis.passes(test, place) for test in axis.tests)
+    groups: dict[tuple[int, bool, int], list[int]] = {}
+    bodies = [(1 << number, (test,)) for number, test in enumerate(axis.tests)]
+    for place, seen in enumerate(axis.masks(bodies, range(axis.size))):
         mark = axis.marks[place] if axis.marks else 0
         groups.setdefault((mark, axis.is_target(place), seen), []).append(place)
     return tuple(tuple(group) for group in groups.values())
@@ -186,6 +236,8 @@ def _groups(axis: Axis) -> tuple[tuple[int, ...], ...]:
 def _middles(axis: Axis) -> set[int]:
     """Return the cuts before and after the middle of every gap between two ranges that heads tell apart."""
     ranges = _ranges(_cuts(axis, axis.heads), axis.size)
+    if axis.feature.step is not None:
+        return _middles_of_grid(ranges, axis.size)
     found: set[int] = set()
     for index, low in enumerate(ranges):
         for high in ranges[index + 2 :]:
@@ -193,3 +245,12 @@ def _middles(axis: Axis) -> set[int]:
             past = axis.first_place_past(middle)
             found |= {past, past - 1} if axis.position(past - 1) == middle else {past}
     return {place for place in found if 0 < place < axis.size}
+
+
+def _middles_of_grid(ranges: Sequence[range], size: int) -> set[int]:
+    """Return the cuts of `_middles` where neighbouring places are equally far apart, in whole numbers."""
+    sums: set[int] = set()
+    for index, low in enumerate(ranges):
+        sums |= {low[-1] + high[0] for high in ranges[index + 2 :]}
+    found = {each // 2 + 1 for each in sums} | {each // 2 for each in sums if each % 2 == 0}
+    return {place for place in found if 0 < place < size}

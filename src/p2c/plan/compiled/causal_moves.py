@@ -15,7 +15,7 @@ from p2c.domain.spec import Effects
 from p2c.plan.compiled.bitsets import bits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from p2c.plan.compiled.axis import Axis
     from p2c.plan.compiled.space import Governed, Space
@@ -78,7 +78,7 @@ class CausalMoves:
         """Return the regions in which a rule's tests on the feature pass."""
         known = self.known.get(rule)
         if known is None:
-            known = self.known[rule] = _mask([bool(body >> rule & 1) for body in self.bodies])
+            known = self.known[rule] = _mask(body >> rule & 1 for body in self.bodies)
         return known
 
 
@@ -143,17 +143,18 @@ def _moves_of(space: Space, governed: Governed) -> CausalMoves:
     heads = tuple(space.head_masks[governed.index][cell] for cell in cells)
     bodies = tuple(space.body_masks[governed.index][cell] for cell in cells)
     loose = axis.feature.name in space.loose
+    grid = (1 << len(cells)) - 1
+    headed = _regions_by_bit(heads)
     rules = tuple(
-        (bit, _landing(axis, [bool(head & bit) for head in heads], loose=loose))
+        (bit, _landing(axis, headed.get(bit, 0) & grid, loose=loose))
         for bit in bits(governed.rules)
     )
-    bare = [not head for head in heads]
+    bare = _mask(not head for head in heads)
     unheaded = governed.law.asks_for_unheaded
     released = _landing(axis, bare, loose=loose) if unheaded else NOWHERE
-    grid = (1 << len(cells)) - 1
     onward = () if loose else _onward(axis)
     nearest = space.theory.effects is Effects.TRIGGERED and not (loose or onward)
-    return CausalMoves(governed, rules, released, heads, bodies, _mask(bare), grid, nearest, onward)
+    return CausalMoves(governed, rules, released, heads, bodies, bare, grid, nearest, onward)
 
 
 def _onward(axis: Axis) -> tuple[int, ...]:
@@ -168,13 +169,26 @@ def _onward(axis: Axis) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _landing(axis: Axis, admitted: Sequence[bool], *, loose: bool) -> Landing:
+def _regions_by_bit(masks: Sequence[int]) -> dict[int, int]:
+    """Return, for each bit of the masks of all regions, the regions that have it, and endless ones where the last region has it.
+
+    Each bit is toggled only where it changes from one region to the next: rules are many, and so are regions.
+    """
+    found: dict[int, int] = {}
+    before = 0
+    for number, mask in enumerate(masks):
+        for bit in bits(mask ^ before):
+            found[bit] = found.get(bit, 0) ^ (-1 << number)
+        before = mask
+    return found
+
+
+def _landing(axis: Axis, anywhere: int, *, loose: bool) -> Landing:
     """Return where a feature may be carried when these regions are what it is carried to."""
     feature = axis.feature
     action = feature.effect_action or feature.action
     if action is Action.FIXED:
         return NOWHERE
-    anywhere = _mask(admitted)
     if loose or feature.moves_from is not None or not axis.ordered:
         return Landing(anywhere, anywhere, anywhere)
     # The nearest place of a range is its first or its last, so of admitted neighbours only the outer ones count.
@@ -183,5 +197,7 @@ def _landing(axis: Axis, admitted: Sequence[bool], *, loose: bool) -> Landing:
     return Landing(anywhere, rising, falling)
 
 
-def _mask(flags: Sequence[bool]) -> int:
-    return sum(1 << number for number, flag in enumerate(flags) if flag)
+def _mask(flags: Iterable[object]) -> int:
+    """Return the places of the flags that are set, as a mask; written as text, which takes linear time."""
+    digits = "".join("1" if each else "0" for each in flags)
+    return int(digits[::-1] or "0", 2)

@@ -130,12 +130,19 @@ class Space:
             marks = model.marks(feature)
         seen = tuple(dict.fromkeys(tests + heads))
         axis = Axis(feature, seen, tuple(dict.fromkeys(heads)), marks)
-        firsts = [_at(axis, cell[0]) for cell in axis.cells]
+        firsts = [cell[0] for cell in axis.cells]
+        bodies = axis.masks(self._body_tests[name], firsts)
+        silent = self._untested(name)
         return Cut(
             axis,
-            tuple(self._body_mask(axis, passes) for passes in firsts),
-            tuple(self._head_mask(axis, passes) for passes in firsts),
+            tuple(mask | silent for mask in bodies),
+            axis.masks(self._head_tests.get(name, ()), firsts),
         )
+
+    def _untested(self, name: str) -> int:
+        """Return the rules that do not test a feature."""
+        tested = mask_of(bit.bit_length() - 1 for bit, _ in self._body_tests[name])
+        return (1 << len(self.clauses)) - 1 & ~tested
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -534,7 +541,3 @@ def _called(body: tuple[Condition, ...], *, negated: bool) -> set[Decision]:
 
 def _by_place(axis: Axis, masks: tuple[int, ...]) -> Remembered:
     return Remembered(lambda place: masks[axis.cell(place)], {})
-
-
-def _at(axis: Axis, place: int) -> Callable[[Test], bool]:
-    return lambda test: axis.passes(test, place)

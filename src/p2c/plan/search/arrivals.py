@@ -79,7 +79,7 @@ def arrivals(
     if not space.theory.norm.largest:
         return search(transitions)
     return under_ceilings(
-        transitions, search, partial(may_arrive, limits=limits) if weighs else None
+        transitions, search, partial(may_arrive, limits=limits) if weighs else None, limits
     )
 
 

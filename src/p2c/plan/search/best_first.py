@@ -146,10 +146,21 @@ class Limits:
         most = [each for each in (self.nodes, nodes and self.expanded + nodes) if each is not None]
         return Limits(min(most, default=None), self.deadline, self.expanded)
 
+    def for_share(self, share: float) -> Limits:
+        """Return limits with the same nodes that end when a share of the time that is left has passed."""
+        if self.left is None:
+            return Limits(self.nodes, None, self.expanded)
+        return Limits(self.nodes, time.monotonic() + share * self.left, self.expanded)
+
     @property
     def left(self) -> float | None:
         """Return how many seconds are left, if they are counted."""
         return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the time has passed."""
+        return self.left == 0.0
 
     @property
     def is_hard(self) -> bool:

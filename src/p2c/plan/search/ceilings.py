@@ -22,15 +22,26 @@ if TYPE_CHECKING:
 
     from p2c.plan.compiled.person import Person
     from p2c.plan.compiled.transitions import Transitions
+    from p2c.plan.search.best_first import Limits
 
     Search = Callable[[Transitions], Iterator[Arrival]]
 
 
 def under_ceilings(
-    transitions: Transitions, search: Search, may_arrive: Callable[[Transitions], bool] | None
+    transitions: Transitions,
+    search: Search,
+    may_arrive: Callable[[Transitions], bool] | None,
+    limits: Limits,
 ) -> Iterator[Arrival]:
-    """Yield paths in the contract's order; where actions come before the cost, those with equally many together."""
-    lowest = 0 if may_arrive is None else _lowest(transitions, search, may_arrive)
+    """Yield paths in the contract's order; where actions come before the cost, those with equally many together.
+
+    `may_arrive` is a look ahead where a model weighs numbers, None elsewhere.
+    """
+    lowest: int | None = 0
+    if may_arrive is not None:
+        lowest = _seen(transitions, may_arrive, limits)
+        if lowest is not None and transitions.person.space.selects:
+            lowest = _reached(transitions, search, lowest, limits)
     if lowest is None:
         return
     by_actions = transitions.person.space.theory.minimize is Minimize.ACTIONS
@@ -39,7 +50,7 @@ def under_ceilings(
         more = math.inf
         ceiling = Ceiling(transitions.person, lowest)
         while True:
-            for arrival in _under(transitions, ceiling, search):
+            for arrival in _under(transitions, ceiling, search, limits):
                 if arrival.direct > actions:
                     more = min(more, arrival.direct)
                     break
@@ -54,31 +65,58 @@ def under_ceilings(
         actions = more
 
 
-def _lowest(
-    transitions: Transitions, search: Search, may_arrive: Callable[[Transitions], bool]
-) -> int | None:
-    """Return the least ceiling under which there is a path, or where states are followed a look ahead sees one; None if none."""
-    person = transitions.person
-    highest = max(
+def _highest(person: Person) -> int:
+    """Return a ceiling that keeps nothing out."""
+    return max(
         person.price(index, place, end)
         for index, axis in enumerate(person.space.axes)
         for place in {person.places[index], 0, axis.size - 1}
         for end in (0, axis.size - 1)
     )
 
-    def seen(most: int) -> bool:
-        return may_arrive(_lowered(transitions, Ceiling(person, most)))
 
-    def reached(most: int) -> bool:
-        return next(_under(transitions, Ceiling(person, most), search), None) is not None
+def _seen(
+    transitions: Transitions, may_arrive: Callable[[Transitions], bool], limits: Limits
+) -> int | None:
+    """Return the least ceiling under which a look ahead sees a path; None if it sees none at all."""
+
+    def seen(most: int) -> bool:
+        if limits.is_over:
+            raise LimitReached(0, None)
+        return may_arrive(_lowered(transitions, Ceiling(transitions.person, most)))
 
     if not may_arrive(transitions):
         return None
-    lowest = first_where(0, highest, seen)
-    if not person.space.selects or reached(lowest):
-        return lowest
-    # A path under a ceiling is one under every higher ceiling.
-    return first_where(lowest + 1, highest, reached) if reached(highest) else None
+    return first_where(0, _highest(transitions.person), seen)
+
+
+def _reached(transitions: Transitions, search: Search, lowest: int, limits: Limits) -> int | None:
+    """Return the least ceiling, from one below which there is no path, under which there is one; None if there is none.
+
+    It is found by halving what lies between a ceiling that is known to be too low and the cost of a path: a path under a ceiling
+    is one under every higher ceiling.
+    """
+    person = transitions.person
+    best: Arrival | None = None
+    most, highest = lowest, max(_highest(person), lowest)
+    while True:
+        ceiling = Ceiling(person, most)
+        try:
+            arrival = next(_under(transitions, ceiling, search, limits), None)
+        except LimitReached as reached:
+            # Ceilings are tried out of their order: only what lies below the lowest is known to be too low.
+            raise LimitReached(lowest * person.prices.per_cost, best or reached.best) from None
+        if arrival is not None:
+            best = priced(person, arrival)
+            highest = largest(person, arrival)
+        elif ceiling.beyond is None:
+            return None
+        else:
+            lowest = ceiling.beyond
+            highest = max(highest, lowest) if best is None else highest
+        if best is not None and lowest >= highest:
+            return highest
+        most = highest if best is None else (lowest + highest) // 2
 
 
 def _lowered(transitions: Transitions, ceiling: Ceiling) -> Transitions:
@@ -88,10 +126,14 @@ def _lowered(transitions: Transitions, ceiling: Ceiling) -> Transitions:
     return replace(transitions, person=replace(person, prices=prices), ceiling=ceiling)
 
 
-def _under(transitions: Transitions, ceiling: Ceiling, search: Search) -> Iterator[Arrival]:
+def _under(
+    transitions: Transitions, ceiling: Ceiling, search: Search, limits: Limits
+) -> Iterator[Arrival]:
     """Yield paths under a ceiling: an effort is the number of direct actions there."""
     person = transitions.person
     try:
+        if limits.is_over:
+            raise LimitReached(0, None)
         yield from search(_lowered(transitions, ceiling))
     except LimitReached as reached:
         best = reached.best and priced(person, reached.best)

@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 BetterOptions = list[tuple[int, int, list[tuple[int, list[int]]]]]
 """Features with their options; for each option, the rules that each better value lets fire and the option does not."""
 
+MOST_COMPARED = 64
+"""With how many of the first, and of the last, better options on a feature each one is compared."""
+
 
 def better_options(reach: RelaxedReach) -> BetterOptions:
     """Return what stands between each option and better ones; options without any are left out.
 
     Options on a feature are numbered by effort, way and place, so those with lower numbers are better, and to stay is best.
+    Each is compared with `MOST_COMPARED` at either end of the better ones: a comparison left out only keeps an option, and all
+    of them would grow with the square of the number of rules.
     """
     blamed = reach.transitions.person.space.blamed
     found: BetterOptions = []
@@ -42,7 +47,10 @@ def better_options(reach: RelaxedReach) -> BetterOptions:
         for bit, body in reach.ways[axis]:
             before = alike.setdefault(body & ~blamed, [])
             if before:
-                listed.append((bit, [each & ~body for each in before]))
+                compared = before
+                if len(before) > 2 * MOST_COMPARED:
+                    compared = before[:MOST_COMPARED] + before[-MOST_COMPARED:]
+                listed.append((bit, [each & ~body for each in compared]))
             before.append(body)
         if listed:
             found.append((axis, options, listed))
