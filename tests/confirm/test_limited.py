@@ -55,7 +55,8 @@ def test_where_asking_finds_a_plan_the_parsed_model_has_one(
         given_up += 1
         assert answer.cost is not None or known.cost is None
         if answer.cost is not None:
-            assert answer.model is not None and answer.model.verified
+            assert answer.model is not None
+            assert answer.model.verified
             assert not answer.optimal
             assert isinstance(answer, GaveUp)
             assert answer.bound <= answer.cost
