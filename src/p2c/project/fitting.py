@@ -1,4 +1,4 @@
-"""Problems from stored models and tables: what was read, what is asked, what was assumed."""
+"""Make problems from stored models and tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
-from p2c.from_data import ModelQuestion, problem_from_model
+from p2c.from_data import DataOptions, problem_from_model
 from p2c.learn.causal.adopt import with_causes
 from p2c.learn.causal.review import read_review
 from p2c.learn.decision import describe_problem, learn_decision
@@ -153,7 +153,7 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
         raise P2CError(
             f"{opened.path}: rules are no model: p2c extract writes a problem around them"
         )
-    asked = ModelQuestion(
+    options = DataOptions(
         causal=request.causal,
         desired=request.desired,
         threshold=request.threshold,
@@ -165,7 +165,7 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
     )
     keys = {"name": request.name, **request.keys}
     problem = problem_from_model(
-        Problem, opened.model, opened.table.frame, asked, keys, y=opened.labels
+        Problem, opened.model, opened.table.frame, options, keys, y=opened.labels
     )
     return Fit(problem, opened.table, replace(request, assumptions=problem.assumptions))
 

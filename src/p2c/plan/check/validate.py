@@ -6,7 +6,7 @@ never set directly`. It also names the claims that a replay cannot judge: that n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -54,8 +54,8 @@ class Verdict:
     unchecked: str = ""
     proved: str = ""
     asked: str = ""
-    repeated: str = ""
-    prover: str = ""
+    repeated: str = field(default="", repr=False)
+    prover: str = field(default="", repr=False)
 
     @property
     def ok(self) -> bool:
