@@ -155,6 +155,8 @@ def prove_claims(
 def _question_faults(theory: Theory, plan: PlanRecord) -> Iterator[Fault]:
     if plan.problem is not None and plan.problem != theory.name:
         yield Fault("problem", f"expected '{theory.name}', found '{plan.problem}'")
+    if plan.proof is not None and plan.optimal not in (None, plan.proof != "none"):
+        yield Fault("proof", f"'{plan.proof}' contradicts optimal, which is {plan.optimal}")
     if plan.optimal and plan.status is Status.GAVE_UP:
         yield Fault("optimal", "expected false, for the search gave up")
     due = theory.missing(plan.initial)
