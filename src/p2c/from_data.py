@@ -25,7 +25,7 @@ from p2c.learn.model.asking import choose_classes, plain, read_labels
 from p2c.learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c.learn.tables.assumptions import assume, keys_of, with_effects
 from p2c.learn.tables.files import Table
-from p2c.learn.tables.look import look
+from p2c.learn.tables.look import ColumnKind, look
 from p2c.learn.tables.view import as_frame, by_name
 
 if TYPE_CHECKING:
@@ -150,43 +150,65 @@ def problem_from_model(
     return made  # type: ignore[no-any-return]
 
 
-def problem_from_table(
-    kind: type[S], table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
-) -> S:
-    """Return the problem whose decision rules are learned from labels by FOLD-SE."""
-    maker: Any = kind
+@dataclass(frozen=True, eq=False)
+class LearnedProblem:
+    """Keys of a problem with learned decision rules, the rules, and the assumed actions."""
+
+    keys: dict[str, Any]
+    learned: Learned
+    assumptions: tuple[Assumption, ...]
+    columns: tuple[tuple[str, str], ...]
+
+
+def learn_keys(
+    table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
+) -> LearnedProblem:
+    """Learn decision rules from a column of labels by FOLD-SE, and describe the problem.
+
+    The rules define the wanted class, which is the goal.
+    """
     _refuse_no_rules(options.causal)
-    column, wanted = table.column(target), options.desired
+    column = table.column(target)
+    wanted = None if options.desired is None else str(options.desired)
     rest = table.without([column])
     assumed = options.assumptions
     if assumed is None:
-        said = {rest.column(str(name)): action for name, action in (options.actions or {}).items()}
-        assumed = assume(rest.seen, given=said)
+        given = {rest.column(str(name)): action for name, action in (options.actions or {}).items()}
+        assumed = assume(rest.seen, given=given)
     features = keys_of(assumed)
     for name, own in (options.features or {}).items():
         place = rest.column(str(name))
         features[place] = {**features.get(place, {}), **own}
-    several = table.frame[column].nunique() > 2
     seed = whole_number("seed", options.seed, least=0)
-    learned = learn_decision(
-        table.frame, column, positive=str(wanted) if several and wanted else None, seed=seed
-    )
+    learned = learn_decision(table.frame, column, positive=wanted, seed=seed)
     described = describe_problem(
         learned,
         rest.frame,
-        name=str(keys.get("name", "problem")),
-        wanted=None if wanted is None else str(wanted),
+        name=str(keys.get("name", NAME)),
+        wanted=wanted,
         scale=options.scale,
         said=features,
         origin=table.source.rpartition("/")[2],
     )
     with _by_keyword():
         described = with_causes(described | dict(keys), options.causal)
-        made = maker.from_dict(described, bounded=False)
     named = zip(described["features"], map(str, rest.frame.columns), strict=True)
     columns = tuple((name, own) for name, own in named if name != own)
-    provenance = Provenance(learned=learned, assumptions=assumed, columns=columns)
-    return replace(made, provenance=provenance)  # type: ignore[no-any-return]
+    return LearnedProblem(described, learned, assumed, columns)
+
+
+def problem_from_table(
+    kind: type[S], table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
+) -> S:
+    """Return the problem whose decision rules are learned from labels by FOLD-SE."""
+    maker: Any = kind
+    made = learn_keys(table, target, options, keys)
+    with _by_keyword():
+        problem = maker.from_dict(made.keys, bounded=False)
+    provenance = Provenance(
+        learned=made.learned, assumptions=made.assumptions, columns=made.columns
+    )
+    return replace(problem, provenance=provenance)  # type: ignore[no-any-return]
 
 
 def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
@@ -198,7 +220,7 @@ def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
     """
     rows: pd.DataFrame = as_frame(frame)
     if isinstance(label, str):
-        return Table(rows, look(rows), "the table"), label
+        return _without_empty(rows), label
     name = "label"
     while name in rows.columns:
         name += "_"
@@ -207,7 +229,14 @@ def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
         rows = rows.assign(**{name: values})
     except ValueError:
         raise P2CError(f"y: expected a label for each of the {len(rows):,} rows") from None
-    return Table(rows, look(rows), "the table"), name
+    return _without_empty(rows), name
+
+
+def _without_empty(rows: pd.DataFrame) -> Table:
+    """Return a table without the columns that hold no value, which are no features."""
+    table = Table(rows, look(rows), "the table")
+    empty = [each.name for each in table.seen.columns if each.kind is ColumnKind.EMPTY]
+    return table.without(empty)
 
 
 def desired_label(table: Table, column: str, desired: Any) -> str:
