@@ -331,7 +331,7 @@ class Problem(Statement):
         if not isinstance(asked, Asked | None):
             raise P2CError(f"asked: expected a p2c.audit.audit.Asked, found {shown(asked)}")
         other = against and against._asked(Problem.audit, overrides, None)
-        if self.decider is not None:
+        if isinstance(frame, list) or (hasattr(frame, "ndim") and not hasattr(frame, "columns")):
             from p2c.learn.tables.view import as_frame
 
             frame = as_frame(frame)
