@@ -152,7 +152,7 @@ def problem_from_model(
 
 @dataclass(frozen=True, eq=False)
 class LearnedProblem:
-    """Keys of a problem with learned decision rules, the rules, and the assumed actions."""
+    """Keys of a problem with learned rules, and the assumed actions."""
 
     keys: dict[str, Any]
     learned: Learned
@@ -163,7 +163,7 @@ class LearnedProblem:
 def learn_keys(
     table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
 ) -> LearnedProblem:
-    """Learn decision rules from a column of labels by FOLD-SE, and describe the problem.
+    """Learn rules from a column of labels by FOLD-SE, and describe the problem.
 
     The rules define the wanted class, which is the goal.
     """

@@ -208,7 +208,7 @@ class Labels:
 
 
 def _learn_from(labels: Labels, table: Table, efforts: Efforts, *, yes: bool) -> None:
-    """Write the problem whose rules are learned from labels, and print what was assumed."""
+    """Write a problem with rules from labels, and print the assumed actions."""
     from p2c.learn.decision import outcomes_of
     from p2c.project import FitRequest, learn_problem
     from p2c.project.fitting import feature_remarks, read_causal
