@@ -223,7 +223,9 @@ def test_assumed_actions_are_listed_with_their_reasons() -> None:
 
 
 def test_rules_from_labels_take_rows_and_tables_by_column() -> None:
-    table = pd.DataFrame({"net income": range(20, 80), "rooms": [i % 4 for i in range(60)]})
+    table = pd.DataFrame(
+        {"none": [None] * 60, "net income": range(20, 80), "rooms": [i % 4 for i in range(60)]}
+    )
     problem = Problem.from_table(table.assign(paid=table["net income"] > 51), "paid")
     plan = problem.plan({"net income": 40, "rooms": 1})
     assert plan.changes["net_income"][0] == 40

@@ -54,7 +54,6 @@ def test_a_report_on_a_confirmed_plan_replays_it_and_names_the_answer_of_the_mod
         "| replayed by code that the planner does not share | the path is valid: every step, the cost and the end |"
         in report
     )
-    assert ENGLISH.model_unexplained in report
     page = recourse.report(confirmed, format="md", language="de").decode()
     assert LANGUAGES["de"].model_confirms in page
 

@@ -137,7 +137,9 @@ def test_a_limit_that_is_none_is_said(loan: Problem, name: str, limit: Any) -> N
 
 def test_a_dict_in_the_place_of_a_path_is_told_where_it_belongs() -> None:
     document: Any = LOAN
-    with pytest.raises(P2CError, match="expected the path of a file, found a dict; from_dict"):
+    with pytest.raises(
+        P2CError, match="expected the path of a file or folder, found a dict; from_dict"
+    ):
         Problem.load(document)
 
 
@@ -169,7 +171,7 @@ def test_a_dict_in_the_place_of_a_path_is_told_where_it_belongs() -> None:
         (lambda loan: loan.audit(PEOPLE, answers="x"), "expected a pandas, polars or pyarrow ta"),
         (lambda loan: loan.audit(PEOPLE, answers=PEOPLE), "answers: no column 'status': expected"),
         (lambda loan: loan.audit(PEOPLE, after=PEOPLE), "after: these are the answers of another"),
-        (lambda loan: loan.save(None), "expected the path of a file, found a NoneType"),
+        (lambda loan: loan.save(None), "expected the path of a file or folder, found a NoneType"),
         (lambda loan: loan.save("a\0b"), "cannot be written: it is no file name"),
         (lambda loan: Problem.outline(None), "expected the path of a file, found a NoneType"),  # type: ignore[arg-type]
         (lambda loan: Problem.example(None), "datasets: no problem None; known: 'adult'"),  # type: ignore[arg-type]

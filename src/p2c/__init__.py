@@ -26,7 +26,10 @@ HOMES = {"P2CError": "p2c.errors", "Plan": "p2c.plan.rendered", "Problem": "p2c.
 LEARNING = {"FoldSE": "p2c.learn.foldse", "learn_causal_rules": "p2c.learn.causal.learning"}
 """Public names that need pandas and scikit-learn."""
 __all__ = ["P2CError", "Plan", "Problem", "__version__", "datasets"]
-"""The public names; all other modules are private. Names that need an extra are listed where it is installed."""
+"""The public names; all other modules are private.
+
+Names that need an extra are listed where the extra is installed.
+"""
 if find_spec("pandas") is not None and find_spec("sklearn") is not None:
     __all__ += ["FoldSE", "learn_causal_rules"]
 

@@ -1,4 +1,4 @@
-"""Problems made from data: around a fitted model, or with decision rules learned from labels."""
+"""Make problems around fitted models, or with rules learned from labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from p2c.learn.model.asking import choose_classes, plain, read_labels
 from p2c.learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c.learn.tables.assumptions import assume, keys_of, with_effects
 from p2c.learn.tables.files import Table
-from p2c.learn.tables.look import look
+from p2c.learn.tables.look import ColumnKind, look
 from p2c.learn.tables.view import as_frame, by_name
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ KEYS = tuple(ProblemSpec.model_fields.keys() - {"features", "rules", "rules_file
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """The data behind a problem: what is needed to save it, and how far learned rules agree with it."""
+    """Data behind a problem: for saving it, and for judging its learned rules."""
 
     fitted: Fitted | None = None
     """The model and rows of its table."""
@@ -58,12 +58,12 @@ class Provenance:
     assumptions: tuple[Assumption, ...] = ()
     """The action of each column, and the reason where it was assumed."""
     columns: tuple[tuple[str, str], ...] = ()
-    """The column of each feature, where rules are learned from a table and the names differ."""
+    """Pairs of feature and column, where the names differ."""
 
 
 @dataclass(frozen=True)
-class ModelQuestion:
-    """The keywords of `Problem.from_model` besides the model, its table and the keys of the problem."""
+class DataOptions:
+    """Keywords of `Problem.from_model` and `from_table` besides keys of the problem."""
 
     causal: str | Review | None = None
     actions: Mapping[Any, str] | None = None
@@ -84,7 +84,7 @@ def problem_from_model(
     kind: type[S],
     model: Any,
     X: Any,
-    asked: ModelQuestion,
+    options: DataOptions,
     keys: Mapping[str, Any],
     *,
     y: Any = None,
@@ -95,37 +95,39 @@ def problem_from_model(
         kind: The class of the problem.
         model: A fitted model, a function from tables to decisions, or the path of a stored model.
         X: Rows of the model's table.
-        asked: The keywords of `Problem.from_model`.
+        options: The keywords of `Problem.from_model`.
         keys: Keys of the problem.
         y: True labels, to measure the surrogate rules by.
     """
     maker: Any = kind
-    budget = whole_number("budget", asked.budget, least=1)
-    seed = whole_number("seed", asked.seed, least=0)
-    trusted = Trust.of(asked.trust)
-    _refuse_no_rules(asked.causal)
+    budget = whole_number("budget", options.budget, least=1)
+    seed = whole_number("seed", options.seed, least=0)
+    trusted = Trust.of(options.trust)
+    _refuse_no_rules(options.causal)
     X = as_frame(X) if by_name(X) else X
-    origin = asked.origin
+    origin = options.origin
     if is_stored(model):
         origin = model_file(Path(model))
         model = load_model(origin, as_frame(X), trusted)
     else:
         model = of_booster(model)
-    source = read_source(model, X, desired=asked.desired, threshold=asked.threshold)
+    source = read_source(model, X, desired=options.desired, threshold=options.threshold)
     if source.model is None:
         raise P2CError("recorded decisions are no model: Problem.from_table(X, y) learns from them")
-    assumed = _assumed(source, as_frame(X), asked)
+    assumed = _assumed(source, as_frame(X), options)
     described = describe_features(
         source,
-        scale=asked.scale,
-        actions=asked.actions,
-        features=_merged(source, assumed, asked.features),
+        scale=options.scale,
+        actions=options.actions,
+        features=_merged(source, assumed, options.features),
         rounded=True,
     )
     extracted = cache(lambda: extract(source, y, held_out=0.2, seed=seed))
     frame = as_frame(X)
     places = sample_rows(frame, seed=seed)
-    decided = decide(model, X, source, desired=asked.desired, threshold=asked.threshold, seed=seed)
+    decided = decide(
+        model, X, source, desired=options.desired, threshold=options.threshold, seed=seed
+    )
     decider = replace(
         decided,
         source=source.at(places),
@@ -136,10 +138,10 @@ def problem_from_model(
     with _by_keyword():
         read_spec(outline)  # faults in the source of the surrogate rules are reported, too
         outline.pop("source", None)
-        outline = with_causes(outline, asked.causal, model=decider.judge)
+        outline = with_causes(outline, options.causal, model=decider.judge)
         made = maker.from_dict(outline, decider=decider, bounded=False)
     rows = frame.iloc[places].reset_index(drop=True)
-    fitted = Fitted(model, rows, asked.threshold, origin)
+    fitted = Fitted(model, rows, options.threshold, origin)
     effects = _effects(source, made)
     provenance = Provenance(fitted, extracted, None, with_effects(assumed, effects))
     made = replace(made, provenance=provenance)
@@ -148,43 +150,65 @@ def problem_from_model(
     return made  # type: ignore[no-any-return]
 
 
-def problem_from_table(
-    kind: type[S], table: Table, target: str, asked: ModelQuestion, keys: Mapping[str, Any]
-) -> S:
-    """Return the problem whose decision rules are learned from a column of labels by FOLD-SE."""
-    maker: Any = kind
-    _refuse_no_rules(asked.causal)
-    column, wanted = table.column(target), asked.desired
+@dataclass(frozen=True, eq=False)
+class LearnedProblem:
+    """Keys of a problem with learned rules, and the assumed actions."""
+
+    keys: dict[str, Any]
+    learned: Learned
+    assumptions: tuple[Assumption, ...]
+    columns: tuple[tuple[str, str], ...]
+
+
+def learn_keys(
+    table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
+) -> LearnedProblem:
+    """Learn rules from a column of labels by FOLD-SE, and describe the problem.
+
+    The rules define the wanted class, which is the goal.
+    """
+    _refuse_no_rules(options.causal)
+    column = table.column(target)
+    wanted = None if options.desired is None else str(options.desired)
     rest = table.without([column])
-    assumed = asked.assumptions
+    assumed = options.assumptions
     if assumed is None:
-        said = {rest.column(str(name)): action for name, action in (asked.actions or {}).items()}
-        assumed = assume(rest.seen, given=said)
+        given = {rest.column(str(name)): action for name, action in (options.actions or {}).items()}
+        assumed = assume(rest.seen, given=given)
     features = keys_of(assumed)
-    for name, own in (asked.features or {}).items():
+    for name, own in (options.features or {}).items():
         place = rest.column(str(name))
         features[place] = {**features.get(place, {}), **own}
-    several = table.frame[column].nunique() > 2
-    seed = whole_number("seed", asked.seed, least=0)
-    learned = learn_decision(
-        table.frame, column, positive=str(wanted) if several and wanted else None, seed=seed
-    )
+    seed = whole_number("seed", options.seed, least=0)
+    learned = learn_decision(table.frame, column, positive=wanted, seed=seed)
     described = describe_problem(
         learned,
         rest.frame,
-        name=str(keys.get("name", "problem")),
-        wanted=None if wanted is None else str(wanted),
-        scale=asked.scale,
+        name=str(keys.get("name", NAME)),
+        wanted=wanted,
+        scale=options.scale,
         said=features,
         origin=table.source.rpartition("/")[2],
     )
     with _by_keyword():
-        described = with_causes(described | dict(keys), asked.causal)
-        made = maker.from_dict(described, bounded=False)
+        described = with_causes(described | dict(keys), options.causal)
     named = zip(described["features"], map(str, rest.frame.columns), strict=True)
     columns = tuple((name, own) for name, own in named if name != own)
-    provenance = Provenance(learned=learned, assumptions=assumed, columns=columns)
-    return replace(made, provenance=provenance)  # type: ignore[no-any-return]
+    return LearnedProblem(described, learned, assumed, columns)
+
+
+def problem_from_table(
+    kind: type[S], table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
+) -> S:
+    """Return the problem whose decision rules are learned from labels by FOLD-SE."""
+    maker: Any = kind
+    made = learn_keys(table, target, options, keys)
+    with _by_keyword():
+        problem = maker.from_dict(made.keys, bounded=False)
+    provenance = Provenance(
+        learned=made.learned, assumptions=made.assumptions, columns=made.columns
+    )
+    return replace(problem, provenance=provenance)  # type: ignore[no-any-return]
 
 
 def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
@@ -196,7 +220,7 @@ def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
     """
     rows: pd.DataFrame = as_frame(frame)
     if isinstance(label, str):
-        return Table(rows, look(rows), "the table"), label
+        return _without_empty(rows), label
     name = "label"
     while name in rows.columns:
         name += "_"
@@ -205,11 +229,18 @@ def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
         rows = rows.assign(**{name: values})
     except ValueError:
         raise P2CError(f"y: expected a label for each of the {len(rows):,} rows") from None
-    return Table(rows, look(rows), "the table"), name
+    return _without_empty(rows), name
+
+
+def _without_empty(rows: pd.DataFrame) -> Table:
+    """Return a table without the columns that hold no value, which are no features."""
+    table = Table(rows, look(rows), "the table")
+    empty = [each.name for each in table.seen.columns if each.kind is ColumnKind.EMPTY]
+    return table.without(empty)
 
 
 def desired_label(table: Table, column: str, desired: Any) -> str:
-    """Return the wanted label as text; refuse labels that do not say themselves which is wanted."""
+    """Return the wanted label as text; refuse a choice that nothing settles."""
     labels = read_labels(table.frame[column], len(table.frame), "label: expected one")
     return str(plain(choose_classes(labels, desired)[0]))
 
@@ -225,18 +256,18 @@ def _refuse_no_rules(causal: object) -> None:
         raise P2CError(f"causal: expected rules as text or a review, found a {kind}")
 
 
-def _assumed(source: Source, frame: pd.DataFrame, asked: ModelQuestion) -> tuple[Assumption, ...]:
-    """Return the action of each column: as the caller says, else as its name and values suggest."""
-    if asked.assumptions is not None:
-        return asked.assumptions
+def _assumed(source: Source, frame: pd.DataFrame, options: DataOptions) -> tuple[Assumption, ...]:
+    """Return the action of each column, as given or as its name suggests."""
+    if options.assumptions is not None:
+        return options.assumptions
     columns = {each.feature: str(each.name) for each in source.view.columns}
     said: dict[str, str] = {}
-    features = asked.features if isinstance(asked.features, dict) else {}
+    features = options.features if isinstance(options.features, dict) else {}
     for name, own in features.items():
         if isinstance(own, dict) and "action" in own:
             said[columns[source.view.feature(name)]] = own["action"]
-    if isinstance(asked.actions, dict):
-        for name, action in asked.actions.items():
+    if isinstance(options.actions, dict):
+        for name, action in options.actions.items():
             said[columns[source.view.feature(name)]] = action
     seen = look(frame[[each.name for each in source.view.columns]])
     return assume(seen, given=said)
@@ -247,11 +278,11 @@ def _merged(
     assumed: tuple[Assumption, ...],
     features: Mapping[Any, Mapping[str, Any]] | None,
 ) -> Any:
-    """Return the keys of features by column: what is assumed, and over it what the caller says."""
+    """Return the keys of features by column: assumed ones below given ones."""
     if features is not None and not hasattr(features, "items"):
         return features
     columns = {str(each.name): each for each in source.view.columns}
-    found: dict[Any, Any] = {
+    merged: dict[Any, Any] = {
         columns[name].name: keys
         for name, keys in keys_of(assumed).items()
         if not columns[name].is_empty
@@ -259,8 +290,8 @@ def _merged(
     names = {each.feature: each.name for each in source.view.columns}
     for name, own in (features or {}).items():
         place = names[source.view.feature(name)]
-        found[place] = {**found.get(place, {}), **own} if isinstance(own, dict) else own
-    return found
+        merged[place] = {**merged.get(place, {}), **own} if isinstance(own, dict) else own
+    return merged
 
 
 def _effects(source: Source, problem: Any) -> set[str]:

@@ -70,7 +70,7 @@ class Problem(Statement):
         trust: Trust | str | Iterable[str] | None = None,
         **keys: Any,
     ) -> Problem:
-        """Return the problem in which a fitted model decides, with features described from its data.
+        """Return the problem in which a fitted model decides.
 
         Where the model is parsed, which `reading` says, plans are proved against it. Any other model is asked: then
         every plan is verified by the model, and none is proved.
@@ -88,7 +88,7 @@ class Problem(Statement):
             features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
             budget: Number of rows that a black-box model may be asked about for one person.
             seed: Random seed.
-            trust: Parts of a stored model that may run code as it is opened: "pickle", or names of types in a skops
+            trust: Parts of a stored model that may run code when it is opened: "pickle", or names of types in a skops
                 file; none by default.
             **keys: Keys of the problem: `name`, `norm`, `law`, `exceptions`, `effects`, `minimize`, `goal`, `source` and
                 `lint`. The goal is `accepted(X)` by default.
@@ -105,13 +105,13 @@ class Problem(Statement):
         ({'income': 52, 'rooms': 3}, True, 'exhausted')
         """
         need_learning()
-        from p2c.from_data import ModelQuestion, problem_from_model, refuse_keywords
+        from p2c.from_data import DataOptions, problem_from_model, refuse_keywords
 
         refuse_keywords(keys, Problem.from_model.__kwdefaults__ or {})
-        asked = ModelQuestion(
+        options = DataOptions(
             causal, actions, desired, threshold, scale, features, budget, seed, trust
         )
-        return problem_from_model(cls, model, X, asked, keys, y=y)
+        return problem_from_model(cls, model, X, options, keys, y=y)
 
     @classmethod
     def from_table(
@@ -150,7 +150,7 @@ class Problem(Statement):
         """
         need_learning()
         from p2c.from_data import (
-            ModelQuestion,
+            DataOptions,
             desired_label,
             labelled_table,
             problem_from_table,
@@ -160,8 +160,8 @@ class Problem(Statement):
         refuse_keywords(keys, Problem.from_table.__kwdefaults__ or {})
         table, column = labelled_table(frame, label)
         wanted = desired_label(table, column, desired)
-        asked = ModelQuestion(causal, actions, wanted, None, scale, features, seed=seed)
-        return problem_from_table(cls, table, column, asked, keys)
+        options = DataOptions(causal, actions, wanted, None, scale, features, seed=seed)
+        return problem_from_table(cls, table, column, options, keys)
 
     def __repr__(self) -> str:
         if self.decider is not None:
@@ -331,7 +331,7 @@ class Problem(Statement):
         if not isinstance(asked, Asked | None):
             raise P2CError(f"asked: expected a p2c.audit.audit.Asked, found {shown(asked)}")
         other = against and against._asked(Problem.audit, overrides, None)
-        if self.decider is not None:
+        if isinstance(frame, list) or (hasattr(frame, "ndim") and not hasattr(frame, "columns")):
             from p2c.learn.tables.view import as_frame
 
             frame = as_frame(frame)
@@ -398,7 +398,9 @@ class Problem(Statement):
         return reasons_against(self.compiled, plan, catalogue, time_limit=time_limit)
 
     def predict(self, rows: Any) -> Any:
-        """Tell for whom the goal holds as they are: for a whole table at once, or for one person. Also called `decide`.
+        """Tell whether the goal holds for each row of a table, or for one person.
+
+        `decide` is another name of this method.
 
         Args:
             rows: A pandas, polars or other frame with a column for each feature, or one person's row.
@@ -417,7 +419,9 @@ class Problem(Statement):
     decide = predict
 
     def why(self, row: Any, *, time_limit: float | None = 5.0) -> Proof:
-        """Return the proof behind the decision on a person; for a black-box model, that of its surrogate rules.
+        """Return the proof behind the decision on a person.
+
+        For a black-box model it is the proof of the surrogate rules.
 
         Args:
             row: The person's values by feature.

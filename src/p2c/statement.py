@@ -227,18 +227,18 @@ class Statement:
 
     @property
     def reading(self) -> Read | NotRead | None:
-        """Return what was read of the model, or why it is only asked; None where rules decide."""
+        """Return the parsed form of the model, or why there is none."""
         return self.decider.reading if self.decider else None
 
     @property
     def extraction(self) -> Extraction | None:
-        """Return the surrogate rules of a model with their agreement; None without a model, or where they are not known."""
+        """Return the surrogate rules with their agreement; None where there are none."""
         extracted = self.provenance and self.provenance.extracted
         return extracted() if extracted else None
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Return the action of each column of the data, with the reason where it was assumed; () without data."""
+        """Return the action of each column of the data, and why it was assumed."""
         return self.provenance.assumptions if self.provenance else ()
 
     def save(
@@ -249,7 +249,7 @@ class Statement:
         replace: bool = False,
         remarks: Mapping[tuple[str, ...], str] | None = None,
     ) -> Path:
-        """Write the problem as a file, or with its model as a folder; `load` and every command read both.
+        """Write the problem as a file, or with its model as a folder.
 
         A folder holds `problem.toml` to read and edit, the model in its own safe format, rows that trial values come
         from, and a manifest of hashes.
@@ -257,7 +257,7 @@ class Statement:
         Args:
             path: Where to write: a TOML file, a JSON file where the name ends in .json, or a new folder where a model
                 decides. An existing file is replaced. Comments of a file that was loaded are not kept.
-            pickle: Whether a model without a safe format is kept as a pickle, which can run any code as it is opened.
+            pickle: Whether a model without a safe format is kept as a pickle, which can run any code when it is opened.
             replace: Whether a folder that was saved before is replaced; other files in it stay, and an edited one is
                 kept as `problem.toml.before`.
             remarks: Comments in the file, by the path of the table that they stand before.
@@ -479,7 +479,7 @@ class Statement:
         return dict(self.provenance.columns) if self.provenance else {}
 
     def by_features(self, frame: Any) -> Any:
-        """Return a table whose columns have the names of features; a problem with an open model takes its columns."""
+        """Return a table with columns named by features, unless an open model decides."""
         if self.decider is not None or not self.columns:
             return frame
         import narwhals as nw

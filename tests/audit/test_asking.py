@@ -88,7 +88,7 @@ def test_where_a_model_is_only_asked_nobody_is_said_to_have_no_way(loans: pd.Dat
 
 
 def test_recorded_decisions_are_audited_by_the_rules_learned_from_them(loans: pd.DataFrame) -> None:
-    recourse = Problem.from_model(labels(loans), loans, **KEYS)
-    audit = recourse.audit(loans)
+    problem = Problem.from_table(loans, labels(loans), **KEYS)
+    audit = problem.audit(loans)
     assert audit.everybody.people == len(loans)
     assert audit.theory.source is not None

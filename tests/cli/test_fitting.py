@@ -352,3 +352,16 @@ def test_empty_cells_of_text_alone_are_filled(tmp_path: Path) -> None:
     frame = open_table(path, empty="none").frame
     assert frame["job"].tolist() == ["clerk", "none", "cook"]
     assert frame[["debt", "flag"]].isna().sum().tolist() == [1, 1]
+
+
+def test_fit_learns_from_labels_where_there_is_no_model(place: Path, tmp_path: Path) -> None:
+    options = ("--target", "paid", "--desired", "yes", "--yes")
+    (tmp_path / "a").mkdir()
+    run("init", place / "loans.csv", *options, "-o", tmp_path / "a" / "loans.toml")
+    fitted = ("fit", "--data", place / "loans.csv", *options)
+    told = run(*fitted, "-o", tmp_path / "loans.toml")
+    assert "assumed" in told.stdout
+    written = (tmp_path / "loans.toml").read_text()
+    assert written == (tmp_path / "a" / "loans.toml").read_text()
+    with pytest.raises(P2CError, match="expected a model file, or --target COLUMN with labels"):
+        run("fit", "--data", place / "loans.csv", "-o", tmp_path / "b.toml")

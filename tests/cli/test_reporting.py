@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.desk import STUCK, Desk
-from tests.evidence import decider_of
 from tests.folder.test_store import fitted, table
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def test_a_report_on_a_folder_with_a_model_says_what_the_model_said(
     kind: str, audience: str, office: Desk
 ) -> None:
     recourse = fitted(kind)
-    refused = recourse.plan(table()[~decider_of(recourse).source.accepted].iloc[0])
+    refused = recourse.plan(table()[~recourse.predict(table())].iloc[0])
     recourse.save(office.folder / "desk")
     row = office.row({str(name): value for name, value in refused.question.initial.items()})
     words = "The model itself was asked about the end of this way"

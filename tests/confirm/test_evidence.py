@@ -40,7 +40,7 @@ def parsed() -> p2c.Problem:
 def test_nothing_is_proved_of_a_model_that_can_only_be_asked(asked: p2c.Problem) -> None:
     honest = asked.plan(ROW).to_dict()
     assert asked.check(honest, prove=True).ok
-    verdict = asked.check({**honest, "optimal": True}, prove=True)
+    verdict = asked.check({**honest, "optimal": True, "proof": "exhausted"}, prove=True)
     assert [str(each) for each in verdict.faults] == [
         "optimal: expected false: the model can only be asked, so nothing is proved of it"
     ]
@@ -92,7 +92,7 @@ def test_an_answer_and_what_it_says_of_the_model_agree_on_the_proof(parsed: p2c.
     plan = parsed.plan(ROW).to_dict()
     unproved = {**plan, "model": {**plan["model"], "proved": False}}
     assert str(parsed.check(unproved)).startswith("optimal: claims a proof")
-    assert "model: proved" in str(parsed.check({**plan, "optimal": False}))
+    assert "model: proved" in str(parsed.check({**plan, "optimal": False, "proof": "none"}))
 
 
 def test_an_end_that_the_model_refuses_is_not_verified(parsed: p2c.Problem) -> None:
@@ -101,6 +101,7 @@ def test_an_end_that_the_model_refuses_is_not_verified(parsed: p2c.Problem) -> N
         **plan,
         "status": "gave_up",
         "optimal": False,
+        "proof": "none",
         "bound": 0,
         "model": {**plan["model"], "proved": False},
     }

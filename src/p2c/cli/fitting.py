@@ -102,16 +102,19 @@ class OfModel:
 @spread
 def fit(
     model: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            help="The model: .skops, .onnx, .json, .ubj, .txt, .cbm, a scorecard .csv, or a folder of MLflow."
+            help="The model; without one, rules are learned from --target. .skops, .onnx, .json, .ubj, .txt, .cbm, a scorecard .csv, or a folder of MLflow."
         ),
-    ],
+    ] = None,
     *,
     asked: OfModel,
     reading: Reading,
     efforts: Efforts,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to make.")],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="The folder to make; a TOML file without a model."),
+    ],
     causal: Causal = None,
     seed: Seed = 0,
     yes: Quiet = False,
@@ -120,8 +123,16 @@ def fit(
     ] = False,
     trust: TrustOption = None,
 ) -> None:
-    """Make a folder out of a stored model and its table: plans that the model confirms, in every command."""
+    """Make a problem from a stored model and its table, or from a table of labels."""
     need_learning()
+    if model is None:
+        if asked.target is None:
+            raise P2CError("expected a model file, or --target COLUMN with labels to learn from")
+        if asked.threshold is not None:
+            raise P2CError("--threshold: labels have no probability: leave it out")
+        labels = Labels(asked.data, asked.target, output, asked.desired, causal, seed=seed)
+        _learn_from(labels, reading.open(asked.data, asked.empty), efforts, yes=yes)
+        return
     from p2c.project import FitRequest, fit_model, open_stored
     from p2c.project.fitting import read_causal
     from p2c.report.learned import show_changes, show_next, show_reading
@@ -175,16 +186,37 @@ def init(
 ) -> None:
     """Make a problem out of a table of outcomes: rules learned from them, with comments, to be edited."""
     need_learning()
+    path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
+    refuse_existing(path)
+    table = reading.open(data)
+    column = target or _ask_target(table, yes=yes)
+    labels = Labels(data, column, path, desired, causal, tuple(keep or ()), seed)
+    _learn_from(labels, table, efforts, yes=yes)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A column of labels, and the file of the problem that is learned from it."""
+
+    data: Path
+    target: str
+    output: Path
+    desired: str | None = None
+    causal: Path | None = None
+    keep: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def _learn_from(labels: Labels, table: Table, efforts: Efforts, *, yes: bool) -> None:
+    """Write a problem with rules from labels, and print the assumed actions."""
     from p2c.learn.decision import outcomes_of
     from p2c.project import FitRequest, learn_problem
     from p2c.project.fitting import feature_remarks, read_causal
     from p2c.report.learned import show_changes, show_learned, show_next
 
-    path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
-    refuse_existing(path)
-    table = reading.open(data)
-    column = table.column(target) if target else _ask_target(table, yes=yes)
-    kept = frozenset(map(table.column, [column, *(keep or ())]))
+    refuse_existing(labels.output)
+    column, desired = table.column(labels.target), labels.desired
+    kept = frozenset(map(table.column, [column, *labels.keep]))
     table = table.useful(kept)
     rest = table.without([column])
     if _may_ask(yes):
@@ -193,17 +225,17 @@ def init(
     request = FitRequest(
         desired=desired,
         assumptions=assumed,
-        causal=read_causal(causal),
+        causal=read_causal(labels.causal),
         scale=efforts.scale.value,
-        name=path.stem,
-        seed=seed,
+        name=labels.output.stem,
+        seed=labels.seed,
     )
     learned, described = learn_problem(table, column, request)
     show_changes(out, rest, assumed)
     show_learned(out, learned)
     remarks = feature_remarks(rest, assumed, described["features"]) | {(): ABOUT}
-    write_new(path, problem_to_toml(described, remarks))
-    show_next(out, _problem_steps(path, learned.positive, desired))
+    write_new(labels.output, problem_to_toml(described, remarks))
+    show_next(out, _problem_steps(labels.output, learned.positive, desired))
 
 
 @fitting.command()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def find_borders(judge: Judge, plan: Plan) -> tuple[Border, ...]:
-    """Return for each number that a plan sets the nearest value before it that the model refused, all else equal."""
+    """Return the refused value nearest to each number that a plan sets."""
     return tuple(_borders(judge, plan)) if isinstance(plan, Found) else ()
 
 
@@ -34,7 +34,7 @@ def _borders(judge: Judge, plan: Found) -> Iterator[Border]:
 
 
 def _refused_beside(judge: Judge, end: tuple[Value, ...], place: int) -> Iterator[int | float]:
-    """Yield the numbers in one place of states that the model refused and that are else like the end."""
+    """Yield the refused values of one feature, all others as at the end."""
     for key, answer in judge.known.items():
         value = key[place]
         alike = key[:place] == end[:place] and key[place + 1 :] == end[place + 1 :]

@@ -79,7 +79,7 @@ class Step:
 
 
 ProofKind = Literal["certificate", "exhausted", "none"]
-"""How an answer is proved: by a checked certificate, by a search that was exhausted, or not at all."""
+"""Proof of an answer: a checked certificate, an exhausted search, or none."""
 
 
 class Ended(Enum):
@@ -92,7 +92,7 @@ class Ended(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """Threshold of the model near the end of a plan, all other values as in the end state.
+    """Threshold of the model near the end of a plan, other values being equal.
 
     `refused` is the tested value nearest to `accepted`, on the way from the initial value, that the model refused.
     """
@@ -104,7 +104,7 @@ class Border:
 
 @dataclass(frozen=True, slots=True)
 class ModelEvidence:
-    """The model's part in an answer: its decision on the end state, and whether the answer is proved against it.
+    """Evidence of the model: its decision on the end state, and the proof.
 
     >>> import pandas as pd
     >>> import p2c
@@ -117,7 +117,7 @@ class ModelEvidence:
     """
 
     accepted: bool | None
-    """The model's decision on the end state, or whether the goal is met with it; None if it was not asked."""
+    """Whether the end state is accepted, or meets the goal; None if not asked."""
     queries: int
     """Number of states that the model was asked about."""
     proved: bool = False
@@ -133,13 +133,13 @@ class ModelEvidence:
     ended: Ended | None = None
     """The limit that ended the search; None if the search was exhausted."""
     wanted: bool = field(default=True, compare=False)
-    """Whether the goal is that the model accepts; if not, `accepted` says whether the goal is met."""
+    """Whether the goal is that the model accepts."""
     scores: tuple[tuple[float, float], ...] = field(default=(), compare=False, repr=False)
     """Score and threshold of the initial state and of the state after each step."""
     calls: int = field(default=0, compare=False, repr=False)
     """Number of times that the model was asked, each time about one or more states."""
     guide: Plan | None = field(default=None, compare=False, repr=False)
-    """The plan of the surrogate rules from which a search with a black-box model started."""
+    """The plan of the surrogate rules, from which the search started."""
     borders: tuple[Border, ...] = field(default=(), compare=False, repr=False)
     """Thresholds of a black-box model that were found near the end of the plan."""
 
@@ -189,7 +189,7 @@ class Question:
     as_columns: Callable[[Record, Record], dict[str, Any]] | None = field(
         default=None, compare=False, repr=False
     )
-    """Translates an end state, given the initial one, to the columns of the model that decides."""
+    """Translates an end state, given the initial one, to columns of the model."""
     asked: Record = field(default_factory=dict)
     """What the question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
 
@@ -202,7 +202,7 @@ class Question:
         asked: Record,
         as_columns: Callable[[Record, Record], dict[str, Any]] | None = None,
     ) -> Question:
-        """Attach the renderer, unknown features, the source of the rules, and the overrides of the question."""
+        """Attach the renderer, unknown features, the source and the overrides."""
         return Question(
             self.problem,
             self.norm,

@@ -306,8 +306,6 @@ def read_record(raw: object, features: Iterable[str]) -> PlanRecord:
     assert isinstance(raw, Mapping)
     if plan.status in (Status.FOUND, Status.ALREADY):
         _require("plan", raw, OF_A_PATH)
-    if plan.proof is not None and plan.optimal not in (None, plan.proof != "none"):
-        raise PlanError(f"proof: '{plan.proof}' contradicts optimal, which is {plan.optimal}")
     names = tuple(features)
     for place, state in plan.states():
         _require(place, state, names)

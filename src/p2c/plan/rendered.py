@@ -73,7 +73,7 @@ class Plan:
 
         @property
         def cost(self) -> float | None:
-            """Return the cost of the person's actions by the problem's norm; None where there is no path."""
+            """Return the cost of the actions; None where there is no path."""
 
         @property
         def steps(self) -> tuple[Step, ...]:
@@ -89,27 +89,27 @@ class Plan:
 
     @property
     def blockers(self) -> tuple[Blocker, ...]:
-        """Return a smallest set of restrictions without which an infeasible person has a path; () for other answers."""
+        """Return a smallest set of restrictions that bar every path; () if none do."""
         return ()
 
     @property
     def opened(self) -> Found | None:
-        """Return the plan of an infeasible person without the blockers; None for other answers."""
+        """Return the plan that exists without the blockers; None for other answers."""
         return None
 
     @property
     def explained(self) -> bool:
-        """Tell whether the blockers are known: false only where the caller's time ended before."""
+        """Tell whether the blockers are known; the time may have ended before."""
         return True
 
     @property
     def bound(self) -> float | None:
-        """Return the cost below which no path exists, where the search gave up; None for other answers."""
+        """Return a lower bound where the search gave up; None for other answers."""
         return None
 
     @property
     def optimal(self) -> bool:
-        """Tell whether the answer is proved: no path is cheaper or, for an infeasible person, none exists.
+        """Tell whether it is proved that no path is cheaper, or that none exists.
 
         >>> plan.optimal, plan.proof
         (True, 'exhausted')
@@ -128,7 +128,7 @@ class Plan:
 
     @property
     def changes(self) -> dict[str, tuple[Any, Any]]:
-        """Return the initial and the final value of each feature that differs in the end state, effects included.
+        """Return the initial and the final value of each changed feature.
 
         >>> plan.changes
         {'debt': (5000, 0), 'bank_balance': (40000, 60000), 'credit_score': (599, 620)}
@@ -164,7 +164,7 @@ class Plan:
 
     @property
     def model(self) -> ModelEvidence | None:
-        """Return the model's part in the answer: `verified`, `score`, `threshold`, `queries`; None without a model."""
+        """Return the evidence of the model that decides; None without a model."""
         return self.question.evidence
 
     @property
@@ -174,7 +174,7 @@ class Plan:
 
     @property
     def slack(self) -> None:
-        """Return the range around each target within which the plan still works; None, not computed yet."""
+        """Return None: ranges around targets are not computed yet."""
         return None
 
     @staticmethod
@@ -270,7 +270,7 @@ class Plan:
         return f"<Plan {self.summary()}>"
 
     def summary(self) -> str:
-        """Return the plan in less than a line: the problem, the status, the cost, the actions, and what the model confirms.
+        """Return the problem, status, cost, actions and evidence in less than a line.
 
         >>> plan.summary()
         "'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000"
@@ -281,7 +281,7 @@ class Plan:
         return f"{self.question.problem!r}: {self.status}{cost}{shorten(found, 90)}{said}"
 
     def _confirmed(self, model: ModelEvidence) -> str:
-        """Return whether the model accepts the end of the plan, and whether the plan is proved against it."""
+        """Return the evidence of the model in words."""
         verified = ", verified" if model.verified else ", not verified"
         return f"{verified if self.end else ''}{', proved' if model.proved else ''}"
 

@@ -1,4 +1,4 @@
-"""Problems from stored models and tables: what was read, what is asked, what was assumed."""
+"""Make problems from stored models and tables."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
-from p2c.from_data import ModelQuestion, problem_from_model
-from p2c.learn.causal.adopt import with_causes
+from p2c.from_data import DataOptions, learn_keys, problem_from_model
 from p2c.learn.causal.review import read_review
-from p2c.learn.decision import describe_problem, learn_decision
 from p2c.learn.extract.logic import describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
@@ -153,7 +151,7 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
         raise P2CError(
             f"{opened.path}: rules are no model: p2c extract writes a problem around them"
         )
-    asked = ModelQuestion(
+    options = DataOptions(
         causal=request.causal,
         desired=request.desired,
         threshold=request.threshold,
@@ -165,27 +163,23 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
     )
     keys = {"name": request.name, **request.keys}
     problem = problem_from_model(
-        Problem, opened.model, opened.table.frame, asked, keys, y=opened.labels
+        Problem, opened.model, opened.table.frame, options, keys, y=opened.labels
     )
     return Fit(problem, opened.table, replace(request, assumptions=problem.assumptions))
 
 
 def learn_problem(table: Table, target: str, request: FitRequest) -> tuple[Learned, dict[str, Any]]:
     """Learn rules for the wanted class from labels by FOLD-SE, and put the problem of reaching it around them."""
-    column, wanted = table.column(target), request.desired
-    learned = learn_decision(table.frame, column, positive=wanted, seed=request.seed)
-    described = describe_problem(
-        learned,
-        table.frame.drop(columns=column),
-        name=request.name,
-        wanted=wanted,
+    options = DataOptions(
+        causal=request.causal,
+        desired=request.desired,
         scale=request.scale,
-        said=keys_of(request.assumptions),
-        origin=table.source.rpartition("/")[2],
+        seed=request.seed,
+        assumptions=request.assumptions,
     )
-    described = with_causes(described, request.causal)
-    Problem.from_dict(described)
-    return learned, described
+    made = learn_keys(table, target, options, {"name": request.name})
+    Problem.from_dict(made.keys)
+    return made.learned, made.keys
 
 
 def feature_remarks(

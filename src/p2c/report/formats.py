@@ -58,7 +58,7 @@ def report_on(
     """
     check_report(format, audience)
     if audience == "applicant":
-        theory = problem.worded
+        theory = problem.theory
         document = applicant_document(theory, plan, language=language, reasons=reasons)
     else:
         today = origin.date or date.today().isoformat()
@@ -67,6 +67,6 @@ def report_on(
         searched = problem if read else problem.stand_in
         space = None if searched is None else searched.compiled
         document = expert_document(
-            problem.worded, plan, origin, space=space, ways=ways, language=language
+            problem.theory, plan, origin, space=space, ways=ways, language=language
         )
     return renderer(format)(document)

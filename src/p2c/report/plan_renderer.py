@@ -67,7 +67,7 @@ def with_renderer(
     asked: Mapping[str, Any] | None = None,
     as_columns: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]] | None = None,
 ) -> Plan:
-    """Attach the renderer, the question and the model's columns to a plan, and to plans inside it.
+    """Attach the renderer and the question to a plan, and to plans inside it.
 
     Args:
         theory: The theory by which the plan is explained.

@@ -138,7 +138,7 @@ class Proof:
 
     @property
     def reasons(self) -> tuple[str, ...] | None:
-        """Return the features whose values together force a parsed model's refusal; None for any other decision."""
+        """Return the sufficient reasons of a parsed model; None for other decisions."""
         return self.find_reasons() if self.find_reasons else None
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ never set directly`. It also names the claims that a replay cannot judge: that n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -54,8 +54,8 @@ class Verdict:
     unchecked: str = ""
     proved: str = ""
     asked: str = ""
-    repeated: str = ""
-    prover: str = ""
+    repeated: str = field(default="", repr=False)
+    prover: str = field(default="", repr=False)
 
     @property
     def ok(self) -> bool:
@@ -155,6 +155,8 @@ def prove_claims(
 def _question_faults(theory: Theory, plan: PlanRecord) -> Iterator[Fault]:
     if plan.problem is not None and plan.problem != theory.name:
         yield Fault("problem", f"expected '{theory.name}', found '{plan.problem}'")
+    if plan.proof is not None and plan.optimal not in (None, plan.proof != "none"):
+        yield Fault("proof", f"'{plan.proof}' contradicts optimal, which is {plan.optimal}")
     if plan.optimal and plan.status is Status.GAVE_UP:
         yield Fault("optimal", "expected false, for the search gave up")
     due = theory.missing(plan.initial)
