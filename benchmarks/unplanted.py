@@ -45,7 +45,7 @@ def unplanted(seed: int, features: int, decisions: int, causes: int) -> tuple[Do
     document = {
         "name": f"unplanted-{seed}",
         "goal": "not refused(X)",
-        "causal": rng.choice(["iff", "if", "only_if"]),
+        "law": rng.choice(["iff", "if", "only_if"]),
         "rules": "\n".join(rules),
         "features": table,
     }

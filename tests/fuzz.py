@@ -31,10 +31,10 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 LOAN_PROBLEM = Problem.from_dict(LOAN)
 PROBLEM_KEYS = (
-    "name", "goal", "causal", "exceptions", "effects", "norm", "minimize", "rules", "rules_file", "features", "extra",
+    "name", "goal", "law", "exceptions", "effects", "norm", "minimize", "rules", "rules_file", "features", "extra",
 )  # fmt: skip
 FEATURE_KEYS = (
-    "type", "values", "min", "max", "step", "action", "weight", "scale", "causal", "moves", "label", "unit", "phrase",
+    "type", "values", "min", "max", "step", "action", "weight", "scale", "law", "moves", "label", "unit", "phrase",
     "extra",
 )  # fmt: skip
 

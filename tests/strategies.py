@@ -197,7 +197,7 @@ def _choose_keys(rng: random.Random, column: Column) -> None:
     if not column.is_number and rng.random() < 0.3:
         column.keys["moves"] = _moves(rng, column.values)
     if column.governed and rng.random() < 0.35:
-        column.keys["causal"] = rng.choice(("iff", "if", "only_if"))
+        column.keys["law"] = rng.choice(("iff", "if", "only_if"))
 
 
 def _moves(rng: random.Random, values: list[Plain]) -> Document:
@@ -210,7 +210,7 @@ def _moves(rng: random.Random, values: list[Plain]) -> Document:
 
 def _choose_options(rng: random.Random) -> Document:
     choices: list[tuple[str, tuple[str | None, ...]]] = [
-        ("causal", (None, "iff", "iff", "if", "only_if")),
+        ("law", (None, "iff", "iff", "if", "only_if")),
         ("effects", (None, None, "triggered", "supported")),
         ("norm", (None, "l0", "l1", "l2", "l2")),
         ("minimize", (None, None, "cost", "actions")),

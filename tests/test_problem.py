@@ -81,7 +81,7 @@ def test_an_override_changes_the_question_and_not_the_problem(loan: Problem) -> 
 def test_every_key_that_can_be_overridden_is(loan: Problem) -> None:
     values: dict[str, Any] = {
         "goal": "reject_loan(X)",
-        "causal": "if",
+        "law": "if",
         "exceptions": "strict",
         "effects": "supported",
         "norm": "l2",
@@ -94,7 +94,7 @@ def test_every_key_that_can_be_overridden_is(loan: Problem) -> None:
 
 def test_the_same_overrides_give_the_same_object(loan: Problem) -> None:
     assert loan.with_keys() is loan
-    assert loan.with_keys(norm="l2", causal="if") is loan.with_keys(causal="if", norm="l2")
+    assert loan.with_keys(norm="l2", law="if") is loan.with_keys(law="if", norm="l2")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_same_overrides_give_the_same_object(loan: Problem) -> None:
         ({"nrom": "l2"}, "'nrom' is no keyword here; did you mean 'norm'?"),
         ({"time_limt": 2}, "'time_limt' is no keyword here; did you mean 'time_limit'?"),
         ({"restrct": {}}, "'restrct' is no keyword here; did you mean 'restrict'?"),
-        ({"rules": ""}, "'rules' cannot be overridden; known: 'causal'"),
+        ({"rules": ""}, "'rules' cannot be overridden; known: 'effects'"),
         ({"features": {}}, "'features' cannot be overridden"),
         ({"norm": "l3"}, "norm: expected 'l0', 'l1', 'l2' or 'linf', found 'l3'"),
         ({"norm": 2}, "norm: expected 'l0', 'l1', 'l2' or 'linf', found 2"),

@@ -76,7 +76,7 @@ def as_constraints(problem: Problem) -> Problem:
             keys["action"] = "free"
         # A change of value is one change, however it comes about.
         keys.pop("moves", None)
-        keys.pop("causal", None)
+        keys.pop("law", None)
     data.pop("rules_file", None)
     return Problem.from_dict({**data, "rules": "\n".join(text)})
 

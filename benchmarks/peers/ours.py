@@ -67,7 +67,7 @@ def recourse_of(world: World) -> Recourse:
         for rule in theory.program.rules
         if rule.head is None or rule.head.predicate in theory.rules_of
     ]
-    keys: dict[str, Any] = {"law": data["causal"]} if "causal" in data else {}
+    keys: dict[str, Any] = {"law": data["law"]} if "law" in data else {}
     listed = [each.name for each in theory.features if each.is_listed]
     frame = world.frame.astype(dict.fromkeys(listed, str))
     return Recourse.fit(

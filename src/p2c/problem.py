@@ -37,7 +37,7 @@ class Problem(Statement):
     """Features, rules and a goal: who is refused, what follows from what, and who may change what.
 
     Read one with `load` (a file), `from_dict` (a dict of the same shape) or `example` (an embedded one). `plan`, `nearest`,
-    `plan_many` and `report` take the problem's keys `goal`, `causal`, `exceptions`, `effects`, `norm` and `minimize` as
+    `plan_many` and `report` take the problem's keys `goal`, `law`, `exceptions`, `effects`, `norm` and `minimize` as
     keywords, which then hold for that question alone.
 
     >>> problem = Problem.example("loan")

@@ -42,11 +42,8 @@ if TYPE_CHECKING:
     from p2c.learn.model import NotRead, Read
     from p2c.plan.check.validate import Verdict
 
-KEYS = (
-    *(ProblemSpec.model_fields.keys() - {"causal", "features", "rules", "rules_file", "model"}),
-    "law",
-)
-"""The keys of a problem that `Recourse.fit` takes; `law` is the problem's `causal`."""
+KEYS = (*(ProblemSpec.model_fields.keys() - {"features", "rules", "rules_file", "model"}),)
+"""The keys of a problem that `Recourse.fit` takes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,8 +136,8 @@ class Recourse:
             seed: What chance is drawn from.
             trust: What of a stored model may be opened that could run code: "pickle", or names of types in a skops file;
                 nothing, by default.
-            **keys: Keys of the problem: `name`, `norm`, `exceptions`, `effects`, `minimize`, `goal`, `source`, `lint`, and
-                `law`, which is the problem's `causal`. The goal is `accepted(X)`, what the model accepts, unless it says more.
+            **keys: Keys of the problem: `name`, `norm`, `exceptions`, `effects`, `minimize`, `goal`, `source`, `lint` and
+                `law`. The goal is `accepted(X)`, what the model accepts, unless it says more.
 
         Returns:
             A recourse; `reading` says whether the model was read, so that plans are proved against it, or is only asked.
@@ -160,8 +157,6 @@ class Recourse:
         origin = model_file(Path(model)) if is_stored(model) else None
         model = of_booster(model) if origin is None else load_model(origin, as_frame(X), trusted)
         source = read_source(model, X, desired=desired, threshold=threshold)
-        if "law" in keys:
-            keys["causal"] = keys.pop("law")
         described = describe_features(
             source, scale=scale, actions=actions, features=features, rounded=True
         )
@@ -500,8 +495,8 @@ class Recourse:
 
 @contextmanager
 def _by_keyword() -> Iterator[None]:
-    """Name what is wrong by the keywords of `fit`: `causal` there is the text of rules, and `law` the problem's `causal`."""
-    keywords = {"causal": "law", "rules": "causal"}
+    """Name what is wrong by the keywords of `fit`: `causal` is the text of causal rules."""
+    keywords = {"rules": "causal"}
     try:
         yield
     except ProblemError as error:

@@ -63,7 +63,7 @@ def judged(seed: int, count: int, *, people: int = 12) -> Iterator[Populated]:
         if number % 2:
             document["rules"] = ""
             for keys in document["features"].values():
-                keys.pop("causal", None)
+                keys.pop("law", None)
                 if keys.get("action") == "effect":
                     keys["action"] = "fixed"
         problem = with_own_scales(document, ReadModel(score, never))

@@ -397,7 +397,7 @@ def test_a_problem_adopts_what_was_approved_and_nothing_before(
     run("review", review, "--by", "Expert", typed=f"{APPROVE}{APPROVE}reject\nrough\n")
     assert run("adopt", problem, review, "-o", adopted).exit_code == 0
     written = tomllib.loads(adopted.read_text(encoding="utf-8"))
-    assert written["features"]["marital_status"]["causal"] == "iff"
+    assert written["features"]["marital_status"]["law"] == "iff"
     assert HUSBAND in (p2c.Problem.load(adopted).spec.rules or "").splitlines()
     assert "by Expert" in written["rules"]
 

@@ -255,7 +255,7 @@ def test_lint_reads_the_laws_back_and_counts_the_exceptions(desk: Desk) -> None:
             "nothing to report",
         ],
     )
-    loose = desk.write("loose.toml", problem_to_toml(SCORES | {"causal": "if"}))
+    loose = desk.write("loose.toml", problem_to_toml(SCORES | {"law": "if"}))
     shown = desk.run("lint", loose, "--rows", people)
     assert "  Where no rule applies, score may be anything." in shown.out.splitlines()
     assert "exceptions: 1 of 4 rows" in shown.out.splitlines()
@@ -367,6 +367,8 @@ def test_options_override_the_problems_keys(desk: Desk) -> None:
     assert (plan["norm"], plan["cost"]) == ("l0", 2)
     plan = desk.run("plan", desk.loan, desk.john, "--json", "--effects", "supported").json()
     assert plan["status"] == "found"
+    plan = desk.run("plan", desk.loan, desk.john, "--json", "--law", "only_if").json()
+    assert plan["asked"] == {"law": "only_if"}
     plan = desk.run("plan", desk.loan, desk.john, "--json", "--minimize", "actions").json()
     assert plan["cost"] == 0.00502
     plans = desk.run("nearest", desk.loan, desk.john, "--json", "--distinct", "cells").json()

@@ -64,7 +64,7 @@ def unruled_problems(
             key: {
                 name: value
                 for name, value in each.items()
-                if name not in ("causal", "moves") and value != "effect"
+                if name not in ("law", "moves") and value != "effect"
             }
             for key, each in document["features"].items()
         }

@@ -253,7 +253,7 @@ def test_a_feature_that_may_be_set_or_carried_to_a_region_ends_in_all_its_places
     document = {
         "goal": "n(X,N), N>3",
         "rules": "n(X,3) :- c(X,'b').",
-        "causal": "iff",
+        "law": "iff",
         "features": {"n": whole(2, 5, action="up"), "c": category("a", "b", action="fixed")},
     }
     problem = Problem.from_dict(document)
@@ -274,7 +274,7 @@ def test_an_own_value_without_a_place_may_be_excused_again() -> None:
         "c": category("a", "b"),
         "d": category("x", "y"),
     }
-    document = {"goal": "not bad(X)", "rules": rules, "causal": "iff", "features": features}
+    document = {"goal": "not bad(X)", "rules": rules, "law": "iff", "features": features}
     problem = Problem.from_dict(document | {"exceptions": "abduce"})
     (plan,) = problem.nearest({"n": 0.7, "c": "a", "d": "x"}, k=9)
     assert plan.counterfactual == {"n": 0.7, "c": "b", "d": "y"}

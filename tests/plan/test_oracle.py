@@ -26,33 +26,33 @@ UNLIT = "lamp(X,'yes') :- switch(X,'on'). good(X) :- not lamp(X,'yes')."
 
 @pytest.mark.parametrize("law", ["iff", "if"])
 def test_a_rule_that_fires_brings_its_effect(law: str) -> None:
-    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, causal=law)
+    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, law=law)
     plan = planned(theory, switch="off", lamp="no")
     assert plan.acts == [direct("switch", "on"), causal("lamp", "yes")]
     assert plan.measure == 1
 
 
 def test_under_only_if_a_rule_that_fires_merely_allows_its_effect() -> None:
-    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, causal="only_if")
+    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, law="only_if")
     assert planned(theory, switch="off", lamp="no").status == "infeasible"
 
 
 @pytest.mark.parametrize("law", ["iff", "only_if"])
 def test_without_its_cause_an_effect_goes(law: str) -> None:
-    theory = small(UNLIT, {"switch": SWITCH, "lamp": LAMP}, causal=law)
+    theory = small(UNLIT, {"switch": SWITCH, "lamp": LAMP}, law=law)
     plan = planned(theory, switch="on", lamp="yes")
     assert plan.acts == [direct("switch", "off"), causal("lamp", "no")]
     assert plan.document["steps"][0]["actions"][1]["because"] == []
 
 
 def test_under_if_an_effect_outlives_its_cause() -> None:
-    theory = small(UNLIT, {"switch": SWITCH, "lamp": LAMP}, causal="if")
+    theory = small(UNLIT, {"switch": SWITCH, "lamp": LAMP}, law="if")
     assert planned(theory, switch="on", lamp="yes").status == "infeasible"
 
 
 def test_a_law_of_a_feature_stands_over_that_of_the_problem() -> None:
-    lamp = LAMP | {"causal": "iff"}
-    theory = small(LIT, {"switch": SWITCH, "lamp": lamp}, causal="only_if")
+    lamp = LAMP | {"law": "iff"}
+    theory = small(LIT, {"switch": SWITCH, "lamp": lamp}, law="only_if")
     assert planned(theory, switch="off", lamp="no").status == "found"
 
 
@@ -62,7 +62,7 @@ def test_two_fired_rules_are_alternatives() -> None:
         level(X,5) :- switch(X,'on').
         good(X) :- switch(X,'on').
     """
-    theory = small(rules, {"switch": SWITCH, "level": whole(0, 5)}, causal="if")
+    theory = small(rules, {"switch": SWITCH, "level": whole(0, 5)}, law="if")
     plan = planned(theory, switch="off", level=4)
     assert plan.acts == [direct("switch", "on"), causal("level", 5)]
     assert plan.document["steps"][0]["actions"][1]["assumed"] is False
@@ -128,7 +128,7 @@ def test_the_goal_may_hold_at_the_start_by_an_exception() -> None:
 
 def test_equally_near_values_are_all_possible_and_the_plan_says_that_it_assumes_one() -> None:
     rules = "lamp(X,V) :- switch(X,'on'), V \\= 'x'. good(X) :- lamp(X,'z')."
-    theory = small(rules, {"switch": SWITCH, "lamp": category("x", "y", "z")}, causal="if")
+    theory = small(rules, {"switch": SWITCH, "lamp": category("x", "y", "z")}, law="if")
     plan = planned(theory, switch="off", lamp="x")
     assert plan.acts == [direct("switch", "on"), causal("lamp", "z")]
     assert plan.document["steps"][0]["actions"][1]["assumed"] is True
@@ -136,7 +136,7 @@ def test_equally_near_values_are_all_possible_and_the_plan_says_that_it_assumes_
 
 def test_an_effect_takes_the_nearest_allowed_value_and_no_other() -> None:
     rules = "level(X,N) :- switch(X,'on'), N>=3. good(X) :- level(X,4)."
-    theory = small(rules, {"switch": SWITCH, "level": whole(0, 5)}, causal="if")
+    theory = small(rules, {"switch": SWITCH, "level": whole(0, 5)}, law="if")
     assert planned(theory, switch="off", level=1).status == "infeasible"
 
 
@@ -146,7 +146,7 @@ def test_an_effect_goes_only_the_way_that_its_action_permits() -> None:
         good(X) :- switch(X,'on').
     """
     features = {"switch": SWITCH, "level": whole(0, 5, action="up")}
-    theory = small(rules, features, causal="if")
+    theory = small(rules, features, law="if")
     plan = planned(theory, switch="off", level=3)
     assert plan.acts == [direct("switch", "on"), causal("level", 4)]
     assert plan.document["steps"][0]["actions"][1]["assumed"] is False
@@ -158,7 +158,7 @@ def test_what_lies_upstream_acts_first() -> None:
         c(X,1) :- a(X,1), b(X,0).
         good(X) :- c(X,1).
     """
-    features = {"a": bit(), "b": bit(), "c": bit(causal="if")}
+    features = {"a": bit(), "b": bit(), "c": bit(law="if")}
     theory = small(rules, features)
     # If c could act before b, it would keep the 1 after its cause has gone.
     assert planned(theory, a=0, b=0, c=0).status == "infeasible"
@@ -171,7 +171,7 @@ def test_a_violated_feature_that_cannot_act_still_holds_back_what_lies_below(stu
         c(X,1) :- a(X,1), b(X,1).
         good(X) :- c(X,1).
     """
-    theory = small(rules, {"a": bit(), "b": bit(action=stuck), "c": bit()}, causal="if")
+    theory = small(rules, {"a": bit(), "b": bit(action=stuck), "c": bit()}, law="if")
     assert planned(theory, a=0, b=1, c=0).status == "infeasible"
 
 
@@ -211,7 +211,7 @@ def test_while_an_effect_is_due_nothing_is_done_directly() -> None:
         good(X) :- a(X,1), b(X,0).
     """
     # Here d would have to be set between a and its effect on b, which under `if` then stays.
-    features = {"a": bit(), "b": bit(causal="if"), "d": bit(action="up")}
+    features = {"a": bit(), "b": bit(law="if"), "d": bit(action="up")}
     theory = small(rules + ":- d(X,1), a(X,0).", features)
     plan = planned(theory, a=0, b=0, d=0)
     assert plan.acts == [direct("d", 1), direct("a", 1)]
@@ -222,14 +222,14 @@ def test_while_an_effect_is_due_nothing_is_done_directly() -> None:
 
 
 def test_a_supported_effect_needs_no_violation_and_costs_nothing() -> None:
-    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, causal="only_if", effects="supported")
+    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, law="only_if", effects="supported")
     plan = planned(theory, switch="on", lamp="no")
     assert plan.acts == [causal("lamp", "yes")]
     assert plan.measure == 0
 
 
 def test_a_triggered_effect_needs_a_violation() -> None:
-    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, causal="only_if")
+    theory = small(LIT, {"switch": SWITCH, "lamp": LAMP}, law="only_if")
     assert planned(theory, switch="on", lamp="no").status == "infeasible"
 
 
@@ -260,7 +260,7 @@ def test_a_person_goes_only_the_way_that_the_action_permits(action: str, status:
 
 def test_a_feature_is_changed_directly_once() -> None:
     rules = "seen(X,1) :- level(X,2). good(X) :- seen(X,1), level(X,0)."
-    theory = small(rules, {"level": whole(0, 2), "seen": bit(causal="if")})
+    theory = small(rules, {"level": whole(0, 2), "seen": bit(law="if")})
     assert planned(theory, level=0, seen=0).status == "infeasible"
 
 
@@ -276,7 +276,7 @@ def test_a_feature_with_moves_takes_several() -> None:
 def test_moves_never_lead_back_to_a_value_left_directly(ways: Document, status: str) -> None:
     rules = "seen(X,1) :- place(X,'b'). good(X) :- seen(X,1), not place(X,'b')."
     moves = {"a": ["b"], "b": ["a"]} | ways
-    features = {"place": category("a", "b", "c", moves=moves), "seen": bit(causal="if")}
+    features = {"place": category("a", "b", "c", moves=moves), "seen": bit(law="if")}
     assert planned(small(rules, features), place="a", seen=0).status == status
 
 

@@ -93,13 +93,13 @@ def test_unheaded_are_the_values_in_no_head_a_missing_one_too() -> None:
 def test_allowed_follows_the_table_of_the_three_laws(
     law: str, city: str, sea: str, allowed: list[str | None]
 ) -> None:
-    theory = home(causal=law)
+    theory = home(law=law)
     rules = fired(theory, "home", state(city, sea, "a"))
     assert [value for value in HOMES if allows(theory, "home", rules, value)] == allowed
 
 
 def test_a_feature_may_have_a_law_of_its_own() -> None:
-    features = HOME_FEATURES | {"home": category("a", "b", "c", "d", causal="if")}
+    features = HOME_FEATURES | {"home": category("a", "b", "c", "d", law="if")}
     assert allows(small(HOME, features), "home", (), "c")
 
 

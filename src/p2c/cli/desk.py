@@ -15,6 +15,7 @@ import typer
 
 from p2c.cli.app import Terminal, complain, out
 from p2c.domain.cost import Norm  # noqa: TC001 - typer needs it at run time
+from p2c.domain.feature import Law  # noqa: TC001 - typer needs it at run time
 from p2c.domain.misread import misread
 from p2c.domain.spec import Effects, Minimize, Trust, read_text
 from p2c.engines import HOMES
@@ -86,6 +87,9 @@ class Keys:
 
     norm: Annotated[
         Norm | None, typer.Option(help="How efforts add up; the problem's own by default.")
+    ] = None
+    law: Annotated[
+        Law | None, typer.Option(help="The law of the causal rules; the problem's own by default.")
     ] = None
     effects: Annotated[Effects | None, typer.Option(help="When effects happen.")] = None
     minimize: Annotated[Minimize | None, typer.Option(help="What comes first.")] = None

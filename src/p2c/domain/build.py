@@ -40,7 +40,7 @@ def build_feature(
         maximum=high,
         action=spec.action or default,
         scale=None if isinstance(spec.scale, str) else spec.scale,
-        law=spec.causal or law,
+        law=spec.law or law,
         moves=_moves(spec),
         names=tuple(spec.names.items()),
         languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
@@ -54,7 +54,7 @@ def build_feature(
     return feature, []
 
 
-READ = {"action", "scale", "moves", "names", "languages"}
+READ = {"action", "scale", "law", "moves", "names", "languages"}
 """The keys of which a feature has something else than was given."""
 
 
@@ -152,8 +152,8 @@ def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
         yield "kept", "it keeps the row's value: no rule and nobody else changes it"
     if spec.action in (Action.UP, Action.DOWN) and spec.type is Kind.CATEGORY:
         yield "action", f"'{spec.action.value}' needs an order: use a number or type 'ordinal'"
-    if spec.causal is not None and not governed:
-        yield "causal", "no causal rule has this feature as its head, so no law applies"
+    if spec.law is not None and not governed:
+        yield "law", "no causal rule has this feature as its head, so no law applies"
     yield from _name_faults(spec)
     yield from _place_faults(spec)
 

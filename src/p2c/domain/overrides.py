@@ -20,7 +20,7 @@ class Overrides(TypedDict, total=False):
     """The keys of a problem that a question may replace."""
 
     goal: str
-    causal: str
+    law: str
     exceptions: str
     effects: str
     norm: str

@@ -199,7 +199,7 @@ class FeatureSpec(Table):
         "range",
         description="What a difference is divided by: range, or a positive number such as a standard deviation.",
     )
-    causal: Law | None = Field(
+    law: Law | None = Field(
         None, description="The law of its own causal rules, instead of the problem's."
     )
     kept: StrictBool = Field(
@@ -234,7 +234,7 @@ class ProblemSpec(Table):
 
     name: StrictStr = Field("problem", description="Shown in answers.")
     goal: StrictStr = Field(description="The query that must succeed at the end.")
-    causal: Law = Field(
+    law: Law = Field(
         Law.IFF,
         description="The law of the causal rules: effects hold exactly where a rule says so (iff), wherever one does (if), or nowhere else (only_if).",
     )
@@ -434,6 +434,8 @@ def fault_of(error: ErrorDetails, known: Iterable[str]) -> Fault:
     kind = error["type"]
     if error["loc"][0] == "source" and kind in ("extra_forbidden", "model_type"):
         return Fault(place, SOURCE)
+    if kind == "extra_forbidden" and error["loc"][-1] == "causal":
+        return Fault(place, "unknown key; did you mean 'law', the law of the causal rules?")
     if kind == "extra_forbidden":
         return Fault(place, f"unknown key; {suggestion(str(error['loc'][-1]), known)}")
     if kind in ("missing", "too_short"):

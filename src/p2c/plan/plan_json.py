@@ -201,7 +201,7 @@ class AskedRecord(Part):
     """What a question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
 
     goal: StrictStr | None = None
-    causal: StrictStr | None = None
+    law: StrictStr | None = None
     exceptions: StrictStr | None = None
     effects: StrictStr | None = None
     minimize: StrictStr | None = None

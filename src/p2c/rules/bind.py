@@ -100,9 +100,7 @@ def _features(
     features: dict[str, Feature] = {}
     for name, keys in spec.features.items():
         governed = program is None or name in heads
-        feature, wrong = build_feature(
-            name, keys, law=spec.causal, governed=governed, bounded=bounded
-        )
+        feature, wrong = build_feature(name, keys, law=spec.law, governed=governed, bounded=bounded)
         faults += wrong
         if feature is not None:
             features[name] = feature

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from p2c.rules.proof import Proof
 
 
-KEYS = ("norm", "effects", "minimize", "exceptions", "causal")
+KEYS = ("norm", "effects", "minimize", "exceptions", "law")
 """The problem's keys that a question may override: each has few values, so all variants can be kept."""
 
 

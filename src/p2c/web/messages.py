@@ -44,7 +44,7 @@ class PlanRequest(WhyRequest):
     effects: Effects | None = None
     minimize: Minimize | None = None
     exceptions: Exceptions | None = None
-    causal: Law | None = None
+    law: Law | None = None
     restrictions: dict[str, Restriction] = Field(default_factory=dict)
     engine: Literal["auto", "native", "clingo"] = Field("auto", description="Who answers.")
     time_limit: Number | None = Field(

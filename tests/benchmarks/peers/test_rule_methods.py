@@ -100,7 +100,7 @@ def test_c3g_as_a_problem_without_effects_charges_what_the_formula_does() -> Non
 def test_p2c_as_published_lets_a_supported_value_come_without_a_cause() -> None:
     data = LOAN.to_dict()
     data["rules"] = data["rules"].replace("score(X,'low') :- debt(X,D), D>0.", "")
-    data["causal"] = "only_if"
+    data["law"] = "only_if"
     world = loan_world()
     relaxed = type(world)(Problem.from_dict(data), world.frame, world.accepted, world.model)
     person = {**JOHN, "debt": 0}

@@ -39,7 +39,7 @@ def finished(review: Review) -> Review:
 
 def test_approved_rules_are_what_the_planner_plans_with(review: Review) -> None:
     planned = with_causal_rules(problem(), finished(review))
-    assert planned["features"]["score"]["causal"] == "iff"
+    assert planned["features"]["score"]["law"] == "iff"
     plan = p2c.Problem.from_dict(planned).plan(
         {"debt": 5, "score": 500, "job": "cook", "paid": "yes"}
     )
@@ -75,7 +75,7 @@ def test_a_problem_without_a_feature_of_a_rule_is_refused(review: Review) -> Non
 def test_a_problem_with_its_own_rules_under_another_law_is_refused(review: Review) -> None:
     own = "reject(X) :- score(X,N), N<620.\nscore(X,N) :- job(X,'none'), debt(X,7), N<400."
     with pytest.raises(ReviewError, match="under the law 'only_if'"):
-        with_causal_rules(problem(rules=own, causal="only_if"), finished(review))
+        with_causal_rules(problem(rules=own, law="only_if"), finished(review))
 
 
 def test_a_problem_whose_own_rule_contradicts_an_approved_one_is_refused(review: Review) -> None:

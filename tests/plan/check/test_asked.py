@@ -18,7 +18,7 @@ ASKED: list[dict[str, Any]] = [
     {"restrict": {"bank_balance": {"min": 70_000}}},
     {"restrict": {"debt": {"weight": 5}}},
     {"minimize": "actions"},
-    {"causal": "if", "restrict": {"debt": {"max": 100, "weight": 2}}},
+    {"law": "if", "restrict": {"debt": {"max": 100, "weight": 2}}},
 ]
 
 

@@ -33,7 +33,7 @@ CARRIED_THEN_RELEASED = (
         "goal": "f(X,1)",
         "effects": "supported",
         "rules": "f(X,2) :- a(X,y), b(X,n).",
-        "features": {"a": YES_NO, "b": YES_NO, "f": whole(0, 2, causal="only_if")},
+        "features": {"a": YES_NO, "b": YES_NO, "f": whole(0, 2, law="only_if")},
     },
     {"a": "n", "b": "n", "f": 0},
 )
@@ -46,7 +46,7 @@ CARRIED_ALONG_MOVES = (
             "a": YES_NO,
             "b": YES_NO,
             "c": category("n", "y", action="fixed"),
-            "f": category("p", "q", "r", causal="only_if", moves={"p": ["q"], "q": ["r"]}),
+            "f": category("p", "q", "r", law="only_if", moves={"p": ["q"], "q": ["r"]}),
         },
     },
     {"a": "n", "b": "n", "c": "y", "f": "p"},
@@ -55,7 +55,7 @@ HELD_UP_BY_A_CONSTRAINT = (
     {
         "goal": "f(X,q)",
         "effects": "supported",
-        "causal": "if",
+        "law": "if",
         "rules": """
             f(X,p) :- a(X,y). f(X,q) :- a(X,y). e(X,1) :- a(X,y). g(X,0) :- a(X,n), e(X,1).
             :- a(X,y), g(X,1), z(X,n).
@@ -73,7 +73,7 @@ HELD_UP_BY_A_CONSTRAINT = (
 HELD_UP_FROM_ABOVE = (
     {
         "goal": "a(X,y), d(X,y), f(X,0)",
-        "causal": "if",
+        "law": "if",
         "rules": """
             f(X,1) :- a(X,y), d(X,n). f(X,1) :- d(X,y), a(X,n). f(X,1) :- g(X,5), a(X,n).
             g(X,1) :- o(X,y).
@@ -164,7 +164,7 @@ def test_ways_of_another_kind_may_set_the_same_governed_feature_elsewhere(effect
         "b": YES_NO,
         "c": category("n", "y", action="fixed"),
     }
-    document = {"goal": "ok(X)", "causal": "if", "rules": rules, "features": features}
+    document = {"goal": "ok(X)", "law": "if", "rules": rules, "features": features}
     problem = Problem.from_dict(document | {"effects": effects})
     ways = problem.nearest({"g": 0, "b": "n", "c": "n"}, k=9, distinct="cells")
     told = [[(a.feature, a.end) for step in way.steps for a in step.actions] for way in ways]
@@ -181,7 +181,7 @@ def tangled(document: Document, seed: str) -> Document:
         if name in governed:
             ways = ["effect"] if keys["type"] == "category" else ["up", "down"]
             keys["action"] = rng.choice(["fixed", "effect", "free", *ways])
-            keys["causal"] = rng.choice(["iff", "if", "only_if"])
+            keys["law"] = rng.choice(["iff", "if", "only_if"])
             if keys["action"] not in ("fixed", "effect"):
                 keys.pop("moves", None)
         if rng.random() < 0.2:

@@ -25,7 +25,7 @@ def sees_a_way(action: str, own: int | None, step: int = 1) -> bool:
         "t": whole(0, 20, action="fixed"),
     }
     problem = Problem.from_dict(
-        {"goal": "not bad(X)", "causal": "if", "rules": RULES, "features": features}
+        {"goal": "not bad(X)", "law": "if", "rules": RULES, "features": features}
     )
     state = problem.read_row({"a": 7, "s": own, "t": 15})
     return may_arrive(Transitions(place_person(problem.compiled, state)), Limits())
@@ -51,7 +51,7 @@ def test_what_its_law_lets_stay_is_carried_off_only_by_a_rule_whose_head_does_no
     problem = Problem.from_dict(
         {
             "goal": "s(X,N), N>=7",
-            "causal": "only_if",
+            "law": "only_if",
             "effects": "supported",
             "rules": "s(X,N) :- a(X,A), A>=1, N<7.",
             "features": {"a": whole(0, 9, action=action), "s": whole(0, 10)},

@@ -277,7 +277,7 @@ def test_it_is_not_used_where_moves_make_very_many_ways() -> None:
 def test_a_feature_is_set_along_moves_again_after_an_effect_has_carried_it_on() -> None:
     document = {
         "goal": "c(X,'d')",
-        "causal": "if",
+        "law": "if",
         "rules": "c(X,V) :- door(X,'open'), V \\= 'b'.",
         "features": {
             "door": category("shut", "open", weight=0.5),

@@ -60,9 +60,9 @@ def with_causal_rules(
         _refuse_unknown(proposal, features)
     refuse_contradictions(approved.rules, features)
     refuse_deadlocks(approved.rules, features)
-    _refuse_clashes(own, approved, {n: f.causal or spec.causal for n, f in spec.features.items()})
+    _refuse_clashes(own, approved, {n: f.law or spec.law for n, f in spec.features.items()})
     for name, law in approved.laws.items():
-        features[name]["causal"] = law.value
+        features[name]["law"] = law.value
     merged = {key: value for key, value in problem.items() if key != "rules_file"}
     merged["features"] = features
     if approved.rules:

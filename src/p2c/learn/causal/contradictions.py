@@ -97,7 +97,7 @@ def theory_of(proposals: Iterable[Proposal], features: Mapping[str, Mapping[str,
     laws = {each.feature: each.law.value for each in proposals}
     domains = {
         name: {key: keys[key] for key in DOMAIN_KEYS if keys.get(key) is not None}
-        | ({"causal": laws[name]} if name in laws else {})
+        | ({"law": laws[name]} if name in laws else {})
         for name, keys in features.items()
     }
     anything = Atom(next(iter(domains)), (PERSON, Variable("_")))
