@@ -63,7 +63,7 @@ class Forest:
         table = [[own | every for own in row] for row, every in zip(cells, everywhere, strict=True)]
         return segments, values, table
 
-    def _cells(self, axis: int, values: ValueSet) -> int:
+    def cells(self, axis: int, values: ValueSet) -> int:
         """Return the cells of a value set as bits, 0 where a value may have none."""
         key = (axis, *values)
         known = self._masks.get(key)
@@ -150,7 +150,7 @@ class Forest:
 
     def accepted(self, sets: Sequence[ValueSet]) -> int:
         """Return the truth of `accepted(X)` over a set of states."""
-        cells = [self._cells(axis, sets[own.feature]) for axis, own in enumerate(self.model.axes)]
+        cells = [self.cells(axis, sets[own.feature]) for axis, own in enumerate(self.model.axes)]
         if 0 in cells:
             return self._recorded(sets, cells)
         slack = self.slack(sets) * self.unit
@@ -169,7 +169,7 @@ class Forest:
         """Return a single state as the model sees it, None where there are several."""
         if cells is None:
             cells = [
-                self._cells(axis, sets[own.feature]) for axis, own in enumerate(self.model.axes)
+                self.cells(axis, sets[own.feature]) for axis, own in enumerate(self.model.axes)
             ]
         key: list[object] = []
         for axis, mask in enumerate(cells):

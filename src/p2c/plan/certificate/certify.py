@@ -297,7 +297,7 @@ class Certifier:
         forest = self.forest
         assert forest is not None
         cells = [
-            forest._cells(axis, sets[own.feature]) for axis, own in enumerate(forest.model.axes)
+            forest.cells(axis, sets[own.feature]) for axis, own in enumerate(forest.model.axes)
         ]
         if 0 in cells:
             return 1e9
