@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.rules.theory import Theory
 
+FEW_OPEN = 4
+"""Open effect-relevant features up to which orders are followed before a box is split further."""
 ORDERS = 300
 """States of orders that are followed before a box is split further."""
 MOST_ORDERS = 200_000
@@ -144,14 +146,19 @@ class Certifier:
         if reason:
             return reason, ()
         split = self._split(narrow)
-        relevant = bool(self.problem.relevant)
-        if relevant and self.cover.ordered(narrow, MOST_ORDERS if split is None else ORDERS):
-            return "o", ()
+        if self._few_orders(narrow) or split is None:
+            if self.cover.ordered(narrow, MOST_ORDERS if split is None else ORDERS):
+                return "o", ()
         if split is None:
             raise UncertifiedError(
                 "no certificate: a cheaper plan exists, or its orders are too many"
             )
         return split, self.cover.halves(narrow, split)
+
+    def _few_orders(self, box: Box) -> bool:
+        """Tell whether few effect-relevant features are open, so that following all orders is cheap."""
+        open_features = sum(1 for place in self.problem.relevant if box.targets[place])
+        return 0 < open_features <= FEW_OPEN
 
     def _split(self, box: Box) -> Split | None:
         assert box.reach is not None
