@@ -280,7 +280,7 @@ def main() -> None:
         started = time.perf_counter()
         plans = [problem.plan(row, time_limit=60) for row in rows]
         seconds = time.perf_counter() - started
-        actions = Counter(len(plan.direct_actions) for plan in plans if isinstance(plan, Found))
+        actions = Counter(len(plan.actions) for plan in plans if isinstance(plan, Found))
         statuses = Counter(plan.status for plan in plans)
         print(
             size,

@@ -49,7 +49,7 @@ from p2c.rules.syntax import Program
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from p2c.confirm.result import VerifiedPlan
+    from p2c.plan.outcome import Plan
 
 MODELS: dict[str, Callable[[], Any]] = {
     "GBC": lambda: GradientBoostingClassifier(random_state=0),
@@ -79,7 +79,7 @@ class Data:
 class Row:
     """What became of one row; a cost is None where no accepted state was found."""
 
-    confirmed: VerifiedPlan
+    confirmed: Plan
     valid: bool
     flipped: bool
     sampled: float | None
@@ -150,13 +150,21 @@ def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int
     return min(costs, default=None)
 
 
-def flips(
-    model: Any, row: pd.Series, confirmed: VerifiedPlan, *, dtypes: Any, desired: str
-) -> bool:
+def flips(model: Any, row: pd.Series, confirmed: Plan, *, dtypes: Any, desired: str) -> bool:
     """Tell whether the model accepts the end of a plan, put into the row here."""
-    end = confirmed.plan.counterfactual or {}
+    end = confirmed.end or {}
     told = row.to_dict() | {name: value for name, value in end.items() if value is not None}
     return bool(model.predict(pd.DataFrame([told]).astype(dtypes))[0] == desired)
+
+
+def _is_verified(plan: Plan) -> bool:
+    return plan.model is not None and plan.model.verified
+
+
+def _guide_accepted(plan: Plan) -> bool:
+    """Tell whether the model accepts the end of the plan that the rules alone would give."""
+    guide = plan.model.guide if plan.model is not None else None
+    return _is_verified(guide or plan)
 
 
 def run(
@@ -167,8 +175,8 @@ def run(
         start = time.perf_counter()
         confirmed = recourse.plan(row)
         seconds = time.perf_counter() - start
-        valid = bool(recourse.check(confirmed)) if confirmed.verified else True
-        good = confirmed.verified
+        valid = bool(recourse.check(confirmed)) if _is_verified(confirmed) else True
+        good = _is_verified(confirmed)
         flipped = good and flips(model, row, confirmed, dtypes=rows.dtypes, desired=desired)
         sampled = cheapest_sample(recourse, row, count=samples, seed=place)
         found.append(Row(confirmed, valid, flipped, sampled, seconds))
@@ -247,11 +255,11 @@ def _plain(value: Any) -> Any:
 
 
 def report(name: str, kind: str, found: list[Row], recourse: Recourse) -> None:
-    good = [each for each in found if each.confirmed.verified]
-    able = [each for each in found if each.confirmed.verified or each.sampled is not None]
+    good = [each for each in found if _is_verified(each.confirmed)]
+    able = [each for each in found if _is_verified(each.confirmed) or each.sampled is not None]
     both = [(each.sampled, each) for each in good if each.sampled is not None]
     beaten = [e for sampled, e in both if sampled < (e.confirmed.cost or 0) * 0.99 - 1e-9]
-    guided = np.mean([bool(each.confirmed.guide_accepted) for each in found])
+    guided = np.mean([_guide_accepted(each.confirmed) for each in found])
     print(
         f"{name:7}{kind:5}fidelity {recourse.extraction.fidelity:.3f}"
         f"  found {len(good)} of {len(able)} ({len(found)} rows)"
@@ -260,8 +268,8 @@ def report(name: str, kind: str, found: list[Row], recourse: Recourse) -> None:
         f"  cost {np.median([e.confirmed.cost for e in good] or [np.nan]):.3f}"
         f"  sample {np.median([sampled for sampled, _ in both] or [np.nan]):.3f}"
         f"  beaten {len(beaten)}"
-        f"  rows asked {np.median([e.confirmed.model_calls for e in found]):.0f}"
-        f"  calls {np.median([e.confirmed.batches for e in found]):.0f}"
+        f"  rows asked {np.median([e.confirmed.model.queries for e in found if e.confirmed.model]):.0f}"
+        f"  calls {np.median([e.confirmed.model.calls for e in found if e.confirmed.model]):.0f}"
         f"  s {np.median([e.seconds for e in found]):.2f}",
         flush=True,
     )

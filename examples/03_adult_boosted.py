@@ -39,7 +39,7 @@ print(recourse)
 refused = X[~recourse.decide(X)]
 for place in (0, 1, 2, 3):
     answer = recourse.plan(refused.iloc[place])
-    scores = " to ".join(f"{score:.2f}" for score, _ in answer.scores)
+    scores = " to ".join(f"{score:.2f}" for score, _ in answer.model.scores)
     print(
         f"{answer}\n    score {scores}; refused because of {', '.join(recourse.why(refused.iloc[place]))}"
     )

@@ -39,9 +39,9 @@ answer = recourse.plan(refused.iloc[answers["status"].tolist().index("found")])
 print(answer)
 print(
     "points:",
-    " then ".join(f"{score:.0f}" for score, _ in answer.scores),
+    " then ".join(f"{score:.0f}" for score, _ in answer.model.scores),
     "of",
-    f"{answer.scores[-1][1]:.0f}",
+    f"{answer.model.scores[-1][1]:.0f}",
 )
 
 Path("04_german_scorecard.svg").write_text(answer.to_svg(), encoding="utf-8")

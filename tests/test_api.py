@@ -22,6 +22,7 @@ from p2c.errors import MissingExtra, P2CError, PlanError, RowError
 from p2c.problem import Problem
 from p2c.release import DISTRIBUTION
 from p2c.rules.evaluate import goal_holds
+from tests.evidence import evidence_of
 from tests.loan import JOHN, LOAN
 from tests.strategies import seeded_problems
 
@@ -145,13 +146,46 @@ def test_a_plan_as_a_table_has_a_row_for_each_action(loan: Problem) -> None:
     assert several["plan"].tolist() == [1, 1, 1, 2, 2, 2]
 
 
+ATTRIBUTES = {
+    "found": {"proof": "exhausted", "optimal": True, "blockers": (), "opened": None, "bound": None},
+    "already": {"proof": "exhausted", "optimal": True, "changes": {}, "actions": (), "steps": ()},
+    "infeasible": {"proof": "exhausted", "optimal": True, "cost": None, "counterfactual": None},
+    "gave_up": {"proof": "none", "optimal": False, "bound": 2e-05, "changes": {}},
+}
+
+
+@pytest.mark.parametrize("status", ATTRIBUTES)
+def test_every_plan_has_all_attributes(loan: Problem, status: str) -> None:
+    row = ROWS[{"already": "already", "infeasible": "no_way"}.get(status, "john")]
+    plan = loan.plan(row, node_limit=1 if status == "gave_up" else None)
+    assert plan.status == status
+    assert {name: getattr(plan, name) for name in ATTRIBUTES[status]} == ATTRIBUTES[status]
+    assert (plan.uses, plan.slack, plan.model, plan.unknown) == ({}, None, None, ())
+    assert plan.exceptions == plan.question.exceptions
+    document = plan.to_dict()
+    assert (document["proof"], document["optimal"]) == (plan.proof, plan.optimal)
+
+
+def test_the_counterfactual_can_be_given_back_to_the_model() -> None:
+    table = pd.DataFrame(
+        {"net income": range(20, 80), "is-member": [i % 2 == 0 for i in range(60)]}
+    )
+    model = DecisionTreeClassifier(max_depth=2).fit(
+        table, (table["net income"] > 51) & table["is-member"]
+    )
+    plan = p2c.Recourse.fit(model, table).plan({"net income": 30, "is-member": False})
+    assert plan.counterfactual == {"net income": 52, "is-member": True}
+    assert plan.changes == {"net_income": (30, 52), "is_member": ("False", "True")}
+    assert model.predict(pd.DataFrame([plan.counterfactual])).tolist() == [True]
+
+
 def test_everything_shows_itself_in_less_than_a_line(loan: Problem, recourse: p2c.Recourse) -> None:
     shown = [repr(loan), repr(recourse), repr(recourse.plan({"income": 40, "age": 30}))]
     shown += [repr(loan.plan(row)) for row in ROWS.values()]
     assert shown == [
         "<Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>",
         "<Recourse 'recourse': 2 features, model asked>",
-        "<VerifiedPlan 'recourse': found, cost 0.20339, income 40 -> 52, verified>",
+        "<Plan 'recourse': found, cost 0.20339, income 40 -> 52, verified>",
         "<Plan 'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000>",
         "<Plan 'loan': found, cost 2e-05, bank_balance 40000 -> 60000>",
         "<Plan 'loan': found, cost 2e-05, bank_balance 40000 -> 60000>",
@@ -191,9 +225,9 @@ def test_a_restriction_holds_for_every_kind_of_question(loan: Problem) -> None:
 def test_a_restriction_holds_for_a_model_too(tree: p2c.Recourse, recourse: p2c.Recourse) -> None:
     row = {"income": 40, "age": 30}
     for each in (tree, recourse):
-        assert each.plan(row).verified
+        assert evidence_of(each.plan(row)).verified
         kept = each.plan(row, restrict={"income": "fixed"})
-        assert not kept.verified
+        assert not evidence_of(kept).verified
         with pytest.raises(P2CError, match="no column is called 'incom'; did you mean 'income'"):
             each.plan(row, restrict={"incom": "fixed"})
 

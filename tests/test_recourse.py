@@ -20,24 +20,25 @@ from p2c.learn.causal.candidate import Candidate, Evidence
 from p2c.learn.causal.learning import learn_causal_rules
 from p2c.learn.causal.review import write_review
 from p2c.learn.tables.domains import domain_from_frame
-from p2c.plan.outcome import Already, Found, GaveUp, Infeasible
+from p2c.plan.outcome import Already, Border, Found, GaveUp, Infeasible
 from p2c.problem import Problem
 from p2c.recourse import Recourse
+from tests.evidence import evidence_of
 from tests.lending import Asked, loans
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c.confirm.result import VerifiedPlan
+    from p2c.plan.outcome import Plan
 
 CAUSAL = """
 score(X,N) :- debt(X,D), D=<0, N>=620.
 """
 
 
-def end_of(confirmed: VerifiedPlan) -> dict[str, Any]:
-    assert isinstance(confirmed.plan, Found)
-    return dict(confirmed.plan.counterfactual)
+def end_of(confirmed: Plan) -> dict[str, Any]:
+    assert isinstance(confirmed, Found)
+    return dict(confirmed.end)
 
 
 def accepted(model: Any, state: dict[str, Any]) -> bool:
@@ -53,11 +54,14 @@ def test_a_plan_reaches_the_true_threshold_where_the_rules_put_it_elsewhere() ->
 
     recourse = Recourse.fit(model, table, actions={"age": "fixed", "job": "fixed"})
     confirmed = recourse.plan({"income": 25, "debt": 9, "job": "cook", "age": 40})
-    assert confirmed.verified
-    assert confirmed.guide_accepted is False
+    assert evidence_of(confirmed).verified
+    guide = evidence_of(confirmed).guide
+    assert guide is not None
+    assert evidence_of(guide).accepted is False
     assert end_of(confirmed) == {"income": 58, "debt": 9, "job": "cook", "age": 40}
-    assert confirmed.overshoot is not None
-    assert confirmed.overshoot > 0
+    assert confirmed.cost is not None
+    assert guide.cost is not None
+    assert confirmed.cost > guide.cost
     assert recourse.check(confirmed)
 
 
@@ -88,7 +92,7 @@ def test_every_verified_plan_flips_the_model_and_replays() -> None:
     for (place, row), cost in zip(refused.iterrows(), table_of_plans["cost"], strict=True):
         confirmed = recourse.plan(row)
         assert (confirmed.cost, place) == (cost, row.name)
-        assert confirmed.verified
+        assert evidence_of(confirmed).verified
         end = end_of(confirmed)
         assert model.predict(pd.DataFrame([end]))[0] == 1
         assert recourse.check(confirmed)
@@ -105,8 +109,8 @@ def test_only_the_last_state_of_a_path_is_accepted() -> None:
 
     recourse = Recourse.fit(model, table, actions={"age": "fixed"})
     confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
-    assert isinstance(confirmed.plan, Found)
-    states = [dict(step.state) for step in confirmed.plan.steps]
+    assert isinstance(confirmed, Found)
+    states = [dict(step.state) for step in confirmed.steps]
     assert [accepted(model, state) for state in states] == [False] * (len(states) - 1) + [True]
     assert (end_of(confirmed)["income"], end_of(confirmed)["debt"]) == (60, 10)
 
@@ -118,9 +122,9 @@ def test_a_budget_that_runs_out_ends_without_a_verified_plan() -> None:
     recourse = Recourse.fit(model, pd.concat([some, table]), budget=20)
     model.rows = 0
     confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
-    assert not confirmed.verified
-    assert isinstance(confirmed.plan, GaveUp)
-    assert confirmed.model_calls == model.rows == 20
+    assert not evidence_of(confirmed).verified
+    assert isinstance(confirmed, GaveUp)
+    assert evidence_of(confirmed).queries == model.rows == 20
 
 
 def test_the_model_is_asked_in_few_batches() -> None:
@@ -129,10 +133,13 @@ def test_the_model_is_asked_in_few_batches() -> None:
     recourse = Recourse.fit(model, table, actions={"age": "up"})
     model.calls = model.rows = 0
     confirmed = recourse.plan({"income": 40, "debt": 10, "job": "cook", "age": 30})
-    assert confirmed.verified
-    assert (confirmed.batches, confirmed.model_calls) == (model.calls, model.rows)
-    assert confirmed.batches <= 40
-    assert confirmed.model_calls <= recourse.budget
+    assert evidence_of(confirmed).verified
+    assert (evidence_of(confirmed).calls, evidence_of(confirmed).queries) == (
+        model.calls,
+        model.rows,
+    )
+    assert evidence_of(confirmed).calls <= 40
+    assert evidence_of(confirmed).queries <= recourse.budget
 
 
 def test_a_way_that_the_rules_know_nothing_of_is_found() -> None:
@@ -146,8 +153,8 @@ def test_a_way_that_the_rules_know_nothing_of_is_found() -> None:
     actions = {"income": "fixed", "job": "fixed", "debt": "fixed"}
     recourse = Recourse.fit(model, table, actions=actions)
     confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
-    assert isinstance(confirmed.guide, Infeasible)
-    assert confirmed.verified
+    assert isinstance(evidence_of(confirmed).guide, Infeasible)
+    assert evidence_of(confirmed).verified
     assert end_of(confirmed)["age"] == 60
 
 
@@ -163,20 +170,20 @@ def test_effects_of_causal_rules_come_free_and_are_replayed() -> None:
 
     recourse = Recourse.fit(model, table, causal=CAUSAL, law="if")
     confirmed = recourse.plan({"debt": 2_000, "score": 580, "balance": 20_000})
-    assert confirmed.verified
+    assert evidence_of(confirmed).verified
     assert end_of(confirmed) == {"debt": 0, "score": 620, "balance": 50_000}
     assert recourse.check(confirmed)
-    plan = confirmed.plan
+    plan = confirmed
     assert isinstance(plan, Found)
-    assert {each.feature for each in plan.direct_actions} == {"debt", "balance"}
+    assert {each.feature for each in plan.actions} == {"debt", "balance"}
 
 
 def test_one_who_is_accepted_has_nothing_to_do() -> None:
     recourse = Recourse.fit(lambda rows: rows["income"] > 50, loans())
     confirmed = recourse.plan({"income": 80, "debt": 9, "job": "cook", "age": 40})
-    assert isinstance(confirmed.plan, Already)
-    assert confirmed.verified
-    assert confirmed.model_calls == 1
+    assert isinstance(confirmed, Already)
+    assert evidence_of(confirmed).verified
+    assert evidence_of(confirmed).queries == 1
 
 
 def test_a_model_made_of_rules_gives_proved_plans() -> None:
@@ -185,28 +192,28 @@ def test_a_model_made_of_rules_gives_proved_plans() -> None:
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(table, y)
     recourse = Recourse.fit(tree, table, desired=True, actions={"age": "fixed"})
     confirmed = recourse.plan({"income": 20, "debt": 40, "age": 30})
-    assert isinstance(confirmed.plan, Found)
-    assert confirmed.plan.optimal
-    assert confirmed.verified
+    assert isinstance(confirmed, Found)
+    assert confirmed.optimal
+    assert evidence_of(confirmed).verified
     assert (
-        confirmed.model_calls == 3
+        evidence_of(confirmed).queries == 3
     )  # the start and where both steps lead, with what it gives them
-    states = [confirmed.plan.question.initial, *(step.state for step in confirmed.steps)]
+    states = [confirmed.question.initial, *(step.state for step in confirmed.steps)]
     scores = tree.predict_proba(pd.DataFrame(states))[:, 1]
-    assert confirmed.scores == tuple((score, 0.5) for score in scores)
+    assert evidence_of(confirmed).scores == tuple((score, 0.5) for score in scores)
     assert tree.predict(pd.DataFrame([end_of(confirmed)]))[0]
     stuck = Recourse.fit(tree, table, actions=dict.fromkeys(table, "fixed"))
     nothing = stuck.plan({"income": 20, "debt": 40, "age": 30})
-    assert isinstance(nothing.plan, Infeasible)
-    assert not nothing.verified
+    assert isinstance(nothing, Infeasible)
+    assert not evidence_of(nothing).verified
 
 
 def test_recorded_decisions_give_plans_that_nobody_has_confirmed() -> None:
     table = loans()
     recourse = Recourse.fit(table["income"] >= 50, table, desired=True)
     confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
-    assert isinstance(confirmed.plan, Found)
-    assert (confirmed.verified, confirmed.model_calls) == (False, 0)
+    assert isinstance(confirmed, Found)
+    assert (evidence_of(confirmed).verified, evidence_of(confirmed).queries) == (False, 0)
 
 
 def test_the_nearest_plans_end_apart_and_are_all_confirmed() -> None:
@@ -221,7 +228,7 @@ def test_the_nearest_plans_end_apart_and_are_all_confirmed() -> None:
     assert len(set(ends)) == len(ends) == 3
     costs = [each.cost or 0.0 for each in found]
     assert costs == sorted(costs)
-    assert all(each.verified and accepted(model, end_of(each)) for each in found)
+    assert all(evidence_of(each).verified and accepted(model, end_of(each)) for each in found)
 
 
 def test_how_many_is_asked_for_alike_by_a_recourse_and_a_problem() -> None:
@@ -241,7 +248,7 @@ def test_a_threshold_on_the_probability_is_reached() -> None:
     for threshold in (0.3, 0.5, 0.95):
         recourse = Recourse.fit(model, table, desired=True, threshold=threshold)
         confirmed = recourse.plan({"income": 20, "debt": 40})
-        assert confirmed.verified
+        assert evidence_of(confirmed).verified
         share = model.predict_proba(pd.DataFrame([end_of(confirmed)]))[0, 1]
         assert share >= threshold
 
@@ -255,7 +262,7 @@ def test_every_norm_is_kept(norm: str) -> None:
 
     recourse = Recourse.fit(model, table, norm=norm, actions={"age": "fixed", "job": "fixed"})
     confirmed = recourse.plan({"income": 40, "debt": 30, "job": "none", "age": 30})
-    assert confirmed.verified
+    assert evidence_of(confirmed).verified
     assert recourse.check(confirmed)
 
 
@@ -271,7 +278,7 @@ def test_truth_values_and_missing_values_go_to_the_model_as_they_came() -> None:
     recourse = Recourse.fit(model, table, actions={"rent": "fixed"})
     row = {"income": 20, "debt": 40, "job": None, "age": 30, "member": False, "rent": np.nan}
     confirmed = recourse.plan(row)
-    assert confirmed.verified
+    assert evidence_of(confirmed).verified
     assert end_of(confirmed)["rent"] is None
     assert end_of(confirmed)["member"] == "True"
     assert recourse.check(confirmed)
@@ -332,7 +339,7 @@ def test_an_approved_review_supplies_the_causal_rules(tmp_path: Path) -> None:
         review.decide(candidate.id, "approved", by="an expert", why="by law", law="iff")
     recourse = Recourse.fit(lambda rows: rows["standing"] == "fine", table, causal=review)
     confirmed = recourse.plan({"debt": 2_000, "standing": "poor"})
-    assert confirmed.verified
+    assert evidence_of(confirmed).verified
     assert end_of(confirmed) == {"debt": 0, "standing": "fine"}
 
 
@@ -351,7 +358,7 @@ def test_approved_rules_with_an_exception_keep_it(tmp_path: Path) -> None:
     review.decide("standing-1", "approved", by="an expert", why="by law")
     recourse = Recourse.fit(lambda rows: rows["standing"] == "fine", table, causal=review)
     confirmed = recourse.plan({"debt": 10, "grace": "no", "standing": "poor"})
-    assert confirmed.verified
+    assert evidence_of(confirmed).verified
     assert end_of(confirmed)["standing"] == "fine"
     assert "spared(X)" in (recourse.asked.spec.rules or "")
 
@@ -361,7 +368,7 @@ def test_the_problem_can_be_saved_edited_and_loaded() -> None:
     saved = recourse.problem.to_dict()
     assert Problem.from_dict(saved).name == "bank"
     row = {"income": 20, "debt": 40, "job": "none", "age": 30}
-    assert recourse.plan(row).to_dict()["verified"] is True
+    assert recourse.plan(row).to_dict()["model"]["verified"] is True
 
 
 def test_a_wider_domain_does_not_make_a_known_value_missing() -> None:
@@ -371,8 +378,8 @@ def test_a_wider_domain_does_not_make_a_known_value_missing() -> None:
     recourse = Recourse.fit(table["job"].isna(), table, desired=True, features=wider)
     assert "missing_job" in recourse.problem.to_dict()["rules"]
     row = {"income": 20, "debt": 40, "job": "pilot", "age": 30}
-    assert not isinstance(recourse.plan(row).plan, Already)
-    assert isinstance(recourse.plan({**row, "job": None}).plan, Already)
+    assert not isinstance(recourse.plan(row), Already)
+    assert isinstance(recourse.plan({**row, "job": None}), Already)
 
 
 def test_one_whom_only_the_model_accepts_has_a_plan_that_checks() -> None:
@@ -384,15 +391,15 @@ def test_one_whom_only_the_model_accepts_has_a_plan_that_checks() -> None:
 
     recourse = Recourse.fit(model, table)
     confirmed = recourse.plan(odd)
-    assert isinstance(confirmed.plan, Already)
-    assert not recourse.problem.check(confirmed.plan)
+    assert isinstance(confirmed, Already)
+    assert not recourse.problem.check(confirmed)
     assert recourse.check(confirmed)
 
 
 def test_nobody_of_whom_anything_is_known_can_be_checked_too() -> None:
     recourse = Recourse.fit(lambda rows: ~(rows["income"] < 50), loans())
     confirmed = recourse.plan(dict.fromkeys(("income", "debt", "job", "age")))
-    assert isinstance(confirmed.plan, Already)
+    assert isinstance(confirmed, Already)
     assert recourse.check(confirmed)
 
 
@@ -411,20 +418,20 @@ def test_a_plan_says_how_far_the_rules_were_off() -> None:
     table["income"] = table["income"] // 10 * 10
     recourse = Recourse.fit(lambda rows: rows["income"] >= 63, table, actions={"age": "fixed"})
     confirmed = recourse.plan({"income": 20, "debt": 40, "job": "none", "age": 30})
-    assert confirmed.verified
+    assert evidence_of(confirmed).verified
     assert end_of(confirmed)["income"] == 63
-    told = confirmed.to_dict()
-    assert told["guide"]["accepted"] is False
-    assert told["guide"]["off"] == pytest.approx((63 - 61) / 80)
-    assert told["guide"]["shifts"] == {"income": [61, 63]}
-    assert told["borders"] == [{"feature": "income", "refused": 62, "accepted": 63}]
+    guide = evidence_of(confirmed).guide
+    assert guide is not None
+    assert evidence_of(guide).accepted is False
+    assert guide.changes == {"income": (20, 61)}
+    assert evidence_of(confirmed).borders == (Border("income", refused=62, accepted=63),)
 
 
 def test_a_model_trained_on_a_frame_takes_an_array() -> None:
     table = loans()[["income", "debt"]]
     model = LogisticRegression(max_iter=2_000).fit(table, table["income"] > 50)
     recourse = Recourse.fit(model, table.to_numpy())
-    assert recourse.plan([20, 10]).verified
+    assert evidence_of(recourse.plan([20, 10])).verified
     assert recourse.plan_many(np.array([[20, 10], [30, 5]]))["verified"].tolist() == [True] * 2
 
 
@@ -613,7 +620,7 @@ def test_a_number_that_nothing_can_be_reckoned_with_is_one_clear_line(
     with pytest.raises(P2CError, match=f"^{name}: ") as found:
         recourse.plan({"income": 20, "share": 0.5, name: number})
     assert "\n" not in str(found.value)
-    assert recourse.plan({"income": -(10**15), "share": 1e30}).verified
+    assert evidence_of(recourse.plan({"income": -(10**15), "share": 1e30})).verified
 
 
 def test_a_number_beyond_the_type_of_its_column_goes_to_the_model_as_it_is() -> None:
@@ -622,7 +629,7 @@ def test_a_number_beyond_the_type_of_its_column_goes_to_the_model_as_it_is() -> 
     model = LogisticRegression().fit(table, wide["income"] + wide["age"] > 100)
     recourse = Recourse.fit(model, table, desired=True, actions={"age": "fixed"})
     assert recourse.plan({"income": 10, "age": 200}).status == "already"
-    assert recourse.plan({"income": -1_000, "age": 60}).verified
+    assert evidence_of(recourse.plan({"income": -1_000, "age": 60})).verified
 
 
 def test_a_target_between_whole_numbers_goes_to_the_model_as_it_is() -> None:
@@ -675,7 +682,7 @@ def test_plans_of_recorded_decisions_tell_what_was_asked_and_are_checked_by_it()
     first, second = recourse.nearest(row, 2)
     assert "asked" not in first.to_dict()
     assert second.to_dict()["asked"] == {"nearest": 2, "distinct": "cells"}
-    assert recourse.problem.check(second.plan, prove=True)
+    assert recourse.problem.check(second, prove=True)
 
 
 def test_the_nearest_plans_may_differ_in_what_the_model_tells_apart() -> None:
@@ -691,7 +698,7 @@ def test_the_nearest_plans_may_differ_in_what_the_model_tells_apart() -> None:
     ]
     assert sorted(map(sorted, changed)) == [["debt"], ["income"]]
     by_problem = recourse.asked.nearest(row, 2, distinct="cells")
-    assert [each.plan for each in recourse.nearest(row, 2, distinct="cells")] == by_problem
+    assert recourse.nearest(row, 2, distinct="cells") == by_problem
     narrowed = recourse.nearest(row, 2, distinct="cells", restrict={"debt": "fixed"})
     assert len(narrowed) == 1
     with pytest.raises(P2CError, match="distinct: expected points or cells, found 'kinds'"):
@@ -728,7 +735,7 @@ def test_a_number_that_is_not_known_is_a_number_to_the_model() -> None:
     recourse = Recourse.fit(model, loans(), actions={"age": "fixed"})
     kinds.clear()
     person = {"income": 20, "debt": 9, "job": "cook", "age": None}
-    assert recourse.plan(person).verified
+    assert evidence_of(recourse.plan(person)).verified
     assert set(kinds) <= {"i", "f"}
 
 

@@ -35,6 +35,7 @@ from p2c.learn.extract.logic import extract_logic
 from p2c.learn.extract.surrogate import learn_ruleset
 from p2c.learn.model import NotRead, Read
 from p2c.recourse import Recourse
+from tests.evidence import evidence_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +96,7 @@ def test_the_least_cost_is_that_of_brute_force_and_proved(fitted: tuple[Any, Rec
         expected = cheapest(model, row)
         assert answer.status == ("found" if expected is not None else "infeasible")
         assert answer.cost == (None if expected is None else pytest.approx(expected))
-        assert answer.verified is (expected is not None)
+        assert evidence_of(answer).verified is (expected is not None)
         assert recourse.check(answer) or answer.status == "infeasible"
         assert answer.to_dict()["model"]["proved"] is True
 
@@ -123,12 +124,12 @@ def test_effects_lead_where_the_model_says_yes() -> None:
     recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"}, causal=CAUSAL)
     answer = recourse.plan({"age": 0, "debt": 4, "score": 3, "saved": 1})
     assert answer.optimal
-    assert answer.verified
-    kinds = [type(each).__name__ for step in answer.plan.steps for each in step.actions]
+    assert evidence_of(answer).verified
+    kinds = [type(each).__name__ for step in answer.steps for each in step.actions]
     assert "CausalAction" in kinds
     assert recourse.check(answer)
-    scores = [score for score, _ in answer.scores]
-    assert scores[0] < answer.scores[-1][1] <= scores[-1]
+    scores = [score for score, _ in evidence_of(answer).scores]
+    assert scores[0] < evidence_of(answer).scores[-1][1] <= scores[-1]
 
 
 def level(**keys: Any) -> Recourse:
@@ -209,8 +210,8 @@ def test_somebody_beyond_the_range_of_the_data_is_planned_for() -> None:
     recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
     answer = recourse.plan({"age": 1, "debt": 9, "score": 0, "saved": 0})
     assert answer.status == "found"
-    assert answer.verified
-    end = answer.plan.counterfactual
+    assert evidence_of(answer).verified
+    end = answer.counterfactual
     assert end is not None
     assert 0 <= end["debt"] <= 9
 
@@ -223,9 +224,9 @@ def test_a_float_is_offered_as_people_say_it_and_the_model_says_yes(kind: str) -
     recourse = Recourse.fit(model, table, desired=1)
     for row in table[model.predict(table) == 0].head(12).to_dict("records"):
         answer = recourse.plan(row)
-        assert answer.verified
+        assert evidence_of(answer).verified
         assert answer.optimal
-        end = answer.plan.counterfactual
+        end = answer.counterfactual
         assert end is not None
         for name, decimals in (("hours", 1), ("rate", 3)):
             assert end[name] in (row[name], round(float(str(end[name])), decimals))
@@ -273,7 +274,7 @@ def test_where_values_are_too_many_to_follow_one_by_one_the_model_is_asked() -> 
     moves = {"stage": {"moves": {"a": ["b"], "b": ["c"], "c": []}}}
     recourse = Recourse.fit(model, table, desired=1, features=moves)
     answer = recourse.plan({"income": 30_000, "stage": "a"})
-    assert answer.verified
+    assert evidence_of(answer).verified
     assert not answer.optimal
 
 
@@ -284,7 +285,7 @@ def test_a_model_that_is_no_sum_is_asked_and_nothing_is_proved() -> None:
     assert isinstance(recourse.reading, NotRead)
     assert "KNeighborsClassifier" in str(recourse.reading)
     answer = recourse.plan({"age": 0, "debt": 4, "score": 3, "saved": 1})
-    assert answer.verified
+    assert evidence_of(answer).verified
     assert not answer.optimal
     assert recourse.why({"age": 0, "debt": 4, "score": 3, "saved": 1}) is None
 
@@ -294,7 +295,11 @@ def test_a_limit_ends_the_search_and_says_so() -> None:
     model = MODELS["boosted"].fit(table, answers(table))
     recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
     answer = recourse.plan({"age": 0, "debt": 4, "score": 0, "saved": 0}, time_limit=0)
-    assert (answer.status, answer.verified, answer.optimal) == ("gave_up", False, False)
+    assert (answer.status, evidence_of(answer).verified, answer.optimal) == (
+        "gave_up",
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize("norm", ["l0", "l2"])

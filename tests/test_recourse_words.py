@@ -9,6 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from p2c.explain.phrases import ENGLISH, LANGUAGES
 from p2c.recourse import Recourse
+from tests.evidence import evidence_of
 from tests.lending import Asked, loans
 
 
@@ -17,15 +18,17 @@ def test_a_plan_tells_that_the_model_confirmed_its_end() -> None:
     table["income"] = table["income"] // 20 * 20 + 5
     recourse = Recourse.fit(lambda rows: rows["income"] >= 58, table, actions={"age": "fixed"})
     confirmed = recourse.plan({"income": 25, "debt": 9, "job": "cook", "age": 40})
-    told, german = confirmed.explain(), confirmed.plan.explain(language="de")
+    told, german = confirmed.explain(), confirmed.explain(language="de")
     assert "Raise your income from 25 to 58." in told
     assert ENGLISH.model_confirms in told
     assert ENGLISH.model_not_proved in told
     assert "This is proved" not in told
     assert LANGUAGES["de"].model_confirms in german
-    assert ENGLISH.model_refuses in confirmed.guide.explain()
+    guide = evidence_of(confirmed).guide
+    assert guide is not None
+    assert ENGLISH.model_refuses in guide.explain()
     assert "58" in confirmed.to_svg()
-    source = confirmed.plan.to_dict()["source"]
+    source = confirmed.to_dict()["source"]
     assert (source["from"], source["fidelity"]) == ("model", round(recourse.extraction.fidelity, 6))
 
 
@@ -38,10 +41,10 @@ def test_a_report_on_a_confirmed_plan_replays_it_and_names_the_answer_of_the_mod
 
     recourse = Recourse.fit(model, table, actions={"age": "fixed", "job": "fixed"})
     confirmed = recourse.plan({"income": 34, "debt": 9, "job": "cook", "age": 40})
-    assert not recourse.problem.check(confirmed.plan), "the rules alone would refuse this end"
+    assert not recourse.problem.check(confirmed), "the rules alone would refuse this end"
     report = recourse.report(confirmed, format="md", audience="expert").decode()
     assert "| the model's answer at the end | accepted |" in report
-    assert f"| states that the model was asked about | {confirmed.model_calls} |" in report
+    assert f"| states that the model was asked about | {evidence_of(confirmed).queries} |" in report
     assert (
         "| replayed by code that the planner does not share | the path is valid: every step, the cost and the end |"
         in report

@@ -171,7 +171,7 @@ def python_page() -> str:
 NAMES = ("Problem", "Plan", "Recourse", "FoldSE", "extract_logic", "learn_causal_rules", "P2CError")
 FURTHER = (
     "p2c.plan.rendered.Plans",
-    "p2c.confirm.result.VerifiedPlan",
+    "p2c.plan.outcome.ModelEvidence",
     "p2c.audit.audit.Audit",
     "p2c.learn.extract.logic.Extraction",
     "p2c.rules.proof.Proof",

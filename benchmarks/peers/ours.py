@@ -53,7 +53,9 @@ def prepare_model(world: World) -> Finder:
     def find(person: State) -> Answer:
         confirmed = recourse.plan(person)
         return (
-            _answer(confirmed.plan) if confirmed.verified else Answer(None, note=confirmed.status)
+            _answer(confirmed)
+            if confirmed.model is not None and confirmed.model.verified
+            else Answer(None, note=confirmed.status)
         )
 
     return find
@@ -91,7 +93,7 @@ def as_pipeline(world: World, frame: pd.DataFrame) -> Pipeline:
 def _answer(plan: Plan) -> Answer:
     if not isinstance(plan, Found):
         return Answer(None, plan.status == "infeasible", note=plan.status)
-    return Answer(dict(plan.counterfactual), plan.optimal, _changes(plan.direct_actions))
+    return Answer(dict(plan.end), plan.optimal, _changes(plan.actions))
 
 
 def _changes(actions: Iterable[DirectAction | CausalAction]) -> Path:

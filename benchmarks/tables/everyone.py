@@ -39,8 +39,8 @@ def _facts(problem: Problem, person: dict[str, str | int | float | None]) -> lis
     if not problem.check(plan):
         facts.append("faulty")
     if isinstance(plan, Found):
-        path = [(action.feature, action.end) for action in plan.direct_actions]
-        walked = walk(problem.theory, person, path, aim=dict(plan.counterfactual))
+        path = [(action.feature, action.end) for action in plan.actions]
+        walked = walk(problem.theory, person, path, aim=dict(plan.end))
         facts += ["consistent"] * walked.consistent + ["legal"] * walked.legal
     return facts
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.domain.overrides import OVERRIDES, whole_number
 from p2c.errors import Fault, P2CError, PlanError, shown
 from p2c.plan.nearest import Distinct
-from p2c.plan.outcome import Testimony
+from p2c.plan.outcome import ModelEvidence
 from p2c.plan.rendered import Plans
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.evaluate import goal_holds
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c.confirm.result import VerifiedPlan
     from p2c.domain.row import State
     from p2c.engines.policy import Policy
     from p2c.plan.check.validate import Verdict
@@ -36,11 +35,12 @@ def told(
     problem: Statement, plan: Plan, *, rank: int = 1, distinct: Distinct = Distinct.POINTS
 ) -> Plan:
     """Return a plan, or another of the nearest by its rank, that can tell itself, and what it rests on and was asked."""
-    said, decider = plan.question.testimony, problem.decider
-    if said is not None and decider is not None:
+    evidence, decider = plan.question.evidence, problem.decider
+    if evidence is not None and decider is not None:
         exact, wanted = decider.exact or decider.is_read, problem.theory.wants_yes
-        said = replace(said, exact=exact, wanted=wanted)
-        plan = replace(plan, question=replace(plan.question, testimony=said))
+        guide = evidence.guide and told(problem, evidence.guide)
+        evidence = replace(evidence, exact=exact, wanted=wanted, guide=guide)
+        plan = replace(plan, question=replace(plan.question, evidence=evidence))
     asked = problem.asked
     if rank > 1:
         asked = asked | {"nearest": rank, "distinct": distinct.value}
@@ -50,13 +50,14 @@ def told(
         cheapest=rank == 1,
         resting_on=problem.theory,
         asked=asked,
+        as_columns=None if decider is None else decider.source.view.as_columns,
     )
 
 
 def plan_for(problem: Statement, row: Any, policy: Policy, *, state: State | None = None) -> Plan:
     """Return the path of least cost for a person, with what blocks it; `state` is the row, where it was read before."""
     if problem.decider is not None:
-        return confirmed(problem, row, 1, policy, state=state)[0].plan
+        return confirmed(problem, row, 1, policy, state=state)[0]
     state = problem.read_row(row) if state is None else state
     return told(problem, policy.explained_plan(problem.compiled, state))
 
@@ -76,7 +77,7 @@ def nearest(
     k = whole_number("k", k, least=1)
     if problem.decider is not None:
         answers = confirmed(problem, row, k, policy, distinct=kind, state=state)
-        return Plans(each.plan for each in answers if each.status != "infeasible")
+        return Plans(each for each in answers if each.status != "infeasible")
     state = problem.read_row(row) if state is None else state
     plans = islice(policy.nearest(problem.compiled, state, k, kind, first=first), k)
     return Plans(
@@ -101,37 +102,25 @@ def confirmed(
     *,
     distinct: Distinct = Distinct.POINTS,
     state: State | None = None,
-) -> list[VerifiedPlan]:
+) -> list[Plan]:
     """Return up to k plans that the model confirms, cheapest first; one that is not, where none is."""
     policy.refuse_model()
     state = problem.read_row(row) if state is None else state
     found = problem.planner.nearest(row, state, k, policy, distinct)
     return [
-        _told(problem, each, rank=rank, distinct=distinct)
+        told(problem, each, rank=rank, distinct=distinct)
         for rank, each in enumerate(found, start=1)
     ]
 
 
-def _told(
-    problem: Statement, answer: VerifiedPlan, *, rank: int, distinct: Distinct
-) -> VerifiedPlan:
-    """Return an answer of the model whose plans can tell themselves."""
-    plan = told(problem, answer.plan, rank=rank, distinct=distinct)
-    guide = plan if answer.guide is answer.plan else told(problem, answer.guide)
-    return replace(answer, plan=plan, guide=guide)
-
-
-def unconfirmed(problem: Statement, row: Any, k: int, policy: Policy) -> list[VerifiedPlan]:
+def unconfirmed(problem: Statement, row: Any, k: int, policy: Policy) -> list[Plan]:
     """Return up to k plans of rules that were learned from decisions, which say that no model was asked about them."""
-    from p2c.confirm.result import VerifiedPlan
-
     space, state = problem.compiled, problem.read_row(row)
     plans = list(islice(policy.nearest(space, state, k, Distinct.CELLS), k))
     found = []
     for rank, plan in enumerate(plans or [policy.explained_plan(space, state)], start=1):
-        known = replace(plan, question=replace(plan.question, testimony=Testimony(None, 0)))
-        whole = told(problem, known, rank=rank, distinct=Distinct.CELLS)
-        found.append(VerifiedPlan(whole, False, 0, 0, whole, None))
+        known = replace(plan, question=replace(plan.question, evidence=ModelEvidence(None, 0)))
+        found.append(told(problem, known, rank=rank, distinct=Distinct.CELLS))
     return found
 
 
@@ -277,5 +266,5 @@ def _answered_again(problem: Statement, plan: PlanRecord, policy: Policy) -> Pla
     if rank == 1:
         return plan_for(problem, plan.initial, policy)
     found = nearest(problem, plan.initial, rank, policy, distinct=distinct.value)
-    ends = (each for each in found if each.counterfactual == plan.counterfactual)
+    ends = (each for each in found if each.end == plan.counterfactual)
     return next(ends, None) or (found[-1] if found else plan_for(problem, plan.initial, policy))

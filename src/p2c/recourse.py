@@ -12,7 +12,6 @@ from p2c import answers
 from p2c.confirm.decider import StandingRules
 from p2c.confirm.forcing import forcing
 from p2c.confirm.opening import decide
-from p2c.confirm.result import VerifiedPlan
 from p2c.confirm.table import as_table, plan_lines
 from p2c.domain.overrides import refuse_unknown, whole_number
 from p2c.domain.row import refuse_absent
@@ -28,6 +27,7 @@ from p2c.learn.extract.logic import NAME, Extraction, describe_features, extract
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c.learn.tables.view import as_frame, by_name
+from p2c.plan.outcome import Already, Found, Plan
 from p2c.plan.rendered import Plans
 from p2c.plan.restriction import read_restrictions
 from p2c.problem import Problem
@@ -64,7 +64,7 @@ class Recourse:
     >>> recourse
     <Recourse 'recourse': 2 features, model read, plans are proved>
     >>> confirmed = recourse.plan({"income": 40, "age": 30})
-    >>> confirmed.verified, confirmed.plan.counterfactual
+    >>> confirmed.model.verified, confirmed.counterfactual
     (True, {'income': 52, 'age': 30})
     """
 
@@ -313,7 +313,7 @@ class Recourse:
         time_limit: float | None = None,
         node_limit: int | None = None,
         restrict: Mapping[Any, Any] | None = None,
-    ) -> VerifiedPlan:
+    ) -> Plan:
         """Return the cheapest plan that was found and that the model confirms.
 
         Args:
@@ -329,7 +329,7 @@ class Recourse:
         >>> import pandas as pd
         >>> table = pd.DataFrame({"income": range(20, 80), "savings": [i % 7 for i in range(60)]})
         >>> recourse = Recourse.fit(lambda rows: rows["income"] + 5 * rows["savings"] > 60, table)
-        >>> recourse.plan({"income": 40, "savings": 3}, restrict={"savings": "fixed"}).plan.counterfactual
+        >>> recourse.plan({"income": 40, "savings": 3}, restrict={"savings": "fixed"}).counterfactual
         {'income': 46, 'savings': 3}
         """
         return self.nearest(row, time_limit=time_limit, node_limit=node_limit, restrict=restrict)[0]
@@ -343,7 +343,7 @@ class Recourse:
         time_limit: float | None = None,
         node_limit: int | None = None,
         restrict: Mapping[Any, Any] | None = None,
-    ) -> Plans[VerifiedPlan]:
+    ) -> Plans[Plan]:
         """Return up to k confirmed plans to distinct end states, cheapest first; one that is not, where there is none.
 
         Args:
@@ -452,7 +452,7 @@ class Recourse:
         person = self.source.view.row(self.source.view.named(row))
         return self.asked.widget(person, language=language, time_limit=time_limit)
 
-    def check(self, confirmed: VerifiedPlan) -> Verdict:
+    def check(self, confirmed: Plan) -> Verdict:
         """Replay a plan by the contract with code that no search shares, and ask the model about its end once more.
 
         For a plan that the model has confirmed, its end stands in the place of the goal.
@@ -462,12 +462,12 @@ class Recourse:
         not checked: that no cheaper path exists
         """
         _refuse_other(confirmed)
-        asked = self.asked if confirmed.verified else self._teller(confirmed)
-        return asked.check(confirmed.plan)
+        asked = self.asked if _is_verified(confirmed) else self._teller(confirmed)
+        return asked.check(confirmed)
 
     def report(
         self,
-        confirmed: VerifiedPlan,
+        confirmed: Plan,
         *,
         format: str = "html",
         audience: str = "applicant",
@@ -486,11 +486,15 @@ class Recourse:
         """
         _refuse_other(confirmed)
         problem = self._teller(confirmed)
-        return problem.report(confirmed.plan, format=format, audience=audience, language=language)
+        return problem.report(confirmed, format=format, audience=audience, language=language)
 
-    def _teller(self, confirmed: VerifiedPlan) -> Problem:
+    def _teller(self, confirmed: Plan) -> Problem:
         """Return the problem whose rules give the reasons: the model's where the plan is proved against it."""
-        return self.asked if self._is_read and confirmed.proved else self.problem
+        return (
+            self.asked
+            if self._is_read and confirmed.model and confirmed.model.proved
+            else self.problem
+        )
 
 
 @contextmanager
@@ -506,7 +510,11 @@ def _by_keyword() -> Iterator[None]:
         raise ProblemError(faults, source=error.source) from error
 
 
+def _is_verified(plan: Plan) -> bool:
+    return isinstance(plan, Found | Already) and plan.model is not None and plan.model.verified
+
+
 def _refuse_other(given: object) -> None:
     """Refuse what is no answer of a recourse, such as the row that was asked about."""
-    if not isinstance(given, VerifiedPlan):
+    if not isinstance(given, Plan):
         raise P2CError(f"expected an answer of recourse.plan(row), found a {type(given).__name__}")

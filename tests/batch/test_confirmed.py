@@ -172,7 +172,7 @@ def test_alternatives_of_a_model_are_the_librarys_with_what_to_do(
             told = [(each["cost"], row | each["end"]) for each in json.loads(line["alternatives"])]
             assert told == [(each.cost, each.counterfactual) for each in plans]
             acts = [each["actions"] for each in json.loads(line["alternatives"])]
-            expected = [[(act.feature, act.end) for act in each.direct_actions] for each in plans]
+            expected = [[(act.feature, act.end) for act in each.actions] for each in plans]
             assert [[(act["feature"], act["to"]) for act in each] for each in acts] == expected
 
 

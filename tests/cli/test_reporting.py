@@ -58,7 +58,7 @@ def test_a_report_on_a_folder_with_a_model_says_what_the_model_said(
     recourse = fitted(kind)
     refused = recourse.plan(table()[~recourse.source.accepted].iloc[0])
     recourse.save(office.folder / "desk")
-    row = office.row({str(name): value for name, value in refused.plan.question.initial.items()})
+    row = office.row({str(name): value for name, value in refused.question.initial.items()})
     words = "The model itself was asked about the end of this way"
     shown: dict[str, bytes] = {}
     for ending in ("html", "md", "txt", "pdf"):

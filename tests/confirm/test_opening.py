@@ -117,7 +117,9 @@ def test_what_the_model_said_survives_the_way_through_a_plans_json(
 def test_a_plan_of_the_rules_that_the_model_refuses_is_read_back_as_refused(tmp_path: Path) -> None:
     problem = Problem.load(written(tmp_path, fitted("asked")))
     plan = problem.plan(PERSON)
-    refused = replace(plan, question=replace(plan.question, testimony=outcome.Testimony(False, 7)))
+    refused = replace(
+        plan, question=replace(plan.question, evidence=outcome.ModelEvidence(False, 7))
+    )
     back = problem.read_plan(refused.to_dict())
     assert back == refused != plan
     assert "It says no." in back.explain()

@@ -83,7 +83,7 @@ def test_what_a_plan_takes_is_said_in_steps_and_never_as_a_bare_number() -> None
                 letter = write_letter(embedded(name).theory, plan, language=language)
                 parts = {each.kind: each for each in letter.sections}
                 told = " ".join([parts["effort"].lead, *(i.text for i in parts["effort"].items)])
-                count = len(plan.direct_actions)
+                count = len(plan.actions)
                 assert count == 1 or str(count) in parts["effort"].lead
                 fraction = f"{plan.cost:.3g}".partition(".")[2]
                 assert not fraction or not re.search(rf"[.,]{fraction}\b", told)
@@ -188,7 +188,7 @@ def test_how_far_a_search_came_is_told_beside_the_best_way_and_never_as_a_bare_n
     problem = Problem.from_dict(LOAN)
     best = problem.plan(JOHN)
     assert isinstance(best, Found)
-    plan = GaveUp(best.question, share * best.cost, replace(best, optimal=False))
+    plan = GaveUp(best.question, share * best.cost, replace(best, proof="none"))
     letter = write_letter(problem.theory, plan, language=language)
     assert [each.lead for each in letter.sections if each.kind == "search"] == [lead]
 

@@ -134,7 +134,7 @@ def test_what_has_to_be_lifted_is_named_and_nothing_else() -> None:
         {"feature": name, "restriction": "fixed"} for name in ("f0", "f1", "f2")
     ]
     assert plan.opened is not None
-    assert [act.feature for act in plan.opened.direct_actions] == ["f0", "f1", "f2"]
+    assert [act.feature for act in plan.opened.actions] == ["f0", "f1", "f2"]
 
 
 @pytest.mark.parametrize(("count", "needed"), [(14, 14), (40, 5)])
@@ -153,7 +153,7 @@ def test_in_a_large_problem_effects_are_thought_of_last() -> None:
     assert isinstance(plan, Infeasible)
     assert [each.to_dict() for each in plan.blockers] == [{"feature": "f3", "restriction": "fixed"}]
     assert plan.opened is not None
-    assert len(plan.opened.direct_actions) == 12
+    assert len(plan.opened.actions) == 12
 
 
 def woven(count: int) -> tuple[Problem, Document]:
@@ -371,7 +371,7 @@ def test_a_path_that_only_breaks_an_exception_is_no_advice() -> None:
     assert isinstance(plan, Infeasible)
     assert plan.blockers == (Blocker("credit_score", "effect"),)
     assert plan.opened is not None
-    (action,) = plan.opened.direct_actions
+    (action,) = plan.opened.actions
     assert (action.start, action.end) == (540, 620)
 
 

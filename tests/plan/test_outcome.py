@@ -28,10 +28,12 @@ def _john() -> Found:
 
 def _answers() -> list[Plan]:
     plan = _john()
-    stuck = Infeasible(plan.question, (Blocker("debt", "fixed"),), plan, explained=False)
+    stuck = Infeasible(
+        plan.question, (Blocker("debt", "fixed"),), plan, explained=False, proof="certificate"
+    )
     return [
-        replace(plan, optimal=False),
-        Already(plan.question),
+        replace(plan, proof="none"),
+        Already(plan.question, "certificate"),
         stuck,
         GaveUp(plan.question, 0.25, plan),
     ]
@@ -62,10 +64,16 @@ def test_a_path_inside_an_answer_is_asked_the_same(plan: Plan) -> None:
 
 def test_a_question_that_is_told_keeps_the_person_and_what_a_model_said() -> None:
     law = {"feature": "debt", "rules": ["debt(X,0)."]}
-    said = outcome.Testimony(True, 3)
-    put = Question("loan", "l1", {"debt": 1}, (law,), testimony=said)
+    said = outcome.ModelEvidence(True, 3)
+    put = Question("loan", "l1", {"debt": 1}, (law,), evidence=said)
     asked = {"goal": "debt(X,0)"}
-    told = put.told(PlanRenderer(LOAN.theory), unknown=("debt",), source={"rows": 1}, asked=asked)
+    told = put.with_renderer(
+        PlanRenderer(LOAN.theory),
+        unknown=("debt",),
+        source={"rows": 1},
+        asked=asked,
+        as_columns=lambda start, end: dict(end),
+    )
     assert not _left_at_defaults(told)
     assert told == replace(put, unknown=("debt",), source={"rows": 1}, asked=asked)
     assert told.renderer == PlanRenderer(LOAN.theory)

@@ -60,6 +60,12 @@ def test_what_was_learned_or_is_not_explained_or_unknown_is_described_too() -> N
     assert_described(problem, Infeasible(answer.question, explained=False))
 
 
+def test_a_proof_that_contradicts_optimal_is_refused() -> None:
+    document = Problem.from_dict(LOAN).plan(JOHN).to_dict()
+    with pytest.raises(PlanError, match=r"^proof: 'none' contradicts optimal, which is True$"):
+        Problem.from_dict(LOAN).read_plan({**document, "proof": "none"})
+
+
 def test_a_plan_read_back_tells_itself() -> None:
     problem = Problem.from_dict(LOAN)
     plan = problem.plan(JOHN)

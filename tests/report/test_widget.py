@@ -87,7 +87,7 @@ def test_a_model_plans_behind_it() -> None:
     recourse = Recourse.fit(model, table, actions={"age": "fixed"})
     shown = recourse.widget({"net income": 30, "age": 40})
     (income, _) = (each["name"] for each in shown.knobs)
-    assert shown.plan.counterfactual[income] == 52
+    assert shown.plan.end[income] == 52
     shown.row = {**shown.row, income: 60}
     assert shown.plan.status == "already"
 

@@ -224,8 +224,8 @@ def further_text(plans: Iterable[Plan]) -> str:
 
 def _told(plan: Found) -> dict[str, Any]:
     initial = plan.question.initial
-    changed = {name: value for name, value in plan.counterfactual.items() if value != initial[name]}
-    actions = [{"feature": each.feature, "to": each.end} for each in plan.direct_actions]
+    changed = {name: value for name, value in plan.end.items() if value != initial[name]}
+    actions = [{"feature": each.feature, "to": each.end} for each in plan.actions]
     return {"cost": plan.cost, "end": changed, "actions": actions}
 
 

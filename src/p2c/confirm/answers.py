@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from p2c.confirm.borders import find_borders
 from p2c.confirm.judge import Judge, Ruling
-from p2c.confirm.result import VerifiedPlan, find_borders
 from p2c.confirm.search import ConfirmedSearch
 from p2c.confirm.walk import Walk, Walker
 from p2c.plan.check.validate import check_plan
 from p2c.plan.nearest import Distinct
-from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, Testimony
+from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, ModelEvidence
 from p2c.rules.evaluate import goal_holds
 from p2c.rules.theory import ACCEPTED, Call
 
@@ -51,7 +51,7 @@ class ConfirmedPlanner:
         k: int,
         policy: Policy,
         distinct: Distinct = Distinct.POINTS,
-    ) -> list[VerifiedPlan]:
+    ) -> list[Plan]:
         """Return up to k confirmed plans to distinct ends, cheapest first; one that is not, where there is none."""
         budget = max(self.decider.budget, k) if self.decider.is_read else self.decider.budget
         judge = Judge(self.asker(row), budget)
@@ -82,22 +82,22 @@ class ConfirmedPlanner:
 
     def _proved(
         self, judge: Judge, state: State, k: int, policy: Policy, distinct: Distinct
-    ) -> list[VerifiedPlan] | None:
+    ) -> list[Plan] | None:
         """Return plans proved against the model; None where the model, asked about an end, says otherwise."""
         space = self.space()
         plans = list(islice(policy.nearest(space, state, k, distinct), k))
         plans = plans or [policy.explained_plan(space, state)]
-        ends = [Walk(each.counterfactual) for each in plans if isinstance(each, Found | Already)]
+        ends = [Walk(each.end) for each in plans if isinstance(each, Found | Already)]
         if self.decider.scored:
             judge.answers([*ends, *(Walk(state) for plan in plans for state in _states(plan))])
         if not all(answer.accepted for _, answer in judge.answers(ends)):
             return None
         return [
-            _verified(judge, plan, _testimony(judge, plan, proved=not isinstance(plan, GaveUp)))
+            _with_evidence(plan, _evidence(judge, plan, proved=not isinstance(plan, GaveUp)))
             for plan in plans
         ]
 
-    def _asked(self, judge: Judge, state: State, k: int, policy: Policy) -> list[VerifiedPlan]:
+    def _asked(self, judge: Judge, state: State, k: int, policy: Policy) -> list[Plan]:
         """Return plans of a model that is only asked, the rules in its place leading the way."""
         walker = Walker(self.theory, state)
         guides = self._guides(state, k, policy)
@@ -112,13 +112,15 @@ class ConfirmedPlanner:
         if self.decider.scored:
             judge.answers(Walk(state) for plan, _ in plans for state in _states(plan))
         first = guides[0] if guides else GaveUp(walker.question, 0.0)
-        guide = _with_testimony(first, _testimony(judge, first))
+        guide = _with_evidence(first, _evidence(judge, first))
         return [
-            replace(
-                _verified(judge, plan, _testimony(judge, plan, replayed, proved=proved)),
-                guide=guide,
-                guide_accepted=judge.said(guide.counterfactual or {}),
-                borders=find_borders(judge, plan),
+            _with_evidence(
+                plan,
+                replace(
+                    _evidence(judge, plan, replayed, proved=proved),
+                    guide=guide,
+                    borders=find_borders(judge, plan),
+                ),
             )
             for plan, replayed in plans
         ]
@@ -147,7 +149,7 @@ class ConfirmedPlanner:
 
     def replayed(self, plan: Found | Already) -> Verdict:
         """Replay a plan with its end, which the model has accepted, in the place of the goal."""
-        end = plan.counterfactual
+        end = plan.end
         return check_plan(self.theory, plan.to_dict(), goal=lambda state: state == end)
 
 
@@ -162,28 +164,25 @@ def _scores(judge: Judge, plan: Plan) -> tuple[tuple[float, float], ...]:
     return tuple(each.told for each in rulings if each is not None and each.told is not None)
 
 
-def _testimony(judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False) -> Testimony:
-    said, scores = judge.said(plan.counterfactual or {}), _scores(judge, plan)
-    return Testimony(said, judge.asked, proved, scores[-1] if scores else None, replayed)
-
-
-def _verified(judge: Judge, plan: Plan, told: Testimony) -> VerifiedPlan:
-    """Return a plan with what the model had to do with it; it is its own guide."""
-    known = _with_testimony(plan, told)
-    return VerifiedPlan(
-        known,
-        isinstance(plan, Found | Already),
+def _evidence(
+    judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False
+) -> ModelEvidence:
+    scores = _scores(judge, plan)
+    score, threshold = scores[-1] if scores else (None, None)
+    return ModelEvidence(
+        judge.said(plan.end or {}),
         judge.asked,
-        judge.calls,
-        known,
-        told.accepted,
-        proved=told.proved,
-        scores=_scores(judge, plan),
+        proved,
+        score,
+        threshold,
+        replayed,
+        scores=scores,
+        calls=judge.calls,
     )
 
 
-def _with_testimony(plan: Plan, testimony: Testimony) -> Plan:
-    return replace(plan, question=replace(plan.question, testimony=testimony))
+def _with_evidence(plan: Plan, evidence: ModelEvidence) -> Plan:
+    return replace(plan, question=replace(plan.question, evidence=evidence))
 
 
 def _confirmed(guides: list[Plan], judge: Judge) -> list[tuple[Plan, str]] | None:
@@ -193,7 +192,7 @@ def _confirmed(guides: list[Plan], judge: Judge) -> list[tuple[Plan, str]] | Non
     plans = [(guide, "") for guide in guides]
     if isinstance(guides[0], Infeasible):
         return plans
-    ends = [Walk(plan.counterfactual) for plan in guides if plan.counterfactual is not None]
+    ends = [Walk(plan.end) for plan in guides if plan.end is not None]
     judged = judge.answers(ends)
     agreed = len(judged) == len(guides) and all(answer.accepted for _, answer in judged)
     return plans if agreed else None
@@ -203,5 +202,5 @@ def _walked(walker: Walker, guide: Plan) -> list[Walk]:
     """Return the plan of the rules as a walk, where its actions alone lead to its end."""
     if not isinstance(guide, Found):
         return []
-    ends = walker.follow((each.feature, each.end) for each in guide.direct_actions)
-    return [walk for walk in ends if walk.state == guide.counterfactual]
+    ends = walker.follow((each.feature, each.end) for each in guide.actions)
+    return [walk for walk in ends if walk.state == guide.end]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from p2c.errors import ModelError, P2CError, RowError
-from p2c.plan.outcome import Already, Found, GaveUp, Question
+from p2c.plan.outcome import Already, Found, Question
 from p2c.plan.tables.cells import plan_cells
 from p2c.plan.tables.frames import bar
 from p2c.rules.evaluate import goal_holds
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.confirm.answers import ConfirmedPlanner
-    from p2c.confirm.result import VerifiedPlan
     from p2c.domain.row import State
     from p2c.engines.policy import Policy
     from p2c.plan.outcome import Plan
@@ -39,7 +38,7 @@ CHUNK = 2_000
 
 def plan_lines(
     theory: Theory,
-    plan: Callable[[Any], VerifiedPlan],
+    plan: Callable[[Any], Plan],
     rows: pd.DataFrame,
     *,
     progress: bool | None,
@@ -69,13 +68,13 @@ def as_table(theory: Theory, lines: list[Line], rows: pd.DataFrame) -> pd.DataFr
 
 
 def _one_by_one(
-    theory: Theory, plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
+    theory: Theory, plan: Callable[[Any], Plan], rows: pd.DataFrame, tell: Tell
 ) -> Iterator[list[Line]]:
     """Yield the line of each row, planned for by itself."""
     for _, row in rows.iterrows():
         try:
             found = plan(row)
-            yield [_line(theory, found.plan, verified=found.verified, optimal=found.optimal)]
+            yield [_line(theory, found, verified=_is_verified(found))]
         except (RowError, ModelError) as error:
             yield [_invalid(error)]
         tell()
@@ -90,7 +89,7 @@ class Chunks:
     policy: Policy
 
     def lines(
-        self, plan: Callable[[Any], VerifiedPlan], rows: pd.DataFrame, tell: Tell
+        self, plan: Callable[[Any], Plan], rows: pd.DataFrame, tell: Tell
     ) -> Iterator[list[Line]]:
         """Yield the lines of rows a chunk at a time; `plan` answers where the model contradicts its reading."""
         theory = self.planner.theory
@@ -103,8 +102,7 @@ class Chunks:
                 if isinstance(found, P2CError):
                     lines.append(_invalid(found))
                 elif confirmed.get(place, True):
-                    proved = not isinstance(found, GaveUp)
-                    lines.append(_line(theory, found, verified=place in confirmed, optimal=proved))
+                    lines.append(_line(theory, found, verified=place in confirmed))
                 else:
                     lines += next(_one_by_one(theory, plan, chunk.iloc[[place]], lambda: None))
             yield lines
@@ -153,7 +151,7 @@ def _confirmed(
         plan = plans[place]
         assert isinstance(plan, Found | Already)
         starts.append(plan.question.initial)
-        ends.append(plan.counterfactual)
+        ends.append(plan.end)
     told = model.answer(view.ends(rows.iloc[places], starts, ends)).accepted
     return {
         place: goal_holds(planner.theory, end, {ACCEPTED: bool(said)})
@@ -165,7 +163,12 @@ def _invalid(error: P2CError) -> Line:
     return {"status": "invalid", "verified": False, "optimal": False, "message": str(error)}
 
 
-def _line(theory: Theory, plan: Plan, *, verified: bool, optimal: bool) -> Line:
-    end = plan.counterfactual or plan.question.initial
+def _is_verified(plan: Plan) -> bool:
+    """Tell whether the model has accepted the end of a plan that leads to the goal."""
+    return isinstance(plan, Found | Already) and plan.model is not None and plan.model.verified
+
+
+def _line(theory: Theory, plan: Plan, *, verified: bool) -> Line:
+    end = plan.end or plan.question.initial
     ends = {f"end_{name}": value for name, value in end.items()}
-    return {**plan_cells(theory, plan), **ends, "verified": verified, "optimal": optimal}
+    return {**plan_cells(theory, plan), **ends, "verified": verified, "optimal": plan.optimal}

@@ -139,7 +139,7 @@ class Walker:
         assert walk.before is not None
         assert not walk.pending
         steps = tuple(each.step for each in walk.stations if each.step)
-        return Found(self.question, self.cost(walk), steps, optimal=False)
+        return Found(self.question, self.cost(walk), steps, proof="none")
 
     @cached_property
     def question(self) -> Question:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from p2c.plan.compiled.person import Person, Places
     from p2c.plan.compiled.transitions import Transitions
-    from p2c.plan.outcome import Plan
+    from p2c.plan.outcome import Plan, ProofKind
 
 Named = tuple[bool, int, int]
 """An action: whether it is direct, the feature, and the place that it comes to."""
@@ -48,22 +48,22 @@ def _move(dynamics: Transitions, places: Places, action: Named, engine: str) -> 
 
 
 def replayed(
-    dynamics: Transitions, arrival: Arrival, *, engine: str, optimal: bool = True
+    dynamics: Transitions, arrival: Arrival, *, engine: str, proof: ProofKind = "exhausted"
 ) -> Found:
     """Return the plan of a path, once the validator agrees."""
     plan = found(dynamics, ask(dynamics), arrival)
     verdict = check_plan(dynamics.person.space.theory, plan.to_dict())
     if not verdict:
         raise EngineError(f"{engine}: its answer does not replay: {verdict}")
-    return replace(plan, optimal=optimal)
+    return replace(plan, proof=proof)
 
 
 def conclude(
     dynamics: Transitions, best: Arrival | None, *, engine: str, bound: float | None = None
 ) -> Plan:
     """Return what the best path of a search makes of a question; with a bound, that the search gave up there."""
-    proved = bound is None
-    plan = None if best is None else replayed(dynamics, best, engine=engine, optimal=proved)
+    proof: ProofKind = "exhausted" if bound is None else "none"
+    plan = None if best is None else replayed(dynamics, best, engine=engine, proof=proof)
     if bound is not None:
         return GaveUp(ask(dynamics), bound, plan)
     return plan or Infeasible(ask(dynamics))

@@ -108,7 +108,7 @@ class _Writer:
 
     def _why(self) -> Section:
         lead, items = self.teller.reasons(self.plan.question.initial)
-        told = self.plan.question.testimony
+        told = self.plan.question.evidence
         if told is None or told.exact or self.teller.theory.model is not None:
             return self._section("why", lead, items)
         if self.teller.says_yes(self.plan.question.initial) != (self.plan.status == "already"):
@@ -126,7 +126,7 @@ class _Writer:
         return self._section(kind, lead or usual, items, ordered=True)
 
     def _not_enough(self, plan: Found) -> Iterator[Section]:
-        told = plan.question.testimony
+        told = plan.question.evidence
         # What would not be enough for the rules might be enough for a model that they only stand for.
         items = self.teller.without_steps(plan) if told is None or told.exact else ()
         if items:
@@ -139,7 +139,7 @@ class _Writer:
 
     def _effort(self, plan: Found) -> Section:
         effort, taken = self.teller.effort(plan)
-        told = plan.question.testimony
+        told = plan.question.evidence
         # What the rules prove is nothing to somebody whom the model refuses.
         refused = told is not None and told.accepted is False
         proofs = () if refused else self.teller.proofs(plan, cheapest=self.cheapest)
@@ -163,7 +163,7 @@ class _Writer:
         else:
             yield from self._assumed(None)
         items = self.teller.stopped(found=plan.best is not None)
-        told = plan.question.testimony
+        told = plan.question.evidence
         if told is not None:
-            items += (self.teller.asked(told.asked),)
+            items += (self.teller.asked(told.queries),)
         yield self._section("search", self.teller.bound(plan), items)

@@ -42,8 +42,8 @@ class Summary:
 def summarize(theory: Theory, plan: Plan, *, phrases: Phrases = ENGLISH) -> Summary:
     """Tell a plan in short."""
     teller = Teller(theory, phrases)
-    told = plan.question.testimony
-    proved = plan.status == "infeasible" or (isinstance(plan, Found) and plan.optimal)
+    told = plan.question.evidence
+    proved = plan.status != "already" and plan.optimal
     sure = proved or (told is not None and told.accepted is True)
     confirmed = teller.confirmed(plan) if isinstance(plan, Found) else ()
     opening = (*_exceptions(teller, plan.question), *_opening(teller, plan))

@@ -153,7 +153,7 @@ class Teller:
 
     def without_steps(self, plan: Found) -> tuple[Item, ...]:
         """Return what stays when one thing to do is left out; nothing where there is only one."""
-        actions = plan.direct_actions
+        actions = plan.actions
         if len(actions) < 2:
             return ()
         numbered = enumerate(actions, start=self._first_number(plan))
@@ -189,7 +189,7 @@ class Teller:
             yield clean(filled(self.phrases.odd_value, label=self.label(name), value=value))
         for name in self.theory.missing(question.initial):
             yield clean(filled(self.phrases.unknown_value, label=self.label(name)))
-        by, told = rules_words(self.theory, self.phrases), question.testimony
+        by, told = rules_words(self.theory, self.phrases), question.evidence
         # Where the model itself has confirmed an answer, the rules in its place do not give it.
         if by and not (told is not None and told.accepted):
             yield filled(self.phrases.given_by, by=by)
@@ -208,7 +208,7 @@ class Teller:
 
     def effort(self, plan: Found) -> tuple[str, tuple[Item, ...]]:
         """Say how many things a plan asks for, which is the hardest, and what each of them takes."""
-        actions = plan.direct_actions
+        actions = plan.actions
         if not actions:
             return self.sentence(self.phrases.wait), ()
         if len(actions) == 1:
@@ -275,7 +275,7 @@ class Teller:
 
     def confirmed(self, plan: Found) -> tuple[Item, ...]:
         """Say what the model has to do with a plan, where one decides."""
-        told, phrases = plan.question.testimony, self.phrases
+        told, phrases = plan.question.evidence, self.phrases
         if told is None:
             return ()
         if told.accepted is None:
@@ -283,7 +283,7 @@ class Teller:
         yes = phrases.model_confirms if told.wanted else phrases.model_meets
         answer = yes if told.accepted else phrases.model_refuses
         proof = () if plan.optimal else (Item(phrases.model_not_proved),)
-        return (Item(answer), *proof, self.asked(told.asked))
+        return (Item(answer), *proof, self.asked(told.queries))
 
     def asked(self, count: int) -> Item:
         """Say how often a model was asked."""

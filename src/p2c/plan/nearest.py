@@ -66,11 +66,9 @@ def nearest_plans(
     plans: Iterator[Found] = (found(transitions, first.question, arrival) for arrival in paths)
     if distinct is Distinct.CELLS:
         plans = ways_of_their_own(space.theory, plans)
-    end = (
-        first.counterfactual
-    )  # an engine that breaks ties in its own way may have another than the search
+    end = first.end  # an engine that breaks ties in its own way may have another than the search
     try:
-        yield from (each for each in plans if each.counterfactual != end)
+        yield from (each for each in plans if each.end != end)
     except LimitReached as reached:
         yield gave_up(transitions, first.question, reached)
 
@@ -109,7 +107,7 @@ def ways_of_their_own(theory: Theory, plans: Iterable[Found]) -> Iterator[Found]
 
 def contains(theory: Theory, plan: Found, other: Found) -> bool:
     """Tell whether a plan does all that another one does directly, each as far or farther, and more than that."""
-    mine, theirs = plan.direct_actions, other.direct_actions
+    mine, theirs = plan.actions, other.actions
     same = {(each.feature, each.end) for each in theirs}
     if same == {(each.feature, each.end) for each in mine}:
         # The same in another order, which leads elsewhere.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from p2c.plan import rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.plan.rendered import Renderer
@@ -77,33 +77,65 @@ class Step:
         return {"actions": [each.to_dict() for each in self.actions], "state": dict(self.state)}
 
 
-@dataclass(frozen=True, slots=True)
-class Testimony:
-    """What the model behind the rules had to do with an answer.
+ProofKind = Literal["certificate", "exhausted", "none"]
+"""How an answer is proved: by a checked certificate, by a search that was exhausted, or not at all."""
 
-    `accepted` is what it said of the end, None where it was not asked; `asked` counts the states that it was asked
-    about; `proved` tells that the answer is proved against it. `score` is the model's, with what it must reach.
-    `replayed` is what came of replaying the path with the model in the place of the goal.
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """Threshold of the model near the end of a plan, all other values as in the end state.
+
+    `refused` is the tested value nearest to `accepted`, on the way from the initial value, that the model refused.
     """
 
+    feature: str
+    refused: Value
+    accepted: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEvidence:
+    """The model's part in an answer: its decision on the end state, and whether the answer is proved against it."""
+
     accepted: bool | None
-    asked: int
+    """The model's decision on the end state, or whether the goal is met with it; None if it was not asked."""
+    queries: int
+    """Number of states that the model was asked about."""
     proved: bool = False
-    score: tuple[float, float] | None = None
+    """Whether the answer is proved against the model itself."""
+    score: float | None = None
+    """The model's score of the end state, where it has scores."""
+    threshold: float | None = None
+    """The score from which on the model accepts."""
     replayed: str = field(default="", compare=False)
+    """Result of replaying the path with the model in the place of the goal."""
     exact: bool = field(default=False, compare=False)
-    """Whether the problem's model was read or its rules are the model's own."""
+    """Whether the model is a parsed one, or the surrogate rules are the model's own."""
     wanted: bool = field(default=True, compare=False)
-    """Whether the problem's goal is that the model accepts; if not, `accepted` says whether it is met with its answer."""
+    """Whether the goal is that the model accepts; if not, `accepted` says whether the goal is met."""
+    scores: tuple[tuple[float, float], ...] = field(default=(), compare=False, repr=False)
+    """Score and threshold of the initial state and of the state after each step."""
+    calls: int = field(default=0, compare=False, repr=False)
+    """Number of times that the model was asked, each time about one or more states."""
+    guide: Plan | None = field(default=None, compare=False, repr=False)
+    """The plan of the surrogate rules from which a search with a black-box model started."""
+    borders: tuple[Border, ...] = field(default=(), compare=False, repr=False)
+    """Thresholds of a black-box model that were found near the end of the plan."""
+
+    @property
+    def verified(self) -> bool:
+        """Tell whether the model was asked about the end state and accepted it."""
+        return self.accepted is True
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as the contract's JSON, and that the model refused the end, where it did."""
+        """Return the evidence as the `model` block of a plan's JSON."""
+        scored = {"score": self.score, "threshold": self.threshold}
         return {
-            "verified": self.accepted is True,
+            "verified": self.verified,
             "proved": self.proved,
-            "asked": self.asked,
+            "asked": self.queries,
             **({"refused": True} if self.accepted is False else {}),
-            **(dict(zip(("score", "threshold"), self.score, strict=True)) if self.score else {}),
+            **({} if self.score is None else scored),
         }
 
 
@@ -122,33 +154,39 @@ class Question:
     exceptions: tuple[Record, ...]
     renderer: Renderer | None = field(default=None, compare=False, repr=False)
     """What tells the answer in words and pictures (`plan/rendered.py`); no part of the question itself."""
-    testimony: Testimony | None = field(default=None, repr=False)
-    """What a model said of the answer, where one decides."""
+    evidence: ModelEvidence | None = field(default=None, repr=False)
+    """The model's part in the answer, where a model decides."""
     unknown: tuple[str, ...] = ()
     """The features that the rules read and whose values are not known: the answer rests on that."""
     source: Record | None = None
     """What the rules were learned from, where they were."""
+    as_columns: Callable[[Record, Record], dict[str, Any]] | None = field(
+        default=None, compare=False, repr=False
+    )
+    """Translates an end state, given the initial one, to the columns of the model that decides."""
     asked: Record = field(default_factory=dict)
     """What the question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
 
-    def told(
+    def with_renderer(
         self,
         renderer: Renderer,
         *,
         unknown: tuple[str, ...],
         source: Record | None,
         asked: Record,
+        as_columns: Callable[[Record, Record], dict[str, Any]] | None = None,
     ) -> Question:
-        """Return the question of an answer that can tell itself, and says what it rests on and was asked."""
+        """Attach the renderer, unknown features, the source of the rules, and the overrides of the question."""
         return Question(
             self.problem,
             self.norm,
             self.initial,
             self.exceptions,
             renderer,
-            self.testimony,
+            self.evidence,
             unknown,
             source,
+            as_columns,
             dict(asked),
         )
 
@@ -162,7 +200,7 @@ class Question:
             **({"unknown": list(self.unknown)} if self.unknown else {}),
             **({"source": dict(self.source)} if self.source else {}),
             **({"asked": dict(self.asked)} if self.asked else {}),
-            **({"model": self.testimony.to_dict()} if self.testimony else {}),
+            **({"model": self.evidence.to_dict()} if self.evidence else {}),
         }
 
 
@@ -173,22 +211,23 @@ class Found(rendered.Plan):
     question: Question
     cost: float
     steps: tuple[Step, ...]
-    optimal: bool = True
+    proof: ProofKind = "exhausted"
     status: ClassVar[Literal["found"]] = "found"
 
     @property
-    def counterfactual(self) -> Record:
+    def end(self) -> Record:
         """Return the state at the end of the path."""
         return self.steps[-1].state
 
-    @property
-    def direct_actions(self) -> tuple[DirectAction, ...]:
-        """Return what the person does, in order."""
-        return tuple(a for s in self.steps for a in s.actions if isinstance(a, DirectAction))
+    if TYPE_CHECKING:
+
+        @property
+        def counterfactual(self) -> dict[str, Any]:
+            """Return the end state, which every path has."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON."""
-        return _written(self, {"optimal": self.optimal})
+        return _written(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -196,18 +235,25 @@ class Already(rendered.Plan):
     """The goal holds at the start: there is nothing to do."""
 
     question: Question
+    proof: ProofKind = "exhausted"
     cost: ClassVar[float] = 0
     steps: ClassVar[tuple[Step, ...]] = ()
     status: ClassVar[Literal["already"]] = "already"
 
     @property
-    def counterfactual(self) -> Record:
-        """Return the state at the start, which is the end too."""
+    def end(self) -> Record:
+        """Return the initial state, which is the end state too."""
         return self.question.initial
+
+    if TYPE_CHECKING:
+
+        @property
+        def counterfactual(self) -> dict[str, Any]:
+            """Return the end state, which every path has."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the contract's JSON."""
-        return _written(self, {"optimal": True})
+        return _written(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,15 +279,16 @@ class Infeasible(rendered.Plan):
     blockers: tuple[Blocker, ...] = ()
     opened: Found | None = None
     explained: bool = True
+    proof: ProofKind = "exhausted"
     cost: ClassVar[None] = None
     steps: ClassVar[tuple[Step, ...]] = ()
-    counterfactual: ClassVar[None] = None
+    end: ClassVar[None] = None
     status: ClassVar[Literal["infeasible"]] = "infeasible"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON: `opened` is the path that lifting the blockers would open."""
         return {
-            **_written(self, {}),
+            **_written(self),
             "blockers": [blocker.to_dict() for blocker in self.blockers],
             "opened": self.opened.to_dict() if self.opened else None,
             **({} if self.explained else {"explained": False}),
@@ -256,8 +303,9 @@ class GaveUp(rendered.Plan):
     """The caller's limit was reached: no path is cheaper than `bound`; `best` is the best found so far."""
 
     question: Question
-    bound: float
+    bound: float = 0.0
     best: Found | None = None
+    proof: ClassVar[ProofKind] = "none"
     status: ClassVar[Literal["gave_up"]] = "gave_up"
 
     @property
@@ -271,13 +319,13 @@ class GaveUp(rendered.Plan):
         return self.best.steps if self.best else ()
 
     @property
-    def counterfactual(self) -> Record | None:
+    def end(self) -> Record | None:
         """Return the end of the best path found so far."""
-        return self.best.counterfactual if self.best else None
+        return self.best.end if self.best else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON."""
-        return _written(self, {"optimal": False, "bound": self.bound})
+        return {**_written(self), "bound": self.bound}
 
 
 Plan = Found | Already | Infeasible | GaveUp
@@ -288,9 +336,9 @@ def answer_to(question: Question, plan: Plan) -> Plan:
     """Return an answer as the one to another question, and those inside it too."""
     match plan:
         case Found():
-            return Found(question, plan.cost, plan.steps, plan.optimal)
+            return Found(question, plan.cost, plan.steps, plan.proof)
         case Already():
-            return Already(question)
+            return replace(plan, question=question)
         case Infeasible(opened=inner):
             opened = inner and replace(inner, question=question)
             return replace(plan, question=question, opened=opened)
@@ -299,14 +347,14 @@ def answer_to(question: Question, plan: Plan) -> Plan:
             return replace(plan, question=question, best=best)
 
 
-def _written(plan: Plan, claims: Record) -> dict[str, Any]:
-    """Return what every answer has in the contract's JSON, with what it claims of its cost."""
-    end = plan.counterfactual
+def _written(plan: Plan) -> dict[str, Any]:
+    """Return the keys that every answer has in the contract's JSON."""
     return {
         "status": plan.status,
         **plan.question.to_dict(),
         "cost": plan.cost,
-        **claims,
-        "counterfactual": None if end is None else dict(end),
+        "optimal": plan.optimal,
+        "proof": plan.proof,
+        "counterfactual": None if plan.end is None else dict(plan.end),
         "steps": [step.to_dict() for step in plan.steps],
     }

@@ -39,9 +39,10 @@ from p2c.plan.outcome import (
     Found,
     GaveUp,
     Infeasible,
+    ModelEvidence,
+    ProofKind,
     Question,
     Step,
-    Testimony,
 )
 
 if TYPE_CHECKING:
@@ -189,12 +190,10 @@ class ModelRecord(Part):
     threshold: Number | None = None
 
     @property
-    def testimony(self) -> Testimony:
-        """Return it as plans have it."""
+    def evidence(self) -> ModelEvidence:
+        """Return the block as plans have it."""
         accepted = self.verified or (False if self.refused else None)
-        if self.score is None or self.threshold is None:
-            return Testimony(accepted, self.asked, self.proved)
-        return Testimony(accepted, self.asked, self.proved, (self.score, self.threshold))
+        return ModelEvidence(accepted, self.asked, self.proved, self.score, self.threshold)
 
 
 class AskedRecord(Part):
@@ -258,6 +257,10 @@ class PlanRecord(Part):
     ) = None
     cost: Cost | None = None
     optimal: StrictBool | None = None
+    proof: ProofKind | None = Field(
+        None,
+        description="Proved by a checked certificate, by a search that was exhausted, or not at all.",
+    )
     counterfactual: State | None = None
     steps: Annotated[tuple[StepRecord, ...], BeforeValidator(lambda raw: raw or ())] = ()
     unknown: tuple[Name, ...] | None = Field(
@@ -297,6 +300,8 @@ def read_record(raw: object, features: Iterable[str]) -> PlanRecord:
     assert isinstance(raw, Mapping)
     if plan.status in (Status.FOUND, Status.ALREADY):
         _require("plan", raw, OF_A_PATH)
+    if plan.proof is not None and plan.optimal not in (None, plan.proof != "none"):
+        raise PlanError(f"proof: '{plan.proof}' contradicts optimal, which is {plan.optimal}")
     names = tuple(features)
     for place, state in plan.states():
         _require(place, state, names)
@@ -318,7 +323,7 @@ def answer_of(record: PlanRecord) -> Plan:
         (record.norm or Norm.L1).value,
         record.initial,
         exceptions,
-        testimony=record.model.testimony if record.model else None,
+        evidence=record.model.evidence if record.model else None,
         unknown=record.unknown or (),
         source=record.source.to_dict() if record.source else None,
         asked=record.asked.model_dump(mode="json", exclude_none=True) if record.asked else {},
@@ -326,15 +331,18 @@ def answer_of(record: PlanRecord) -> Plan:
     steps = tuple(
         Step(tuple(each.action() for each in step.actions), step.state) for step in record.steps
     )
-    found = Found(question, record.cost or 0, steps, bool(record.optimal)) if steps else None
+    claimed = record.proof or ("exhausted" if record.optimal else "none")
+    found = Found(question, record.cost or 0, steps, claimed) if steps else None
     match record.status:
         case Status.ALREADY:
-            return Already(question)
+            return Already(question, record.proof or "exhausted")
         case Status.INFEASIBLE:
             opened = None if record.opened is None else answer_of(record.opened)
             blockers = tuple(each.blocker for each in record.blockers or ())
             path = opened if isinstance(opened, Found) else None
-            return Infeasible(question, blockers, path, record.explained)
+            return Infeasible(
+                question, blockers, path, record.explained, record.proof or "exhausted"
+            )
         case Status.GAVE_UP:
             return GaveUp(question, record.bound or 0.0, found)
     if found is None:

@@ -76,7 +76,7 @@ def gave_up(transitions: Transitions, question: Question, reached: LimitReached)
     """Return what is known when a limit has ended a search."""
     best = found(transitions, question, reached.best) if reached.best else None
     bound = _bound(transitions.person, reached.effort)
-    return GaveUp(question, bound, best and replace(best, optimal=False))
+    return GaveUp(question, bound, best and replace(best, proof="none"))
 
 
 def _bound(person: Person, effort: int) -> float:

@@ -17,8 +17,16 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from p2c.plan.outcome import (
+        Blocker,
+        DirectAction,
+        Found,
+        ModelEvidence,
+        ProofKind,
+        Question,
+        Step,
+    )
     from p2c.plan.outcome import Plan as Outcome
-    from p2c.plan.outcome import Question, Step
 
 
 class Renderer(Protocol):
@@ -65,20 +73,109 @@ class Plan:
 
         @property
         def cost(self) -> float | None:
-            """Return what the person's own actions cost by the problem's norm; None where there is no path."""
+            """Return the cost of the person's actions by the problem's norm; None where there is no path."""
 
         @property
         def steps(self) -> tuple[Step, ...]:
-            """Return the path: direct actions with what follows from each, and the state after them."""
+            """Return the path: actions with their effects, and the state after them."""
 
         @property
-        def counterfactual(self) -> Mapping[str, Any] | None:
-            """Return the state at the end of the path; None where there is none."""
+        def end(self) -> Mapping[str, Any] | None:
+            """Return the end state by feature; None where there is no path."""
+
+        @property
+        def proof(self) -> ProofKind:
+            """Return how the answer is proved: "certificate", "exhausted" or "none"."""
 
     @property
-    def _outcome(self) -> Any:
-        """Return the answer as one of the four kinds; itself, where nothing is told beside it."""
-        return self
+    def blockers(self) -> tuple[Blocker, ...]:
+        """Return a smallest set of restrictions without which an infeasible person has a path; () for other answers."""
+        return ()
+
+    @property
+    def opened(self) -> Found | None:
+        """Return the plan of an infeasible person without the blockers; None for other answers."""
+        return None
+
+    @property
+    def explained(self) -> bool:
+        """Tell whether the blockers are known: false only where the caller's time ended before."""
+        return True
+
+    @property
+    def bound(self) -> float | None:
+        """Return the cost below which no path exists, where the search gave up; None for other answers."""
+        return None
+
+    @property
+    def optimal(self) -> bool:
+        """Tell whether the answer is proved: no path is cheaper or, for an infeasible person, none exists.
+
+        >>> plan.optimal, plan.proof
+        (True, 'exhausted')
+        """
+        return self.proof != "none"
+
+    @property
+    def actions(self) -> tuple[DirectAction, ...]:
+        """Return the changes that the person makes, in order, without their effects.
+
+        >>> [(each.feature, each.start, each.end) for each in plan.actions]
+        [('debt', 5000, 0), ('bank_balance', 40000, 60000)]
+        """
+        every = (action for step in self.steps for action in step.actions)
+        return tuple(each for each in every if not hasattr(each, "because"))
+
+    @property
+    def changes(self) -> dict[str, tuple[Any, Any]]:
+        """Return the initial and the final value of each feature that differs in the end state, effects included.
+
+        >>> plan.changes
+        {'debt': (5000, 0), 'bank_balance': (40000, 60000), 'credit_score': (599, 620)}
+        """
+        start, end = self.question.initial, self.end
+        if end is None:
+            return {}
+        return {name: (start[name], end[name]) for name in end if start[name] != end[name]}
+
+    @property
+    def counterfactual(self) -> dict[str, Any] | None:
+        """Return the end state; None where there is no path.
+
+        Where a model decides, it has the model's own column names and types, so that it can be given back to the model.
+
+        >>> plan.counterfactual["credit_score"]
+        620
+        """
+        if self.end is None:
+            return None
+        as_columns = self.question.as_columns
+        return as_columns(self.question.initial, self.end) if as_columns else dict(self.end)
+
+    @property
+    def exceptions(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the causal rules and constraints that the person breaks at the start."""
+        return self.question.exceptions
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Return the features with a missing value that the rules read."""
+        return self.question.unknown
+
+    @property
+    def model(self) -> ModelEvidence | None:
+        """Return the model's part in the answer: `verified`, `score`, `threshold`, `queries`; None without a model."""
+        return self.question.evidence
+
+    @property
+    def uses(self) -> dict[str, float]:
+        """Return the resources that the plan uses, by name."""
+        return {}
+
+    @property
+    def slack(self) -> None:
+        """Return the range around each target within which the plan still works; None, not computed yet."""
+        return None
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Outcome:
@@ -151,7 +248,7 @@ class Plan:
         >>> print(plan.explain("de").splitlines()[0])
         Die Antwort ist vorerst Nein.
         """
-        return self._renderer().explain(self._outcome, language=language)
+        return self._renderer().explain(self, language=language)
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
         """Return the plan as a picture; the theme is light, dark, or auto for that of the reader's screen.
@@ -159,7 +256,7 @@ class Plan:
         >>> plan.to_svg(theme="light")[:4]
         '<svg'
         """
-        return self._renderer().svg(self._outcome, theme=theme, language=language)
+        return self._renderer().svg(self, theme=theme, language=language)
 
     def to_png(self, *, theme: str = "light", language: str = "en") -> bytes:
         """Return the plan as the bytes of a PNG file; needs the extra `report`.
@@ -167,20 +264,26 @@ class Plan:
         >>> plan.to_png()[1:4]
         b'PNG'
         """
-        return self._renderer().png(self._outcome, theme=theme, language=language)
+        return self._renderer().png(self, theme=theme, language=language)
 
     def __repr__(self) -> str:
         return f"<Plan {self.summary()}>"
 
     def summary(self) -> str:
-        """Return the plan in less than a line: the problem's name, the status, the cost and the person's actions.
+        """Return the plan in less than a line: the problem, the status, the cost, the actions, and what the model confirms.
 
         >>> plan.summary()
         "'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000"
         """
         cost = "" if self.cost is None else f", cost {self.cost:.6g}"
         found = ", ".join(["", *self._changes()])
-        return f"{self.question.problem!r}: {self.status}{cost}{shorten(found, 90)}"
+        said = "" if self.model is None else self._confirmed(self.model)
+        return f"{self.question.problem!r}: {self.status}{cost}{shorten(found, 90)}{said}"
+
+    def _confirmed(self, model: ModelEvidence) -> str:
+        """Return whether the model accepts the end of the plan, and whether the plan is proved against it."""
+        verified = ", verified" if model.verified else ", not verified"
+        return f"{verified if self.end else ''}{', proved' if model.proved else ''}"
 
     def _changes(self) -> Iterator[str]:
         """Yield what the person does."""
@@ -191,7 +294,7 @@ class Plan:
 
     def _repr_html_(self) -> str | None:
         renderer = self.question.renderer
-        return None if renderer is None else renderer.html(self._outcome)
+        return None if renderer is None else renderer.html(self)
 
     def _renderer(self) -> Renderer:
         if self.question.renderer is None:

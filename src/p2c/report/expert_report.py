@@ -154,7 +154,7 @@ class _Expert:
 
     def _row(self) -> Iterator[Block]:
         yield Heading(self.words["row"])
-        initial, end = self.plan.question.initial, self.plan.counterfactual
+        initial, end = self.plan.question.initial, self.plan.end
         rows = [
             (name, _raw(value), "–" if end is None else _raw(end[name]))
             for name, value in initial.items()
@@ -185,7 +185,7 @@ class _Expert:
             (self.words["status"], self.plan.status),
             (self.words["cost"], f"{cost} ({self.plan.question.norm})"),
             *self._replayed(),
-            *self._testimony(),
+            *self._evidence(),
             *self._rests_on(),
             *((self.words["exception"], _json(each)) for each in self.plan.question.exceptions),
             *(
@@ -197,7 +197,7 @@ class _Expert:
 
     def _replayed(self) -> Iterator[tuple[str, str]]:
         """Yield what a replay tells of the path, and what it cannot tell."""
-        told = self.plan.question.testimony
+        told = self.plan.question.evidence
         replayed = told.replayed if told is not None else ""
         verdict = check_plan(self.theory, self.plan.to_dict())
         plain = replace(verdict, unchecked="")
@@ -212,19 +212,19 @@ class _Expert:
         if "source" in rests:
             yield self.words["source"], _json(rests["source"])
 
-    def _testimony(self) -> Iterator[tuple[str, str]]:
-        told = self.plan.question.testimony
+    def _evidence(self) -> Iterator[tuple[str, str]]:
+        told = self.plan.question.evidence
         if told is not None:
             answers = {True: "accepted", False: "refused", None: "not_asked"}
             yield self.words["model"], self.words[answers[told.accepted]]
-            yield self.words["asked"], number_words(told.asked, self.phrases)
+            yield self.words["asked"], number_words(told.queries, self.phrases)
 
     def _proofs(self) -> Iterator[Block]:
         yield Heading(self.words["proof_now"])
         yield Outline(why(self.theory, self.plan.question.initial).rows())
-        if self.plan.steps and self.plan.counterfactual is not None:
+        if self.plan.steps and self.plan.end is not None:
             yield Heading(self.words["proof_then"])
-            proof, told = why(self.theory, self.plan.counterfactual), self.plan.question.testimony
+            proof, told = why(self.theory, self.plan.end), self.plan.question.evidence
             if told is not None and not told.exact:
                 agree = proof.root.holds == told.accepted
                 yield Paragraph(
@@ -238,7 +238,7 @@ class _Expert:
         yield Heading(self.words["alternatives"])
         initial, plans = self.plan.question.initial, self.ways()
         rows = [
-            (str(number), f"{plan.cost:.10g}", _changes(initial, plan.counterfactual or {}))
+            (str(number), f"{plan.cost:.10g}", _changes(initial, plan.end or {}))
             for number, plan in enumerate(plans, start=1)
             if isinstance(plan, Found)
         ]

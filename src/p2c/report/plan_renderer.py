@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from p2c.plan.outcome import answer_to
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from p2c.plan.outcome import Plan
     from p2c.report.document import Document
@@ -65,16 +65,23 @@ def with_renderer(
     cheapest: bool = True,
     resting_on: Theory | None = None,
     asked: Mapping[str, Any] | None = None,
+    as_columns: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]] | None = None,
 ) -> Plan:
-    """Return an outcome that can be asked for words and pictures, and those inside it too.
+    """Attach the renderer, the question and the model's columns to a plan, and to plans inside it.
 
-    It also says what was asked besides the problem, and what it rests on: what the rules were learned from, and values that
-    are not known to what decides, which is not always what tells it.
+    Args:
+        theory: The theory by which the plan is explained.
+        plan: The plan.
+        cheapest: False for a plan that follows others of the k nearest.
+        resting_on: The theory that decides, by default that by which the plan is explained.
+        asked: Overrides and restrictions of the question.
+        as_columns: Translates an end state to the columns of the model.
     """
-    question = plan.question.told(
+    question = plan.question.with_renderer(
         PlanRenderer(theory, cheapest),
         unknown=(resting_on or theory).missing(plan.question.initial),
         source=theory.told_source,
         asked=asked or {},
+        as_columns=as_columns,
     )
     return answer_to(question, plan)

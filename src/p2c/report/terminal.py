@@ -47,8 +47,8 @@ def show_plan(console: Console, theory: Theory, plan: Plan) -> None:
             console.print(Text(f"   → {act.text}", style="green"))
             for rule in act.because:
                 console.print(Text(f"     because {clean(rule)}", style="dim"))
-    if plan.steps and plan.counterfactual is not None:
-        console.print(_changes(theory, plan.question.initial, plan.counterfactual))
+    if plan.steps and plan.end is not None:
+        console.print(_changes(theory, plan.question.initial, plan.end))
     for sentence in summary.closing:
         console.print(sentence, markup=False)
 
@@ -89,7 +89,7 @@ def show_plans(
             str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
         )
     console.print(table)
-    told = plans[0].question.testimony
+    told = plans[0].question.evidence
     if told is not None and told.accepted:
         console.print(confirmed_words(proved=told.proved))
     show_caveats(console, theory, state, rules=told is None or not told.accepted)

@@ -161,4 +161,4 @@ def test_without_numba_the_same_plan_is_found_by_arrays(monkeypatch: pytest.Monk
     plan = recourse.plan(person)
     assert recourse.judged is not None
     assert not recourse.judged.compiled.has_compiled_model
-    assert (plan.status, plan.optimal, plan.plan.to_dict()) == ("found", True, found.plan.to_dict())
+    assert (plan.status, plan.optimal, plan.to_dict()) == ("found", True, found.to_dict())

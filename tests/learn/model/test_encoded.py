@@ -26,6 +26,7 @@ from sklearn.svm import LinearSVC
 from p2c.learn.model import Read
 from p2c.learn.model.reading import read
 from p2c.recourse import Recourse
+from tests.evidence import evidence_of
 from tests.lending import loans
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def test_a_plan_tells_the_score_without_running_the_pipeline_again() -> None:
     assert again.to_dict() == first.to_dict()
     end = again.counterfactual
     assert end is not None
-    assert again.verified
+    assert evidence_of(again).verified
     assert again.optimal
     chance = model.predict_proba(recourse.source.view.ask(refused, [end]))[0, 1]
     assert again.to_dict()["model"]["score"] == pytest.approx(chance, rel=1e-12)
@@ -238,7 +239,7 @@ def test_a_calibrated_pipeline_tells_its_own_score() -> None:
     answer = recourse.plan(refused)
     end = answer.counterfactual
     assert end is not None
-    assert answer.verified
+    assert evidence_of(answer).verified
     chance = model.predict_proba(recourse.source.view.ask(refused, [end]))[0, 1]
     told = answer.to_dict()["model"]
     assert (told["score"], told["threshold"]) == (chance, 0.6)
@@ -302,7 +303,7 @@ def test_the_pipeline_as_a_whole_accepts_where_a_plan_ends() -> None:
     recourse = Recourse.fit(model.fit(table, answers(table)), table)
     for _, row in table.head(20).iterrows():
         answer = recourse.plan(row)
-        assert answer.verified
+        assert evidence_of(answer).verified
         end = answer.counterfactual
         assert end is not None
         asked = recourse.source.view.ask(row, [end])

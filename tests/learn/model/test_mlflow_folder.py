@@ -20,6 +20,7 @@ from p2c.learn.model.tree_checks import CHECKED
 from p2c.problem import Problem
 from p2c.recourse import Recourse
 from tests.cli.desk import Desk
+from tests.evidence import evidence_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +130,7 @@ def test_the_folders_of_these_tests_are_laid_out_as_those_of_mlflow(
     theirs, ours = saved_by_mlflow(tmp_path / "theirs", kind), stored(tmp_path / "ours", kind)
     assert model_file(theirs).name == model_file(ours).name
     assert {each.name for each in theirs.iterdir()} == {each.name for each in ours.iterdir()}
-    assert Recourse.fit(theirs, people(), desired=1).plan(ROW).verified
+    assert evidence_of(Recourse.fit(theirs, people(), desired=1).plan(ROW)).verified
 
 
 @pytest.mark.parametrize("kind", FORMS)
@@ -137,7 +138,7 @@ def test_a_folder_is_a_model_for_recourse_and_for_a_problem_file(kind: str, tmp_
     folder = stored(tmp_path / "model", kind)
     recourse = Recourse.fit(str(folder), people(), desired=1)
     answer = recourse.plan(ROW)
-    assert answer.verified
+    assert evidence_of(answer).verified
     recourse.save(tmp_path / "desk")
     assert Recourse.load(tmp_path / "desk").plan(ROW).to_dict() == answer.to_dict()
     spans = {"income": 9, "debt": 5}
@@ -170,7 +171,7 @@ def test_a_pickle_inside_is_opened_on_request_only(tmp_path: Path) -> None:
     with pytest.raises(P2CError, match="can run any code as it is opened"):
         Recourse.fit(folder, people(), desired=1)
     trusted = Recourse.fit(folder, people(), desired=1, trust=Trust(pickle=True))
-    assert trusted.plan(ROW).verified
+    assert evidence_of(trusted.plan(ROW)).verified
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_an_onnx_model_with_its_numbers_in_another_file_is_refused_as_it_is_save
     onnx.save_model(model, path, save_as_external_data=True, size_threshold=0, location="W.data")
     folder = described(tmp_path / "model", "onnx", data="model.onnx")
     recourse = Recourse.fit(folder, people(), desired=1)
-    assert recourse.plan(ROW).verified
+    assert evidence_of(recourse.plan(ROW)).verified
     with pytest.raises(P2CError, match=r"numbers lie in other files .* save_as_external_data"):
         recourse.save(tmp_path / "desk")
     assert not (tmp_path / "desk").exists()

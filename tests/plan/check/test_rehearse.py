@@ -24,10 +24,10 @@ def rehearse_all(problem: Problem, row: dict[str, Any]) -> int:
         return 0
     whole = rehearse_without(problem.theory, plan, NONE)
     assert (whole.state, whole.stuck, whole.goal) == (dict(plan.counterfactual), False, True)
-    for action in plan.direct_actions:
+    for action in plan.actions:
         part = rehearse_without(problem.theory, plan, action)
         assert action.cost == 0 or not part.goal
-    return len(plan.direct_actions)
+    return len(plan.actions)
 
 
 @given(problems())
@@ -50,6 +50,6 @@ def test_a_step_without_which_another_cannot_be_done_leaves_the_rest_stuck() -> 
     problem = Problem.from_dict({"goal": "f(X,'c')", "rules": "", "features": {"f": feature}})
     plan = problem.plan({"f": "a"})
     assert isinstance(plan, Found)
-    first = rehearse_without(problem.theory, plan, plan.direct_actions[0])
+    first = rehearse_without(problem.theory, plan, plan.actions[0])
     assert first.stuck
     assert "Leave out step 1, and the rest does not work." in plan.explain()

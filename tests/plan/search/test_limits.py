@@ -90,7 +90,7 @@ def test_many_changes_that_each_set_off_an_effect_are_put_in_order_without_tryin
     problem, row = many_changes(25)
     plan = problem.plan(row, node_limit=1000)
     assert isinstance(plan, Found)
-    assert [act.feature for act in plan.direct_actions] == [f"f{each}" for each in range(25)]
+    assert [act.feature for act in plan.actions] == [f"f{each}" for each in range(25)]
     assert problem.check(plan)
 
 
@@ -100,7 +100,7 @@ def test_forty_changes_that_do_not_touch_one_another_need_no_limit() -> None:
     problem = Problem.from_dict({"goal": "not bad(X)", "rules": rules, "features": features})
     plan = problem.plan(dict.fromkeys(features, 0), time_limit=20)
     assert isinstance(plan, Found)
-    assert [act.feature for act in plan.direct_actions] == list(features)
+    assert [act.feature for act in plan.actions] == list(features)
     assert problem.check(plan)
 
 

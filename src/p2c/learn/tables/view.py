@@ -161,6 +161,19 @@ class View:
             columns.append([_cell(each, state.get(each.feature), own, raw) for state in states])
         return columns
 
+    def as_columns(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> dict[Any, Any]:
+        """Return an end state by column, with values of the types that the columns have.
+
+        Args:
+            start: The initial state; what did not change is missing as it was there.
+            end: The end state.
+        """
+        cells = self.cells(start, [end])
+        return {
+            each.name: _column(own, each.dtype).tolist()[0]
+            for each, own in zip(self.columns, cells, strict=True)
+        }
+
     def frame(self, cells: Sequence[list[Any]]) -> pd.DataFrame:
         """Return cells of each column as a table of their types."""
         return _table(

@@ -105,8 +105,8 @@ def _better(theory: Theory, path: Found, plan: PlanRecord) -> bool:
     """Tell whether a path is cheaper than a plan or, where that comes first, shorter."""
     if theory.minimize is Minimize.ACTIONS:
         actions = sum(each.direct for step in plan.steps for each in step.actions)
-        if actions != len(path.direct_actions):
-            return len(path.direct_actions) < actions
+        if actions != len(path.actions):
+            return len(path.actions) < actions
     return above(plan.cost, path.cost)
 
 

@@ -396,13 +396,13 @@ def _answer_alone(batch: Batch, row: int) -> None:
         words[row] = cells[name]
     if isinstance(plan, Infeasible):
         batch.stuck.append(np.array([row]))
-    if plan.cost is None or plan.counterfactual is None:
+    if plan.cost is None or plan.end is None:
         return
     batch.cost[row] = plan.cost
     for index, axis in enumerate(space.axes):
         name = axis.feature.name
-        if plan.counterfactual[name] != state[name]:
-            place = axis.feature.place(plan.counterfactual[name])
+        if plan.end[name] != state[name]:
+            place = axis.feature.place(plan.end[name])
             assert place is not None, "targets lie on the grid"
             batch.places[index][row] = place
 
