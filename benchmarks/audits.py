@@ -28,7 +28,6 @@ from benchmarks.verified import DATA, pipeline
 from p2c.audit.audit import FORMATS
 from p2c.batch.audited import audit_files
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +50,9 @@ def audited(name: str, data: Data, workers: int) -> str:
     model = pipeline(MODELS["GBC 100x3"]()).fit(data.frame, label)
     actions = dict.fromkeys(FIXED[name], "fixed")
     actions |= {"education_num": "up"} if "education_num" in data.frame else {}
-    recourse = Recourse.fit(model, data.frame, desired=data.desired, actions=actions, name=name)
+    recourse = Problem.from_model(
+        model, data.frame, desired=data.desired, actions=actions, name=name
+    )
     with TemporaryDirectory() as folder:
         home, people, target = (Path(folder, each) for each in ("model", "people.csv", "out"))
         recourse.save(home)

@@ -31,7 +31,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from benchmarks.clock import processor_time
 from benchmarks.record import recorded
 from p2c.datasets import load_frame
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -208,7 +208,7 @@ def measure(name: str, kind: str, given: argparse.Namespace) -> str:
     model = MODELS[kind]().fit(X[order[:cut]], y[order[:cut]])
     fixed = {place for place, each in enumerate(people.frame.columns) if each in people.fixed}
     actions = {f"x{place}": "fixed" for place in fixed}
-    recourse = Recourse.fit(model, X, desired=1, threshold=0.5, actions=actions)
+    recourse = Problem.from_model(model, X, desired=1, threshold=0.5, actions=actions)
     rest = X[order[cut:]]
     refused = rest[model.predict_proba(rest)[:, 1] < 0.5][: given.rows]
     ask = theirs(model, X, fixed)

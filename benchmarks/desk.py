@@ -34,7 +34,6 @@ from benchmarks.proved import MODELS
 from benchmarks.record import recorded
 from benchmarks.verified import adult, pipeline
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,11 +44,11 @@ ASKED = 100_000
 """About how many rows the model is asked at a time."""
 
 
-def adult_recourse() -> tuple[Recourse, Any, pd.DataFrame]:
+def adult_recourse() -> tuple[Problem, Any, pd.DataFrame]:
     """Return Adult with a boosted model and causal rules, the model itself, and the rows."""
     data = adult()
     model = pipeline(MODELS["GBC 100x3"]()).fit(data.frame, data.label)
-    recourse = Recourse.fit(
+    recourse = Problem.from_model(
         model,
         data.frame,
         desired=data.desired,
@@ -167,7 +166,7 @@ def compared(problem: Problem, table: pa.Table, answers: pa.Table, count: int) -
         same += (line["status"], line["cost"]) == (
             plan.status,
             plan.cost,
-        ) and plan.counterfactual in (None, ends)
+        ) and plan.end in (None, ends)
     return same
 
 

@@ -2,7 +2,7 @@
 
 python -m benchmarks.proved                         Adult and German: a boosted model, a forest, a linear one; 30 refused rows each
 python -m benchmarks.proved --rows 100 --limit 1    more rows, one second for each
-python -m benchmarks.proved --table --rows 2000     `Recourse.plan_many` on so many refused rows of Adult, without and with causal rules
+python -m benchmarks.proved --table --rows 2000     `Problem.plan_many` on so many refused rows of Adult, without and with causal rules
 python -m benchmarks.proved --milp                  the linear model beside scipy's MILP, without causal rules
 python -m benchmarks.proved --milp --taiwan FILE    the same on UCI's credit card clients of Taiwan, too
 
@@ -34,7 +34,7 @@ from benchmarks.verified import DATA, Data, pipeline
 from p2c.plan.outcome import Found
 from p2c.plan.planner import find_plan
 from p2c.plan.search.best_first import Limits
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ SAME = 1e-9
 
 def fitted(
     name: str, kind: str, *, rows: int, seed: int, causes: bool = True
-) -> tuple[Recourse, pd.DataFrame]:
+) -> tuple[Problem, pd.DataFrame]:
     """Return a model of a data set, with its causal rules or without, and rows that it refuses."""
     data = DATA[name]()
     cut = len(data.frame) * 4 // 5
@@ -58,7 +58,7 @@ def fitted(
     model.fit(data.frame[:cut], data.label[:cut])
     rules: dict[str, Any] = {"features": data.features, "causal": data.causal, "law": data.law}
     actions = {name: each for name, each in data.actions.items() if causes or each != "effect"}
-    recourse = Recourse.fit(
+    recourse = Problem.from_model(
         model,
         data.frame[:cut],
         desired=data.desired,
@@ -116,8 +116,8 @@ def beside_milp(name: str, data: Data, *, rows: int, limit: float, seed: int) ->
     cut, label = len(data.frame) * 4 // 5, data.label.astype(str)
     model = pipeline(MODELS["LR"]()).fit(data.frame[:cut], label[:cut])
     actions = {name: each for name, each in data.actions.items() if each != "effect"}
-    recourse = Recourse.fit(model, data.frame, desired=data.desired, actions=actions)
-    judged = recourse.judged
+    recourse = Problem.from_model(model, data.frame, desired=data.desired, actions=actions)
+    judged = recourse
     assert judged is not None
     last = data.frame[cut:]
     refused = last[model.predict(last) != data.desired]

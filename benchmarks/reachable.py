@@ -27,7 +27,7 @@ import pandas as pd
 from sklearn.ensemble import GradientBoostingClassifier
 
 from benchmarks.record import recorded
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,7 +82,7 @@ def verdicts_by_reachml(model: Any, people: pd.DataFrame, years: int) -> Any:
 def verdicts_by_p2c(model: Any, people: pd.DataFrame, years: int) -> Any:
     actions = {"age": "fixed", "marital_status": "fixed", "years_since_last_default": "up"}
     ranges = {"years_since_last_default": {"min": 0, "max": years}}
-    recourse = Recourse.fit(model, people, desired=True, actions=actions, features=ranges)
+    recourse = Problem.from_model(model, people, desired=True, actions=actions, features=ranges)
     audit = recourse.audit(people, progress=False)
     ways = np.ones(len(people), dtype=bool)
     for box, _ in audit.confined:
@@ -180,7 +180,7 @@ def german_by_p2c(model: Any, people: pd.DataFrame) -> Any:
         group = people[people[STAY] == years]
         limits = {"min": 0, "max": min(LONGEST, years + MORE)}
         ranges = {name: {"min": 0, "max": 1} for name in GAINED} | {STAY: limits}
-        recourse = Recourse.fit(model, people, desired=True, actions=actions, features=ranges)
+        recourse = Problem.from_model(model, people, desired=True, actions=actions, features=ranges)
         audit = recourse.audit(group, progress=False)
         for box, _ in audit.confined:
             ways.loc[group.index[box.rows]] = False

@@ -26,7 +26,7 @@ from p2c.confirm.forcing import accepted_beside
 from p2c.plan.outcome import GaveUp, Infeasible
 from p2c.plan.planner import find_plan
 from p2c.plan.search.best_first import Limits
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,14 +43,14 @@ class Trial:
         data = DATA[name]()
         cut = len(data.frame) * 4 // 5
         self.model = pipeline(MODELS[kind]()).fit(data.frame[:cut], data.label[:cut])
-        self.recourse = Recourse.fit(self.model, data.frame[:cut], desired=data.desired)
+        self.recourse = Problem.from_model(self.model, data.frame[:cut], desired=data.desired)
         self.refused = data.frame[self.model.predict(data.frame) != data.desired]
-        assert self.recourse.judged is not None
-        self.theory = self.recourse.judged.theory
+        assert self.recourse is not None
+        self.theory = self.recourse.theory
 
     def read(self, row: pd.Series) -> State:
-        assert self.recourse.judged is not None
-        return self.recourse.judged.read_row(row)
+        assert self.recourse is not None
+        return self.recourse.read_row(row)
 
     def accepted(self, states: pd.DataFrame) -> Any:
         """Tell of each state whether the model itself accepts it."""
@@ -74,8 +74,8 @@ class Trial:
 
     def proved_again(self, row: pd.Series, held: Sequence[str], limit: float) -> bool:
         """Tell whether the search for plans proves that nobody with some values is accepted; all others are free to change."""
-        assert self.recourse.judged is not None
-        fixed = self.recourse.judged.restricted(dict.fromkeys(held, "fixed"))
+        assert self.recourse is not None
+        fixed = self.recourse.restricted(dict.fromkeys(held, "fixed"))
         plan = find_plan(fixed.compiled, self.read(row), Limits.within(limit))
         assert isinstance(plan, Infeasible | GaveUp)
         return isinstance(plan, Infeasible)
@@ -85,11 +85,11 @@ def measure(name: str, kind: str, *, rows: int, limit: float, seed: int) -> tupl
     """Return one line on a model of a data set, and how many people it tells of."""
     trial = Trial(name, kind)
     people = trial.refused.sample(min(rows, len(trial.refused)), random_state=seed)
-    trial.recourse.why(people.iloc[0])
+    _ = trial.recourse.why(people.iloc[0]).reasons
     forced = again = minimal = 0
     sizes, times = [], []
     for place, (_, row) in enumerate(people.iterrows()):
-        held, seconds = processor_time(lambda row=row: trial.recourse.why(row))
+        held, seconds = processor_time(lambda row=row: trial.recourse.why(row).reasons)
         assert held is not None
         sizes.append(len(held))
         times.append(1000 * seconds)

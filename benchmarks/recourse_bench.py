@@ -10,21 +10,24 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from p2c.recourse import Recourse
+    from p2c.problem import Problem
 
 
 @dataclass(frozen=True)
 class P2CMethod:
     """A model's plans as a method that only tells where each person ends."""
 
-    recourse: Recourse
+    recourse: Problem
     time_limit: float | None = None
     """Seconds for one person."""
 
     def get_counterfactuals(self, factuals: pd.DataFrame) -> pd.DataFrame:
         """Return the end of each person's plan: the same rows and columns, all missing where the model confirmed none."""
         found = self.recourse.plan_many(factuals, time_limit=self.time_limit, progress=False)
-        columns = {each.name: f"end_{each.feature}" for each in self.recourse.source.view.features}
+        assert self.recourse.decider is not None
+        columns = {
+            each.name: f"end_{each.feature}" for each in self.recourse.decider.source.view.features
+        }
         ends = factuals.copy().astype(object)
         for name in factuals.columns:
             if name in columns:

@@ -41,7 +41,7 @@ from benchmarks.record import recorded
 from p2c.confirm.walk import Walker
 from p2c.datasets import load_frame, problem_text
 from p2c.domain.feature import distance
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 from p2c.rules.parse import parse
 from p2c.rules.render import render
 from p2c.rules.syntax import Program
@@ -122,15 +122,17 @@ def pipeline(model: Any) -> Any:
     return make_pipeline(columns, model)
 
 
-def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int) -> float | None:
+def cheapest_sample(recourse: Problem, row: pd.Series, *, count: int, seed: int) -> float | None:
     """Return the least cost of an accepted state among all single changes and random larger ones."""
-    state = recourse.problem.read_row(recourse.source.view.row(row))
-    walker = Walker(recourse.problem.theory, state)
+    assert recourse.stand_in is not None
+    assert recourse.decider is not None
+    state = recourse.stand_in.read_row(recourse.decider.source.view.row(row))
+    walker = Walker(recourse.stand_in.theory, state)
     chance = random.Random(seed)
-    table = recourse.source.table
-    assert recourse.judged is not None
-    assert recourse.judged.decider is not None
-    trials, _ = recourse.judged.decider.trial_values(recourse.judged.theory)
+    table = recourse.decider.source.table
+    assert recourse is not None
+    assert recourse.decider is not None
+    trials, _ = recourse.decider.trial_values(recourse.theory)
     changes: list[tuple[tuple[str, Any], ...]] = [
         ((name, value),) for name, values in trials.items() for value in values
     ]
@@ -143,9 +145,9 @@ def cheapest_sample(recourse: Recourse, row: pd.Series, *, count: int, seed: int
     walks = [walk for each in changes for walk in walker.follow(each)]
     if not walks:
         return None
-    assert recourse.source.model is not None
-    rows = recourse.source.view.ask(row, [walk.state for walk in walks])
-    accepted = recourse.source.model.answer(rows).accepted
+    assert recourse.decider.source.model is not None
+    rows = recourse.decider.source.view.ask(row, [walk.state for walk in walks])
+    accepted = recourse.decider.source.model.answer(rows).accepted
     costs = [walker.cost(walk) for walk, good in zip(walks, accepted, strict=True) if good]
     return min(costs, default=None)
 
@@ -168,7 +170,7 @@ def _guide_accepted(plan: Plan) -> bool:
 
 
 def run(
-    recourse: Recourse, rows: pd.DataFrame, model: Any, *, desired: str, samples: int
+    recourse: Problem, rows: pd.DataFrame, model: Any, *, desired: str, samples: int
 ) -> list[Row]:
     found = []
     for place, (_, row) in enumerate(rows.iterrows()):
@@ -183,7 +185,7 @@ def run(
     return found
 
 
-def dice_line(data: Data, model: Any, recourse: Recourse, rows: pd.DataFrame, method: str) -> str:
+def dice_line(data: Data, model: Any, recourse: Problem, rows: pd.DataFrame, method: str) -> str:
     """Return what a method of DiCE finds on the rows, priced by the same distances."""
     import dice_ml
 
@@ -192,7 +194,7 @@ def dice_line(data: Data, model: Any, recourse: Recourse, rows: pd.DataFrame, me
     described = dice_ml.Data(dataframe=train, continuous_features=numbers, outcome_name="label")
     flag = Flag(model, data.desired)
     dice = dice_ml.Dice(described, dice_ml.Model(model=flag, backend="sklearn"), method=method)
-    features = recourse.problem.theory.feature
+    features = recourse.theory.feature
     free = [name for name, feature in features.items() if feature.action.is_direct]
     seeded: dict[str, Any] = {"random_seed": 0} if method == "random" else {}
     costs: list[float] = []
@@ -254,14 +256,14 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def report(name: str, kind: str, found: list[Row], recourse: Recourse) -> None:
+def report(name: str, kind: str, found: list[Row], recourse: Problem) -> None:
     good = [each for each in found if _is_verified(each.confirmed)]
     able = [each for each in found if _is_verified(each.confirmed) or each.sampled is not None]
     both = [(each.sampled, each) for each in good if each.sampled is not None]
     beaten = [e for sampled, e in both if sampled < (e.confirmed.cost or 0) * 0.99 - 1e-9]
     guided = np.mean([_guide_accepted(each.confirmed) for each in found])
     print(
-        f"{name:7}{kind:5}fidelity {recourse.extraction.fidelity:.3f}"
+        f"{name:7}{kind:5}fidelity {recourse.extraction.fidelity if recourse.extraction else 0:.3f}"
         f"  found {len(good)} of {len(able)} ({len(found)} rows)"
         f"  flipped {sum(e.flipped for e in good)}  valid {sum(e.valid for e in good)}"
         f"  rules alone {guided:.2f}"
@@ -292,7 +294,7 @@ def main() -> None:
         train, test = data.frame[:cut], data.frame[cut:]
         for kind in options.model:
             model = pipeline(MODELS[kind]()).fit(train, data.label[:cut])
-            recourse = Recourse.fit(
+            recourse = Problem.from_model(
                 model,
                 data.frame,
                 causal=data.causal,

@@ -21,7 +21,7 @@ model = make_pipeline(encoder, GradientBoostingClassifier(n_estimators=50, rando
     X, y
 )
 
-recourse = p2c.Recourse.fit(
+problem = p2c.Problem.from_model(
     model,
     X,
     desired=">50K",
@@ -35,13 +35,13 @@ recourse = p2c.Recourse.fit(
         :- relationship(X,'Wife'), sex(X,'Male').
     """,
 )
-print(recourse)
-refused = X[~recourse.decide(X)]
+print(problem)
+refused = X[~problem.predict(X)]
 for place in (0, 1, 2, 3):
-    answer = recourse.plan(refused.iloc[place])
+    answer = problem.plan(refused.iloc[place])
     scores = " to ".join(f"{score:.2f}" for score, _ in answer.model.scores)
     print(
-        f"{answer}\n    score {scores}; refused because of {', '.join(recourse.why(refused.iloc[place]))}"
+        f"{answer}\n    score {scores}; refused because of {', '.join(problem.why(refused.iloc[place]).reasons)}"
     )
 
-Path("03_adult_boosted.svg").write_text(recourse.plan(refused.iloc[0]).to_svg(), encoding="utf-8")
+Path("03_adult_boosted.svg").write_text(problem.plan(refused.iloc[0]).to_svg(), encoding="utf-8")

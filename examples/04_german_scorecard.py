@@ -25,17 +25,17 @@ age,30,,30
 Path("card.csv").write_text(CARD, encoding="utf-8")
 names = ["checking_account_status", "duration_months", "credit_amount", "age"]
 X = p2c.datasets.load_frame("german")[names]
-recourse = p2c.Recourse.fit(
+problem = p2c.Problem.from_model(
     load_model(Path("card.csv"), X),
     X,
     name="german",
     actions={"age": "fixed", "checking_account_status": "fixed"},
 )
-refused = X[~recourse.decide(X)]
-print(recourse, f"{len(refused)} of {len(X)} refused", sep="\n")
-answers = recourse.plan_many(refused.head(100))
+refused = X[~problem.predict(X)]
+print(problem, f"{len(refused)} of {len(X)} refused", sep="\n")
+answers = problem.plan_many(refused.head(100))
 print(answers["status"].value_counts().to_dict(), "proved:", int(answers["optimal"].sum()))
-answer = recourse.plan(refused.iloc[answers["status"].tolist().index("found")])
+answer = problem.plan(refused.iloc[answers["status"].tolist().index("found")])
 print(answer)
 print(
     "points:",

@@ -37,16 +37,16 @@ for number, candidate in enumerate(candidates, start=1):
         candidate.id, verdict, by="an expert", why=reason, law="if" if number == 1 else None
     )
 
-recourse = p2c.Recourse.fit(
+problem = p2c.Problem.from_model(
     model,
     X,
     causal=review,
     name="taiwan",
     actions=dict.fromkeys(["age", "limit_bal", "bill_amt1", "pay_amt1"], "fixed"),
 )
-print(recourse)
-refused = X[~recourse.decide(X)]
+print(problem)
+refused = X[~problem.predict(X)]
 for place in range(4):
-    print(recourse.plan(refused.iloc[place], time_limit=20))
+    print(problem.plan(refused.iloc[place], time_limit=20))
 
-Path("05_taiwan_xgboost.svg").write_text(recourse.plan(refused.iloc[2]).to_svg(), encoding="utf-8")
+Path("05_taiwan_xgboost.svg").write_text(problem.plan(refused.iloc[2]).to_svg(), encoding="utf-8")

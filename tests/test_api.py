@@ -35,8 +35,6 @@ PUBLIC = {
     "P2CError",
     "Plan",
     "Problem",
-    "Recourse",
-    "extract_logic",
     "learn_causal_rules",
 }
 
@@ -47,16 +45,16 @@ def loan() -> Problem:
 
 
 @pytest.fixture(scope="module")
-def recourse() -> p2c.Recourse:
+def recourse() -> p2c.Problem:
     table = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
-    return p2c.Recourse.fit(lambda rows: rows["income"] > 51, table, actions={"age": "fixed"})
+    return p2c.Problem.from_model(lambda rows: rows["income"] > 51, table, actions={"age": "fixed"})
 
 
 @pytest.fixture(scope="module")
-def tree() -> p2c.Recourse:
+def tree() -> p2c.Problem:
     table = pd.DataFrame({"income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
     model = DecisionTreeClassifier(max_depth=2).fit(table, table["income"] > 51)
-    return p2c.Recourse.fit(model, table, actions={"age": "fixed"})
+    return p2c.Problem.from_model(model, table, actions={"age": "fixed"})
 
 
 def test_the_package_shows_its_public_names_and_no_others() -> None:
@@ -107,11 +105,14 @@ def test_what_cannot_be_saved_is_said_in_one_line(loan: Problem, tmp_path: Path)
 
 
 def test_a_problem_is_saved_beside_its_model_and_nowhere_else(
-    tree: p2c.Recourse, tmp_path: Path
+    tree: p2c.Problem, tmp_path: Path
 ) -> None:
     tree.save(tmp_path / "folder")
     problem = Problem.load(tmp_path / "folder")
-    with pytest.raises(P2CError, match=r"the model is not beside it; Recourse\.save keeps"):
+    with pytest.raises(
+        P2CError,
+        match=r"the model is not beside it; save the problem as a folder, such as 'elsewhere'",
+    ):
         problem.save(tmp_path / "elsewhere.toml")
     again = Problem.load(problem.save(tmp_path / "folder" / "copy.toml"))
     row = {"income": 40, "age": 30}
@@ -173,19 +174,80 @@ def test_the_counterfactual_can_be_given_back_to_the_model() -> None:
     model = DecisionTreeClassifier(max_depth=2).fit(
         table, (table["net income"] > 51) & table["is-member"]
     )
-    plan = p2c.Recourse.fit(model, table).plan({"net income": 30, "is-member": False})
+    plan = p2c.Problem.from_model(model, table).plan({"net income": 30, "is-member": False})
     assert plan.counterfactual == {"net income": 52, "is-member": True}
     assert plan.changes == {"net_income": (30, 52), "is_member": ("False", "True")}
     assert model.predict(pd.DataFrame([plan.counterfactual])).tolist() == [True]
 
 
-def test_everything_shows_itself_in_less_than_a_line(loan: Problem, recourse: p2c.Recourse) -> None:
+def test_all_public_names_are_listed_and_can_be_imported_with_a_star() -> None:
+    assert set(p2c.__all__) == PUBLIC | {"__version__", "datasets"}
+    names: dict[str, Any] = {}
+    exec("from p2c import *", names)
+    assert set(p2c.__all__) <= set(names)
+
+
+def test_a_saved_model_answers_as_the_fitted_one(tmp_path: Path) -> None:
+    table = pd.DataFrame({"net income": range(20, 80), "rooms": [i % 4 for i in range(60)]})
+    tree = DecisionTreeClassifier(max_depth=2).fit(table, table["net income"] > 51)
+    fitted = Problem.from_model(tree, table, name="bank")
+    loaded = Problem.load(fitted.save(tmp_path / "bank"))
+    for row in ({"net income": 30, "rooms": 1}, {"net income": 60, "rooms": 1}):
+        assert loaded.plan(row) == fitted.plan(row)
+        assert loaded.plan(row).to_json() == fitted.plan(row).to_json()
+        assert loaded.plan(row).counterfactual == fitted.plan(row).counterfactual
+    assert loaded.predict(table).tolist() == fitted.predict(table).tolist()
+    assert loaded.decide(table).tolist() == tree.predict(table).tolist()
+
+
+def test_assumed_actions_are_listed_with_their_reasons() -> None:
+    table = pd.DataFrame(
+        {
+            "age": [20 + i % 40 for i in range(60)],
+            "sex": ["f", "m"] * 30,
+            "income": range(20, 80),
+            "rooms": [i % 4 for i in range(60)],
+        }
+    )
+    accepted = table["income"] > 51
+    by_model = Problem.from_model(lambda rows: rows["income"] > 51, table, actions={"rooms": "up"})
+    by_label = Problem.from_table(table, accepted, actions={"rooms": "up"})
+    for problem in (by_model, by_label):
+        actions = {each.column: each.action for each in problem.assumptions}
+        assert actions == {"age": "up", "sex": "fixed", "income": "free", "rooms": "up"}
+        assert [each.column for each in problem.assumptions if not each.why] == ["rooms"]
+        built = {each.name: each.action.value for each in problem.theory.features}
+        assert built == actions
+    freed = Problem.from_table(table, accepted, actions={"age": "free"})
+    assert freed.theory.feature["age"].action.value == "free"
+
+
+def test_rules_from_labels_take_rows_and_tables_by_column() -> None:
+    table = pd.DataFrame({"net income": range(20, 80), "rooms": [i % 4 for i in range(60)]})
+    problem = Problem.from_table(table.assign(paid=table["net income"] > 51), "paid")
+    plan = problem.plan({"net income": 40, "rooms": 1})
+    assert plan.changes["net_income"][0] == 40
+    assert problem.plan_many(table.head(2))["status"].tolist() == ["found", "found"]
+    assert problem.predict(table).tolist() == (table["net income"] > 51).tolist()
+
+
+def test_the_wanted_label_is_chosen_by_the_caller() -> None:
+    table = pd.DataFrame({"income": range(20, 80), "rooms": [i % 4 for i in range(60)]})
+    labels = np.where(table["income"] > 51, "good", "bad")
+    with pytest.raises(P2CError, match="desired"):
+        Problem.from_table(table, labels)
+    for wanted in ("good", "bad"):
+        problem = Problem.from_table(table, labels, desired=wanted)
+        assert problem.predict(table).tolist() == (labels == wanted).tolist()
+
+
+def test_everything_shows_itself_in_less_than_a_line(loan: Problem, recourse: p2c.Problem) -> None:
     shown = [repr(loan), repr(recourse), repr(recourse.plan({"income": 40, "age": 30}))]
     shown += [repr(loan.plan(row)) for row in ROWS.values()]
     assert shown == [
         "<Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>",
-        "<Recourse 'recourse': 2 features, model asked>",
-        "<Plan 'recourse': found, cost 0.20339, income 40 -> 52, verified>",
+        "<Problem 'problem': 2 features, model asked>",
+        "<Plan 'problem': found, cost 0.20339, income 40 -> 52, verified>",
         "<Plan 'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000>",
         "<Plan 'loan': found, cost 2e-05, bank_balance 40000 -> 60000>",
         "<Plan 'loan': found, cost 2e-05, bank_balance 40000 -> 60000>",
@@ -194,7 +256,7 @@ def test_everything_shows_itself_in_less_than_a_line(loan: Problem, recourse: p2
     ]
 
 
-def test_what_is_asked_for_shows_itself_in_a_line(loan: Problem, tree: p2c.Recourse) -> None:
+def test_what_is_asked_for_shows_itself_in_a_line(loan: Problem, tree: p2c.Problem) -> None:
     john = ROWS["john"]
     audit = loan.audit(pd.DataFrame(ROWS.values()))
     assert repr(audit) == "<Audit 'loan': 4 of 5 refused, 1 without a way>"
@@ -222,7 +284,7 @@ def test_a_restriction_holds_for_every_kind_of_question(loan: Problem) -> None:
     assert b"There is no way" in loan.report(john, format="txt", restrict=kept)
 
 
-def test_a_restriction_holds_for_a_model_too(tree: p2c.Recourse, recourse: p2c.Recourse) -> None:
+def test_a_restriction_holds_for_a_model_too(tree: p2c.Problem, recourse: p2c.Problem) -> None:
     row = {"income": 40, "age": 30}
     for each in (tree, recourse):
         assert evidence_of(each.plan(row)).verified
@@ -232,12 +294,12 @@ def test_a_restriction_holds_for_a_model_too(tree: p2c.Recourse, recourse: p2c.R
             each.plan(row, restrict={"incom": "fixed"})
 
 
-def test_the_reasons_of_a_model_are_names_that_tell_themselves(tree: p2c.Recourse) -> None:
-    reasons = tree.why({"income": 40, "age": 30})
+def test_the_reasons_of_a_model_are_names_that_tell_themselves(tree: p2c.Problem) -> None:
+    reasons: Any = tree.why({"income": 40, "age": 30}).reasons
     assert reasons is not None
     assert list(reasons) == ["income"]
     assert "<li>Your value for income is 40.</li>" in reasons._repr_html_()
-    assert tree.why({"income": 70, "age": 30}) is None
+    assert tree.why({"income": 70, "age": 30}).reasons is None
 
 
 def test_principal_reasons_tell_themselves_in_a_notebook_and_travel(loan: Problem) -> None:
@@ -294,7 +356,7 @@ def test_a_row_that_cannot_be_decided_is_named(loan: Problem) -> None:
         loan.decide(table.drop(columns="debt"))
 
 
-def test_a_model_decides_for_a_table_itself(recourse: p2c.Recourse) -> None:
+def test_a_model_decides_for_a_table_itself(recourse: p2c.Problem) -> None:
     table = pd.DataFrame({"income": [51, 52], "age": [30, 30]}, index=[7, 9])
     assert recourse.decide(table).to_dict() == {7: False, 9: True}
 
@@ -308,7 +370,7 @@ def test_a_misspelt_keyword_is_refused_before_anything_is_learned() -> None:
 
     slips: dict[str, Any] = {"desird": 1}
     with pytest.raises(P2CError, match=r"'desird' is no keyword here; did you mean 'desired'\?"):
-        p2c.Recourse.fit(never, pd.DataFrame({"a": [1]}), **slips)
+        p2c.Problem.from_model(never, pd.DataFrame({"a": [1]}), **slips)
 
 
 SLIPS = """

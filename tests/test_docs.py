@@ -158,7 +158,13 @@ def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
     names = ids("python.html")
     public = [name for name in dir(p2c) if not name.startswith("__") and name != "datasets"]
     assert [name for name in public if f"p2c.{name}</code>" not in names] == []
-    for method in ("Problem.load", "Problem.save", "Problem.plan", "Recourse.fit", "Plan.to_json"):
+    for method in (
+        "Problem.load",
+        "Problem.save",
+        "Problem.plan",
+        "Problem.from_model",
+        "Plan.to_json",
+    ):
         assert re.search(rf'id="p2c[\w.]*\.{method}"', names), method
     routes = ids("http.html")
     assert [
@@ -201,8 +207,8 @@ QUESTIONS = {
     "My model is LightGBM": "LGBMClassifier",
     "What if there is no way?": "plan.blockers",
     "Several classes, or a threshold of my own?": "threshold=",
-    "What are the parameters?": "Who may change a feature, by column",
-    "Why was this person refused?": "recourse.why",
+    "What are the parameters?": "The permitted changes by column",
+    "Why was this person refused?": "problem.why(row).reasons",
     "How do I get several alternatives?": "p2c nearest",
     "Plans for a million rows": "plan_many",
     "How fast is it?": "measured",

@@ -327,7 +327,7 @@ def test_help_and_a_look_at_all_members_work_without_any_extra(absent: list[str]
     asked = (
         f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
         "import inspect, p2c; help(p2c)\n"
-        "print('Recourse' in dict(inspect.getmembers(p2c)))"
+        "print('FoldSE' in dict(inspect.getmembers(p2c)))"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert "a plan from a refused application" in done.stdout

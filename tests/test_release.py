@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import p2c
 from p2c import datasets
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 from p2c.release import DISTRIBUTION, __version__
 
 ROOT = Path(__file__).parents[1]
@@ -70,6 +70,8 @@ def test_the_files_of_a_release_hold_what_they_should(built: Path) -> None:
     assert {"pyproject.toml", "LICENSE", "README.md", "tests/test_release.py"} <= archive
     assert {"website/hooks.py", "conda/recipe.yaml", ".github/workflows/release.yml"} <= archive
     assert not [name for name in archive if name.startswith((".venv", "build", ".git/"))]
+    assert "benchmarks/report/REPORT.md" in archive  # a page of the site
+    assert not [name for name in archive if "benchmarks/" in name and name.endswith(".py")]
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda path: Path(path).name)
@@ -118,7 +120,7 @@ HINTS = {
     ("p2c", "batch", "loan.toml", "people.csv", "out"): "batch",
     ("p2c", "serve"): "web",
     ("p2c", "learn", "people.csv", "--target", "x"): "learn",
-    ("python", "-c", "import p2c; p2c.Recourse"): "learn",
+    ("python", "-c", "import p2c; p2c.Problem"): "learn",
     ("python", "-c", "import p2c; p2c.datasets.load_frame('adult')"): "pandas",
 }
 """What asks for an extra, and the extra that it is told to install."""
@@ -235,9 +237,9 @@ def test_rules_need_no_extra(tmp_path: Path) -> None:
 
 def test_a_folder_with_a_model_names_the_extra_that_opens_it(tmp_path: Path) -> None:
     loans = pd.DataFrame({"income": range(20, 80)})
-    Recourse.fit(DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51), loans).save(
-        tmp_path / "credit"
-    )
+    Problem.from_model(
+        DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51), loans
+    ).save(tmp_path / "credit")
     (tmp_path / "row.json").write_text('{"income": 40}')
     hint = (
         "this needs the package 'pandas', which is not installed: pip install 'p2c-recourse[learn]'"

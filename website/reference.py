@@ -168,7 +168,7 @@ def python_page() -> str:
     return "\n\n".join(parts)
 
 
-NAMES = ("Problem", "Plan", "Recourse", "FoldSE", "extract_logic", "learn_causal_rules", "P2CError")
+NAMES = ("Problem", "Plan", "FoldSE", "learn_causal_rules", "P2CError")
 FURTHER = (
     "p2c.plan.rendered.Plans",
     "p2c.plan.outcome.ModelEvidence",
@@ -185,12 +185,8 @@ FURTHER = (
 
 SHOWN = {
     "Problem": """
-        load from_dict example save to_dict name restricted with_keys read_row read_rows
-        plan nearest plan_many decide why reasons report audit widget check read_plan lint findings space to_svg
-    """,
-    "Recourse": """
-        fit from_estimator plan nearest plan_many decide why report audit widget check save load restricted
-        reading problem extraction budget
+        load from_dict from_model from_table example save to_dict name restricted with_keys read_row read_rows
+        plan nearest plan_many predict why reasons report audit widget check read_plan lint findings space to_svg reading extraction assumptions
     """,
 }
 """The members of a name that readers need, in the order in which they need them, where it has others for other layers."""

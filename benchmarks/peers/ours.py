@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
-from p2c import Recourse
+from p2c import Problem
 from p2c.plan.outcome import Found
 from p2c.rules.render import render_rule
 
@@ -61,7 +61,7 @@ def prepare_model(world: World) -> Finder:
     return find
 
 
-def recourse_of(world: World) -> Recourse:
+def recourse_of(world: World) -> Problem:
     """Return a world's model, behind columns as people make them, with the problem's features and causal rules."""
     data, theory = world.problem.to_dict(), world.problem.theory
     governing = [
@@ -72,7 +72,7 @@ def recourse_of(world: World) -> Recourse:
     keys: dict[str, Any] = {"law": data["law"]} if "law" in data else {}
     listed = [each.name for each in theory.features if each.is_listed]
     frame = world.frame.astype(dict.fromkeys(listed, str))
-    return Recourse.fit(
+    return Problem.from_model(
         as_pipeline(world, frame), frame, desired=True, threshold=0.5,
         causal="\n".join(governing) or None, features=data["features"], **keys,
     )  # fmt: skip

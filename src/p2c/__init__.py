@@ -17,27 +17,18 @@ from p2c.release import __version__
 if TYPE_CHECKING:
     from p2c.errors import P2CError as P2CError
     from p2c.learn.causal.learning import learn_causal_rules as learn_causal_rules
-    from p2c.learn.extract import extract_logic as extract_logic
     from p2c.learn.foldse import FoldSE as FoldSE
     from p2c.plan.rendered import Plan as Plan
     from p2c.problem import Problem as Problem
-    from p2c.recourse import Recourse as Recourse
 
-__all__ = (
-    "P2CError",
-    "Plan",
-    "Problem",
-    "__version__",
-)  # what `from p2c import *` brings needs no extra
 HOMES = {"P2CError": "p2c.errors", "Plan": "p2c.plan.rendered", "Problem": "p2c.problem"}
-"""Where each name comes from, which is loaded when it is first asked for."""
-LEARNING = {
-    "FoldSE": "p2c.learn.foldse",
-    "Recourse": "p2c.recourse",
-    "extract_logic": "p2c.learn.extract",
-    "learn_causal_rules": "p2c.learn.causal.learning",
-}
-"""Where those names come from that need pandas and scikit-learn."""
+"""Public names by the module that is imported when the name is first used."""
+LEARNING = {"FoldSE": "p2c.learn.foldse", "learn_causal_rules": "p2c.learn.causal.learning"}
+"""Public names that need pandas and scikit-learn."""
+__all__ = ["P2CError", "Plan", "Problem", "__version__", "datasets"]
+"""The public names; all other modules are private. Names that need an extra are listed where it is installed."""
+if find_spec("pandas") is not None and find_spec("sklearn") is not None:
+    __all__ += ["FoldSE", "learn_causal_rules"]
 
 
 def __getattr__(name: str) -> object:
@@ -65,6 +56,5 @@ def _unknown(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    """Name what can be asked for here, so that `help(p2c)` works without any extra too."""
-    learns = find_spec("pandas") is not None and find_spec("sklearn") is not None
-    return sorted([*HOMES, *(LEARNING if learns else ()), "__doc__", "__version__", "datasets"])
+    """List the public names, so that `help(p2c)` works without any extra."""
+    return sorted([*__all__, "__doc__"])

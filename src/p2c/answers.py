@@ -11,12 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.overrides import OVERRIDES, whole_number
-from p2c.errors import Fault, P2CError, PlanError, shown
+from p2c.engines import ENGINES
+from p2c.errors import EngineError, Fault, P2CError, PlanError, shown
 from p2c.plan.nearest import Distinct
-from p2c.plan.outcome import ModelEvidence
 from p2c.plan.rendered import Plans
 from p2c.report.plan_renderer import with_renderer
 from p2c.rules.evaluate import goal_holds
+from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
     from p2c.plan.plan_json import PlanRecord
     from p2c.statement import Statement
+
+PROVERS = {"clingo": "clingo", "scasp": "s(CASP)"}
+"""The solvers that share no search with the planner."""
 
 
 def told(
@@ -106,22 +110,12 @@ def confirmed(
     """Return up to k plans that the model confirms, cheapest first; one that is not, where none is."""
     policy.refuse_model()
     state = problem.read_row(row) if state is None else state
+    row = problem.planner.decider.source.view.named(row)
     found = problem.planner.nearest(row, state, k, policy, distinct)
     return [
         told(problem, each, rank=rank, distinct=distinct)
         for rank, each in enumerate(found, start=1)
     ]
-
-
-def unconfirmed(problem: Statement, row: Any, k: int, policy: Policy) -> list[Plan]:
-    """Return up to k plans of rules that were learned from decisions, which say that no model was asked about them."""
-    space, state = problem.compiled, problem.read_row(row)
-    plans = list(islice(policy.nearest(space, state, k, Distinct.CELLS), k))
-    found = []
-    for rank, plan in enumerate(plans or [policy.explained_plan(space, state)], start=1):
-        known = replace(plan, question=replace(plan.question, evidence=ModelEvidence(None, 0)))
-        found.append(told(problem, known, rank=rank, distinct=Distinct.CELLS))
-    return found
 
 
 def plan_many(
@@ -141,7 +135,8 @@ def plan_many(
         return plan_frame(problem.compiled, frame, solver=policy, **how)
     from p2c.learn.tables.view import as_frame
 
-    found = confirmed_many(problem, as_frame(frame), policy, progress=progress)
+    table = as_frame(frame)
+    found = confirmed_many(problem, table, policy, progress=progress)
     shown = found if details else found.drop(columns=["actions", "steps"])
     return like(frame, shown, problem.theory.feature)
 
@@ -174,16 +169,32 @@ def confirmed_lines(
     )
 
 
-def decide(problem: Statement, rows: Any) -> Any:
+def predict(problem: Statement, rows: Any) -> Any:
     """Tell for whom the goal holds as they are: a column for a table, a truth value for one row."""
-    if not hasattr(rows, "columns"):
+    decider, is_table = problem.decider, hasattr(rows, "columns")
+    if is_table:
+        rows = problem.by_features(rows)
+    if decider is None and not is_table:
         return goal_holds(problem.theory, problem.read_row(rows))
-    if problem.is_asked:
-        accepted = [decide(problem, row) for row in rows.to_dict("records")]
-        return rows.assign(accepted=accepted)["accepted"]
     from p2c.plan.tables.frames import decide_frame
 
-    return decide_frame(problem.compiled, rows, problem.read_row)
+    if decider is None:
+        return decide_frame(problem.compiled, rows, problem.read_row)
+    from p2c.learn.tables.view import as_frame
+
+    if not is_table and getattr(rows, "ndim", 1) != 2:
+        return goal_holds(problem.theory, problem.read_row(rows))
+    table, model, view = as_frame(rows), decider.source.model, decider.source.view
+    view.refuse_absent(table, {each.name for each in problem.theory.features if not each.kept})
+    by_column = {each.name for each in view.columns} <= set(table.columns)
+    if model is not None and by_column and problem.theory.goal == (Call(ACCEPTED),):
+        accepted = model.answer(view.people(table)).accepted
+        return table.assign(accepted=accepted)["accepted"]
+    if decider.is_read:
+        return decide_frame(problem.compiled, table, problem.read_row)
+    people: list[Any] = table.to_dict("records")
+    holds = [goal_holds(problem.theory, problem.read_row(row)) for row in people]
+    return table.assign(accepted=holds)["accepted"]
 
 
 def check(
@@ -199,13 +210,18 @@ def check(
     plan = read_record(document, problem.theory.feature)
     problem = _as_asked(problem, plan)
     verdict = check_record(problem.theory, plan)
-    if problem.decider is not None:
-        verdict = problem.decider.testified(verdict, document, problem.theory)
-    faults = (*verdict.faults, *_opened_faults(problem, plan, document))
+    by_model = tuple(_model_faults(problem, plan, replayed=verdict.ok))
+    faults = (
+        *verdict.faults,
+        *_source_faults(problem, plan),
+        *by_model,
+        *_opened_faults(problem, plan, document),
+    )
     verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
-    if prove is None or not verdict.unchecked:
+    if prove is None or by_model or not verdict.unchecked:
         return verdict
-    return prove_claims(problem.theory, plan, verdict, _answered_again(problem, plan, prove))
+    answer, prover = _second_answer(problem, plan, prove)
+    return prove_claims(problem.theory, plan, verdict, answer, prover=prover)
 
 
 def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:
@@ -234,13 +250,33 @@ def as_asked(problem: Statement, document: Mapping[str, Any]) -> Statement:
 def _as_asked(problem: Statement, plan: PlanRecord) -> Statement:
     """Return a problem with what a plan says that it was asked besides."""
     given = plan.asked.model_dump(exclude_none=True) if plan.asked else {}
-    if plan.norm is not None:
+    if plan.norm is not None and plan.norm is not problem.theory.norm:
         given["norm"] = plan.norm.value
     keys: Any = {key: each for key, each in given.items() if key in OVERRIDES}
     try:
         return problem.restricted(given.get("restrict", {})).with_keys(**keys)
     except P2CError as error:
         raise PlanError(f"asked: {'; '.join(str(error).splitlines())}") from None
+
+
+def _source_faults(problem: Statement, plan: PlanRecord) -> Iterator[Fault]:
+    """Yield the absence of what every answer of learned rules says of them."""
+    due = problem.theory.told_source
+    if due and plan.source is None:
+        yield Fault("source", f"expected {due}, found none")
+
+
+def _model_faults(problem: Statement, plan: PlanRecord, *, replayed: bool) -> Iterator[Fault]:
+    """Yield what is wrong with the claims of a plan about the model that decides."""
+    if problem.decider is None:
+        if plan.model is not None:
+            from p2c.confirm.evidence import faults_without_model
+
+            yield from faults_without_model(plan)
+        return
+    from p2c.confirm.evidence import evidence_faults
+
+    yield from evidence_faults(problem.planner, plan, replayed=replayed)
 
 
 def _opened_faults(
@@ -265,6 +301,21 @@ def _opened_faults(
     theory = replace(problem.theory, features=features)
     for fault in check_plan(theory, document["opened"]).faults:
         yield Fault(f"opened: {fault.place}", fault.message)
+
+
+def _second_answer(problem: Statement, plan: PlanRecord, policy: Policy) -> tuple[Plan, str]:
+    """Return a second answer to the question of a plan, and the solver that gave it where it is not the same search.
+
+    Without a choice of the caller that is clingo, where it is installed and takes the problem.
+    """
+    if policy.engine == "auto" and problem.decider is None and ENGINES["clingo"].version():
+        try:
+            return _answered_again(problem, plan, replace(policy, engine="clingo")), PROVERS[
+                "clingo"
+            ]
+        except EngineError:
+            pass
+    return _answered_again(problem, plan, policy), PROVERS.get(policy.engine, "")
 
 
 def _answered_again(problem: Statement, plan: PlanRecord, policy: Policy) -> Plan:

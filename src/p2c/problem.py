@@ -5,19 +5,19 @@ How a problem is read, written and restricted stands in `statement.py`. What few
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from p2c import answers
 from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
 from p2c.engines.policy import Policy
-from p2c.errors import P2CError, check_flag, counted, shorten, shown
+from p2c.errors import P2CError, check_flag, counted, need_learning, shorten, shown
 from p2c.plan.outcome import Plan
 from p2c.statement import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import Unpack
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from p2c.audit.audit import Asked, Audit
     from p2c.audit.reasons import Catalogue, Reason
     from p2c.domain.overrides import Overrides
+    from p2c.domain.spec import Trust
+    from p2c.learn.causal.review import Review
+    from p2c.learn.tables.domains import Scale
     from p2c.plan.check.validate import Verdict
     from p2c.plan.rendered import Plans
     from p2c.plan.size import SpaceReport
@@ -37,7 +40,8 @@ if TYPE_CHECKING:
 class Problem(Statement):
     """Features, rules and a goal: who is refused, what follows from what, and who may change what.
 
-    Read one with `load` (a file), `from_dict` (a dict of the same shape) or `example` (an embedded one). `plan`, `nearest`,
+    Read one with `load` (a file or a folder), `from_dict` (a dict of the same shape) or `example` (an embedded one);
+    make one with `from_model` (a fitted model) or `from_table` (labels). `plan`, `nearest`,
     `plan_many` and `report` take the problem's keys `goal`, `law`, `exceptions`, `effects`, `norm` and `minimize` as
     keywords, which then hold for that question alone.
 
@@ -49,14 +53,128 @@ class Problem(Statement):
     (0.00502, 2.0)
     """
 
+    @classmethod
+    def from_model(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        causal: str | Review | None = None,
+        actions: Mapping[Any, str] | None = None,
+        desired: Any = None,
+        threshold: float | None = None,
+        scale: Scale = "range",
+        features: Mapping[Any, Mapping[str, Any]] | None = None,
+        budget: int = 2_000,
+        seed: int = 0,
+        trust: Trust | str | Iterable[str] | None = None,
+        **keys: Any,
+    ) -> Problem:
+        """Return the problem in which a fitted model decides, with features described from its data.
+
+        Where the model is parsed, which `reading` says, plans are proved against it. Any other model is asked: then
+        every plan is verified by the model, and none is proved.
+
+        Args:
+            model: A fitted classifier or pipeline, a function from tables to decisions, or the path of a stored model.
+            X: The rows that the model was fitted on, or others like them: a frame or an array.
+            y: The true labels, to measure the surrogate rules by.
+            causal: Causal rules and constraints as text, or a review whose approved rules are taken.
+            actions: The permitted changes by column: "free", "up", "down", "fixed" or "effect". A column that is not
+                named gets what its name suggests, such as "up" for an age; `assumptions` lists it.
+            desired: The class that is wanted; required unless the classes are truth values or 0 and 1.
+            threshold: The probability from which on the class counts as given.
+            scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
+            features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
+            budget: Number of rows that a black-box model may be asked about for one person.
+            seed: Random seed.
+            trust: Parts of a stored model that may run code as it is opened: "pickle", or names of types in a skops
+                file; none by default.
+            **keys: Keys of the problem: `name`, `norm`, `law`, `exceptions`, `effects`, `minimize`, `goal`, `source` and
+                `lint`. The goal is `accepted(X)` by default.
+
+        >>> import pandas as pd
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> loans = pd.DataFrame({"income": range(20, 80), "rooms": [1 + i % 4 for i in range(60)]})
+        >>> tree = DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51)
+        >>> by_tree = Problem.from_model(tree, loans, actions={"rooms": "fixed"})
+        >>> by_tree
+        <Problem 'problem': 2 features, model read, plans are proved>
+        >>> plan = by_tree.plan({"income": 40, "rooms": 3})
+        >>> plan.counterfactual, plan.model.verified, plan.proof
+        ({'income': 52, 'rooms': 3}, True, 'exhausted')
+        """
+        need_learning()
+        from p2c.from_data import ModelQuestion, problem_from_model, refuse_keywords
+
+        refuse_keywords(keys, Problem.from_model.__kwdefaults__ or {})
+        asked = ModelQuestion(
+            causal, actions, desired, threshold, scale, features, budget, seed, trust
+        )
+        return problem_from_model(cls, model, X, asked, keys, y=y)
+
+    @classmethod
+    def from_table(
+        cls,
+        frame: Any,
+        label: Any,
+        *,
+        causal: str | Review | None = None,
+        actions: Mapping[Any, str] | None = None,
+        desired: Any = None,
+        scale: Scale = "range",
+        features: Mapping[Any, Mapping[str, Any]] | None = None,
+        seed: int = 0,
+        **keys: Any,
+    ) -> Problem:
+        """Return the problem whose decision rules are learned from labels by FOLD-SE.
+
+        What is proved of a plan is proved of these rules; `source` says on how many rows they agree with the labels.
+
+        Args:
+            frame: A row for each person: a frame or an array.
+            label: The name of the column of labels, or the labels themselves.
+            causal: Causal rules and constraints as text, or a review whose approved rules are taken.
+            actions: The permitted changes by column, as `from_model` takes them.
+            desired: The label that is wanted; required unless the labels are truth values or 0 and 1.
+            scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
+            features: More keys of a feature, by column.
+            seed: Random seed.
+            **keys: Keys of the problem, such as `name` and `norm`.
+
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"income": range(20, 80), "rooms": [1 + i % 4 for i in range(60)]})
+        >>> learned = Problem.from_table(people, people["income"] > 51)
+        >>> learned.plan({"income": 40, "rooms": 3}).counterfactual["income"] > 45
+        True
+        """
+        need_learning()
+        from p2c.from_data import (
+            ModelQuestion,
+            desired_label,
+            labelled_table,
+            problem_from_table,
+            refuse_keywords,
+        )
+
+        refuse_keywords(keys, Problem.from_table.__kwdefaults__ or {})
+        table, column = labelled_table(frame, label)
+        wanted = desired_label(table, column, desired)
+        asked = ModelQuestion(causal, actions, wanted, None, scale, features, seed=seed)
+        return problem_from_table(cls, table, column, asked, keys)
+
     def __repr__(self) -> str:
+        if self.decider is not None:
+            kind = "read, plans are proved" if self.decider.is_read else "asked"
+            return f"<Problem {self.name!r}: {counted(len(self.spec.features), 'feature')}, model {kind}>"
         count, rules = len(self.spec.features), len(self.theory.program.rules)
         sizes = f"{counted(count, 'feature')}, {counted(rules, 'rule')}"
         return f"<Problem {self.name!r}: {sizes}, goal: {shorten(self.spec.goal, 60)}>"
 
     def plan(
         self,
-        row: Mapping[str, Any],
+        row: Any,
         *,
         engine: str = "auto",
         time_limit: float | None = None,
@@ -100,7 +218,7 @@ class Problem(Statement):
 
     def nearest(
         self,
-        row: Mapping[str, Any],
+        row: Any,
         k: int = 1,
         *,
         distinct: str = "points",
@@ -179,6 +297,7 @@ class Problem(Statement):
             plan = partial(problem.plan_many, details=details, progress=False, engine=engine)
             part = partial(plan, time_limit=time_limit, node_limit=node_limit)
             return plan_lazily(problem.compiled, frame, part)
+        frame = problem.by_features(frame)
         return answers.plan_many(problem, frame, policy, details=details, progress=progress)
 
     def audit(
@@ -190,7 +309,7 @@ class Problem(Statement):
         against: Problem | None = None,
         after: Any = None,
         seed: int = 0,
-        patience: float | None = 60.0,
+        explain_time_limit: float | None = 60.0,
         asked: Asked | None = None,
         time_limit: float | None = None,
         progress: bool | None = None,
@@ -205,7 +324,7 @@ class Problem(Statement):
             against: Another problem for the same people: who gains and who loses if it takes the place of this one.
             after: The answers of that problem, where they are there already.
             seed: What chance is drawn from.
-            patience: Seconds for why people have no way, and as many for who is like them; None sets no limit.
+            explain_time_limit: Seconds for all explanations of why people have no way; None sets no limit.
             asked: What is known of the question, for the report.
             time_limit: Seconds for one person.
             progress: Whether a bar is shown.
@@ -219,12 +338,17 @@ class Problem(Statement):
         """
         from p2c.audit.audit import Asked, audit_problem
 
-        check_seconds("patience", patience)
+        check_seconds("explain_time_limit", explain_time_limit)
         if not isinstance(against, Problem | None):
             raise P2CError(f"against: expected a problem, found a {type(against).__name__}")
         if not isinstance(asked, Asked | None):
             raise P2CError(f"asked: expected a p2c.audit.audit.Asked, found {shown(asked)}")
         other = against and against._asked(Problem.audit, overrides, None)
+        if self.decider is not None:
+            from p2c.learn.tables.view import as_frame
+
+            frame = as_frame(frame)
+        frame = self.by_features(frame)
         return audit_problem(
             self._asked(Problem.audit, overrides, None),
             frame,
@@ -234,7 +358,7 @@ class Problem(Statement):
             against=other,
             after=after,
             seed=seed,
-            patience=patience,
+            explain_time_limit=explain_time_limit,
             asked=asked,
             progress=progress,
         )
@@ -260,7 +384,7 @@ class Problem(Statement):
 
     def reasons(
         self,
-        row: Mapping[str, Any] | Plan,
+        row: Any,
         *,
         codes: str | Path | Catalogue | None = None,
         protected: Sequence[str] = (),
@@ -286,8 +410,8 @@ class Problem(Statement):
         plan = self._plan_of(row, policy)
         return reasons_against(self.compiled, plan, catalogue, time_limit=time_limit)
 
-    def decide(self, rows: Any) -> Any:
-        """Tell for whom the goal holds as they are: for a whole table at once, or for one person.
+    def predict(self, rows: Any) -> Any:
+        """Tell for whom the goal holds as they are: for a whole table at once, or for one person. Also called `decide`.
 
         Args:
             rows: A pandas, polars or other frame with a column for each feature, or one person's row.
@@ -298,19 +422,24 @@ class Problem(Statement):
         >>> import p2c
         >>> import pandas as pd
         >>> rows = p2c.datasets.rows("loan")
-        >>> p2c.Problem.example("loan").decide(pd.DataFrame([rows["john"], rows["already"]])).tolist()
+        >>> p2c.Problem.example("loan").predict(pd.DataFrame([rows["john"], rows["already"]])).tolist()
         [False, True]
         """
-        return answers.decide(self, rows)
+        return answers.predict(self, rows)
 
-    def why(self, row: Mapping[str, Any]) -> Proof:
-        """Return the proof tree behind the decision in a state; where a model is only asked, that of the rules in its place.
+    decide = predict
+
+    def why(self, row: Any, *, time_limit: float | None = 5.0) -> Proof:
+        """Return the proof behind the decision on a person; for a black-box model, that of its surrogate rules.
 
         Args:
             row: The person's values by feature.
+            time_limit: Seconds for the search for `reasons`.
 
         Returns:
-            A proof: `holds` tells whether the goal does, `to_text()` is the tree in lines, and notebooks show it.
+            A proof: `holds` tells whether the goal does, `to_text()` is the tree in lines, and notebooks show it. Of a
+            parsed model that refuses, `reasons` names the features whose values together force the refusal, whatever
+            the others are; it is None where rules or a black-box model decide, and where the time ends.
 
         >>> import p2c
         >>> proof = p2c.Problem.example("loan").why(p2c.datasets.rows("loan")["john"])
@@ -319,11 +448,18 @@ class Problem(Statement):
         """
         from p2c.rules.proof import why
 
-        return why(self.worded, self.read_row(row))
+        limits = Policy("native", time_limit).limits
+        state = self.read_row(row)
+        proof = why(self.worded, state)
+        if self.decider is None or not self.decider.is_read:
+            return proof
+        from p2c.explain.model_reasons import reasons_of
+
+        return replace(proof, find_reasons=partial(reasons_of, self.theory, state, limits))
 
     def report(
         self,
-        row: Mapping[str, Any] | Plan,
+        row: Any,
         *,
         format: str = "html",
         audience: str = "applicant",
@@ -339,7 +475,7 @@ class Problem(Statement):
 
         Args:
             row: The person's values by feature, or a plan.
-            format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
+            format: "html", "md", "txt" or "pdf"; the last needs the extra `report`.
             audience: "applicant" for a letter, "expert" for all that an auditor needs.
             language: "en" or "de".
             engine: Who answers.
@@ -387,7 +523,7 @@ class Problem(Statement):
         plan: Plan | Mapping[str, Any],
         *,
         prove: bool = False,
-        engine: str = "native",
+        engine: str = "auto",
         time_limit: float | None = None,
     ) -> Verdict:
         """Replay a plan by the contract, with code that the planner does not share.
@@ -396,17 +532,19 @@ class Problem(Statement):
             plan: A plan, or its JSON.
             prove: Also plan again and refute false claims; a replay cannot tell that nothing is cheaper, or that no path
                 exists.
-            engine: Who plans again.
+            engine: The solver that plans again: "auto" is clingo where it is installed and takes the problem, else
+                the same search, which the verdict calls a repetition and no proof.
             time_limit: Seconds to plan again; then what is claimed stays unchecked.
 
         Returns:
-            A verdict: true where nothing is wrong, with its `faults`, and what it left `unchecked`.
+            A verdict: true where nothing is wrong, with its `faults`, what another solver has `proved`, what the same
+            search has `repeated`, and what is left `unchecked`.
 
         >>> import p2c
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
-        >>> print(loan.check(loan.plan(john), prove=True))
+        >>> print(loan.check(loan.plan(john), prove=True, engine="native"))
         the path is valid: every step, the cost and the end
-        proved by a second search: that no cheaper path exists
+        repeated by the same search: that no cheaper path exists
         """
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         policy = Policy(engine, time_limit)

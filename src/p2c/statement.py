@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +26,7 @@ from p2c.domain.spec import (
     unreadable,
 )
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import P2CError, need_learning
+from p2c.errors import P2CError, check_flag, need_learning, shown
 from p2c.plan.compiled.space import Space
 from p2c.rules.bind import build_theory
 
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from p2c.domain.overrides import Overrides
     from p2c.domain.row import State
     from p2c.folder.store import OpenedFolder
+    from p2c.from_data import Provenance
+    from p2c.learn.extract.logic import Extraction
+    from p2c.learn.model import NotRead, Read
+    from p2c.learn.tables.assumptions import Assumption
     from p2c.plan.restriction import Restriction
     from p2c.rules.theory import DecidingModel, Theory
 
@@ -59,15 +63,19 @@ class Statement:
     """The model itself, opened, where plans are confirmed by it."""
     bounded: bool = True
     """Whether the features are (`Feature.bounded`); not in a problem made from data."""
+    provenance: Provenance | None = field(default=None, compare=False, repr=False)
+    """The data that the problem was made from, where it was made from data."""
     home: str = ""
     """The file or folder that the problem was read from, where a model has to be found there again."""
+    unrestricted: Self | None = field(default=None, compare=False, repr=False)
+    """The problem without the restrictions, if there are any: its rules are bound and compiled once for everybody."""
 
     @classmethod
     def load(cls, path: str | Path, *, trust: Trust | str | Iterable[str] | None = None) -> Self:
         """Read a problem from a file, or from a folder with a model.
 
         Args:
-            path: A TOML file, a JSON file of the same shape, or a folder as `Recourse.save` and `p2c fit` write it.
+            path: A TOML file, a JSON file of the same shape, or a folder as `save` and `p2c fit` write it.
             trust: What of a model may be opened that could run code: "pickle", or names of types in a skops file; nothing, by
                 default.
 
@@ -80,7 +88,7 @@ class Statement:
         <Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>
         """
         trusted = Trust.of(trust)
-        file = path_of(path, hint="; from_dict reads a dict")
+        file = path_of(path, kind="file or folder", hint="; from_dict reads a dict")
         if file.is_dir():
             refuse_bare_folder(file)
             need_learning()
@@ -128,9 +136,23 @@ class Statement:
     @classmethod
     def of_folder(cls, opened: OpenedFolder, path: Path) -> Self:
         """Return the problem of a folder that is open."""
-        file, home, decider = str(path / "problem.toml"), str(path.resolve()), opened.decider
+        from p2c.folder.store import Fitted
+        from p2c.from_data import Provenance
+        from p2c.learn.extract.logic import Extraction
+
+        decider, manifest = opened.decider, opened.manifest
+        threshold = opened.spec.model.threshold if opened.spec.model else None
+        fitted = Fitted(None, opened.rows, threshold, path / manifest.model.file)
+        entry = manifest.extraction
+        extracted = None if entry is None else (lambda: Extraction.from_dict(entry))
         return cls(
-            opened.spec, file, model=decider.judge, decider=decider, bounded=False, home=home
+            opened.spec,
+            str(path / "problem.toml"),
+            model=decider.judge,
+            decider=decider,
+            bounded=False,
+            provenance=Provenance(fitted, extracted),
+            home=str(path.resolve()),
         )._checked()
 
     @classmethod
@@ -180,6 +202,10 @@ class Statement:
     def _checked(self) -> Self:
         """Return the problem itself; its faults are reported now, not at the first use."""
         self.theory  # noqa: B018
+        if self.decider is not None and not (self.replaced or self.restrictions):
+            from p2c.confirm.opening import refuse_unanswered
+
+            refuse_unanswered(self.theory.features, self.decider)
         return self
 
     @property
@@ -199,11 +225,42 @@ class Statement:
         """
         return self.spec.to_dict()
 
-    def save(self, path: str | Path) -> Path:
-        """Write the problem as a file that `load` reads: TOML, or JSON where the name ends in .json.
+    @property
+    def reading(self) -> Read | NotRead | None:
+        """Return what was read of the model, or why it is only asked; None where rules decide."""
+        return self.decider.reading if self.decider else None
+
+    @property
+    def extraction(self) -> Extraction | None:
+        """Return the surrogate rules of a model with their agreement; None without a model, or where they are not known."""
+        extracted = self.provenance and self.provenance.extracted
+        return extracted() if extracted else None
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Return the action of each column of the data, with the reason where it was assumed; () without data."""
+        return self.provenance.assumptions if self.provenance else ()
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        pickle: bool = False,
+        replace: bool = False,
+        remarks: Mapping[tuple[str, ...], str] | None = None,
+    ) -> Path:
+        """Write the problem as a file, or with its model as a folder; `load` and every command read both.
+
+        A folder holds `problem.toml` to read and edit, the model in its own safe format, rows that trial values come
+        from, and a manifest of hashes.
 
         Args:
-            path: Where to write; what is there is replaced. Comments of a file that was loaded are not kept.
+            path: Where to write: a TOML file, a JSON file where the name ends in .json, or a new folder where a model
+                decides. An existing file is replaced. Comments of a file that was loaded are not kept.
+            pickle: Whether a model without a safe format is kept as a pickle, which can run any code as it is opened.
+            replace: Whether a folder that was saved before is replaced; other files in it stay, and an edited one is
+                kept as `problem.toml.before`.
+            remarks: Comments in the file, by the path of the table that they stand before.
 
         Returns:
             The path.
@@ -213,18 +270,43 @@ class Statement:
         >>> print(loan.save("loan.json"))
         loan.json
         """
-        file = path_of(path)
+        check_flag("pickle", pickle)
+        check_flag("replace", replace)
+        if not isinstance(remarks, dict | None):
+            raise P2CError(f"remarks: expected a dict of comments, found {shown(remarks)}")
         if self.restrictions:
             raise P2CError(
                 "a problem with one person's restrictions is not saved: save the problem without them"
             )
+        path = path_of(path, kind="file or folder")
+        fitted = self.provenance and self.provenance.fitted
+        if fitted and self.decider and not str(path).endswith((".toml", ".json")):
+            from p2c.folder.store import save_folder
+
+            extraction = self.extraction
+            save_folder(
+                path,
+                {key: value for key, value in self.to_dict().items() if key != "model"},
+                fitted,
+                self.decider,
+                extraction=None if extraction is None else asdict(extraction),
+                remarks=remarks,
+                pickle=pickle,
+                replace_old=replace,
+            )
+            return path
+        file = path
         kept = self.spec.model and (file.parent / self.spec.model.file).is_file()
         if self.model is not None and not kept:
             raise P2CError(
-                f"{file}: the model is not beside it; Recourse.save keeps a problem and its model as one folder"
+                f"{file}: the model is not beside it; save the problem as a folder, such as '{file.stem}', which keeps both"
             )
         as_json = file.suffix == ".json"
-        text = json.dumps(self.to_dict(), indent=2) if as_json else problem_to_toml(self.to_dict())
+        text = (
+            json.dumps(self.to_dict(), indent=2)
+            if as_json
+            else problem_to_toml(self.to_dict(), remarks)
+        )
         try:
             file.write_text(text, encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -279,23 +361,29 @@ class Statement:
     @cached_property
     def theory(self) -> Theory:
         """Return the rules bound to the features."""
+        if self.unrestricted is not None:
+            from p2c.plan.restriction import restrict
+
+            return restrict(self.unrestricted._space, dict(self.restrictions))
         theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
         if self.decider is not None and not self.decider.is_read and self.decider.learned:
             # Reasons are those of the rules that stand in for the model, and every answer says so.
             theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
-        if not self.restrictions:
-            return theory
-        from p2c.plan.restriction import restrict
-
-        return restrict(theory, dict(self.restrictions))
+        return theory
 
     @cached_property
     def compiled(self) -> Space:
         """Return the problem compiled for search; the first use pays for it, before the time of anybody is counted."""
-        space = Space(self.theory)
         if not self.is_asked:
-            space.has_compiled_model  # noqa: B018 - compiling takes longer than many a time limit
-        return space
+            self._space.has_compiled_model  # noqa: B018 - compiling takes longer than many a time limit
+        return self._space
+
+    @cached_property
+    def _space(self) -> Space:
+        """Return the space, of which each part is worked out when it is first asked for."""
+        if self.unrestricted is None:
+            return Space(self.theory)
+        return self.unrestricted._space.with_features(self.theory.features)
 
     @cached_property
     def _variants(self) -> dict[tuple[tuple[str, str], ...], Self]:
@@ -311,6 +399,8 @@ class Statement:
         """
         if not overrides:
             return self
+        if self.unrestricted is not None:
+            return self.unrestricted.with_keys(**overrides).restricted(dict(self.restrictions))
         refuse_unknown(overrides, OVERRIDES)
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
@@ -339,8 +429,12 @@ class Statement:
         read = read_restrictions(restrictions)
         if not read:
             return self
-        together = dict(self.restrictions) | read
-        return replace(self, restrictions=tuple(together.items()))._checked()
+        if self.decider is not None:
+            view = self.decider.source.view
+            read = {view.feature(name): each for name, each in read.items()}
+        together = tuple((dict(self.restrictions) | read).items())
+        base = self.unrestricted or self
+        return replace(base, restrictions=together, unrestricted=base)._checked()
 
     @cached_property
     def asked(self) -> dict[str, Any]:
@@ -376,8 +470,21 @@ class Statement:
 
     @cached_property
     def columns(self) -> dict[str, str]:
-        """Return the model's column of each feature, where their names differ."""
-        return dict(self.spec.model.columns) if self.spec.model else {}
+        """Return the column of each feature in the data, where their names differ."""
+        if self.spec.model is not None:
+            return dict(self.spec.model.columns)
+        return dict(self.provenance.columns) if self.provenance else {}
+
+    def by_features(self, frame: Any) -> Any:
+        """Return a table whose columns have the names of features; a problem with an open model takes its columns."""
+        if self.decider is not None or not self.columns:
+            return frame
+        import narwhals as nw
+
+        table = nw.from_native(frame)
+        present = set(table.columns)
+        names = {column: name for name, column in self.columns.items() if column in present}
+        return nw.to_native(table.rename(names))
 
     def _by_feature(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a row that may go by the columns of a model as one that goes by features."""
@@ -394,14 +501,16 @@ class Statement:
     @cached_property
     def stand_in(self) -> Self | None:
         """Return the problem in which rules stand in for the model, where there are any."""
+        if self.unrestricted is not None:
+            base = self.unrestricted.stand_in
+            return base and base.restricted(dict(self.restrictions))
         if self.decider is None or not self.decider.stand_in:
             return None
         rules = f"{(self.spec.rules or '').rstrip()}\n{self.decider.stand_in}".lstrip()
         keys = {key: value for key, value in self.to_dict().items() if key != "model"}
         if self.decider.learned:
             keys["source"] = dict(self.decider.learned)
-        problem = self.from_dict({**keys, "rules": rules}, bounded=self.bounded)
-        return problem.restricted(dict(self.restrictions))
+        return self.from_dict({**keys, "rules": rules}, bounded=self.bounded)
 
     @property
     def worded(self) -> Theory:
@@ -423,6 +532,8 @@ class Statement:
 
     def renewed(self) -> Self:
         """Return the same problem with nothing worked out yet but the model, which stays open."""
+        if self.unrestricted is not None:
+            return self.unrestricted.renewed().restricted(dict(self.restrictions))
         if self.decider is None:
             return replace(self)
         decider = replace(self.decider)
@@ -435,8 +546,11 @@ class Statement:
             searched.compiled  # noqa: B018 - the first use pays for it
 
 
+def _recalled(kind: Any, text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Statement:
+    problem: Statement = _sent(kind, text).restricted(dict(restrictions))
+    return problem
+
+
 @lru_cache(maxsize=8)
-def _recalled(
-    kind: type[Statement], text: str, restrictions: tuple[tuple[str, Restriction], ...]
-) -> Statement:
-    return kind.from_message(json.loads(text)).restricted(dict(restrictions))
+def _sent(kind: Any, text: str) -> Any:
+    return kind.from_message(json.loads(text))

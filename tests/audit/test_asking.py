@@ -11,7 +11,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 
 KEYS: dict[str, Any] = {"desired": True, "actions": {"the age": "fixed", "income": "up"}}
 
@@ -29,7 +29,7 @@ def labels(loans: pd.DataFrame) -> Any:
 
 def test_a_model_that_was_read_is_audited_as_its_own_plans_say(loans: pd.DataFrame) -> None:
     model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(loans, labels(loans))
-    recourse = Recourse.fit(model, loans, **KEYS)
+    recourse = Problem.from_model(model, loans, **KEYS)
     people = loans.assign(region=np.where(loans.index % 3, "north", "south"))
     audit = recourse.audit(people, by=["region", "the age:<=24,>24"])
     table = recourse.plan_many(loans)
@@ -61,7 +61,7 @@ def test_of_how_many_it_was_found_out_which_values_force_the_no_is_said(
 ) -> None:
     monkeypatch.setattr("p2c.audit.lifting.FORCED", 3)
     model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(loans, labels(loans))
-    audit = Recourse.fit(model, loans, **KEYS).audit(loans)
+    audit = Problem.from_model(model, loans, **KEYS).audit(loans)
     assert audit.obstacles is not None
     forced, stuck = audit.obstacles.forced, audit.everybody.stuck.count
     assert 3 <= forced < stuck
@@ -73,7 +73,7 @@ def test_of_how_many_it_was_found_out_which_values_force_the_no_is_said(
 
 def test_where_a_model_is_only_asked_nobody_is_said_to_have_no_way(loans: pd.DataFrame) -> None:
     model = KNeighborsClassifier(5).fit(loans, labels(loans))
-    audit = Recourse.fit(model, loans, **KEYS).audit(loans[:12], by="debt:<30,>=30")
+    audit = Problem.from_model(model, loans, **KEYS).audit(loans[:12], by="debt:<30,>=30")
     assert not audit.asked.proved
     assert audit.everybody.stuck.count == 0
     assert audit.obstacles is None
@@ -88,7 +88,7 @@ def test_where_a_model_is_only_asked_nobody_is_said_to_have_no_way(loans: pd.Dat
 
 
 def test_recorded_decisions_are_audited_by_the_rules_learned_from_them(loans: pd.DataFrame) -> None:
-    recourse = Recourse.fit(labels(loans), loans, **KEYS)
+    recourse = Problem.from_model(labels(loans), loans, **KEYS)
     audit = recourse.audit(loans)
     assert audit.everybody.people == len(loans)
     assert audit.theory.source is not None

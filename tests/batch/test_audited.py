@@ -14,7 +14,6 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from p2c.batch.audited import DECIDED_PART_ROWS, audit_files
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.batch.people import hashes
 from tests.batch.test_run import begin_and_kill, command_line, go_on
 from tests.folder.test_store import piped, table
@@ -33,7 +32,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("audited")
     model = piped(GradientBoostingClassifier(n_estimators=15, random_state=0))
     actions = {"age": "fixed", "income": "fixed", "Debt now": "down"}
-    Recourse.fit(model, table(), desired="good", actions=actions).save(folder / "model")
+    Problem.from_model(model, table(), desired="good", actions=actions).save(folder / "model")
     people = table().sample(DECIDED_PART_ROWS + 50, replace=True, random_state=0)
     people = people.assign(region=np.where(np.arange(len(people)) % 3, "north", "south"))
     people.to_csv(folder / "people.csv", index=False)

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from p2c.audit.reasons import Catalogue
 from p2c.batch import Options, confirmed, part, plan_files
 from p2c.batch.confirmed import ModelPlanner
 from p2c.batch.show import show_summary
@@ -22,10 +23,9 @@ from p2c.engines.policy import Policy
 from p2c.errors import P2CError
 from p2c.plan.outcome import Found
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.folder.test_store import fitted, table
-from tests.test_recourse_proved import CAUSAL, MODELS, answers
-from tests.test_recourse_proved import people as combinations
+from tests.test_from_model_proved import CAUSAL, MODELS, answers
+from tests.test_from_model_proved import people as combinations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,9 +63,9 @@ def test_every_answer_is_the_librarys_and_confirmed(desk: Path, tmp_path: Path) 
         assert (line["status"], line["cost"]) == (plan.status, plan.cost)
         assert line["verified"] is plan.to_dict()["model"]["verified"]
         assert int(line["who"]) == row["who"]
-        if plan.counterfactual is not None:
+        if plan.end is not None:
             ends = {name: line[f"end_{name}"] for name in problem.theory.feature}
-            assert ends == plan.counterfactual
+            assert ends == plan.end
             assert problem.decide(ends)
 
 
@@ -119,7 +119,7 @@ def test_threads_of_a_models_library_keep_no_worker_waiting(tmp_path: Path) -> N
     lightgbm = pytest.importorskip("lightgbm")
     rows = pd.DataFrame({"a": range(60), "b": [each % 7 for each in range(60)]})
     model = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=3, n_jobs=2, verbose=-1)
-    Recourse.fit(model.fit(rows, rows.a > 30), rows, desired=True).save(tmp_path / "desk")
+    Problem.from_model(model.fit(rows, rows.a > 30), rows, desired=True).save(tmp_path / "desk")
     rows.to_csv(tmp_path / "people.csv", index=False)
     command = [sys.executable, "-m", "p2c", "batch", "desk", "people.csv", "out", "--workers", "2"]
     done = subprocess.run(command, cwd=tmp_path, timeout=300, capture_output=True, check=False)
@@ -133,7 +133,7 @@ def bound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     everybody = combinations()
     model = MODELS["boosted"].fit(everybody, answers(everybody))
     actions = {"age": "fixed", "saved": "fixed"}
-    recourse = Recourse.fit(model, everybody, desired=1, actions=actions, causal=CAUSAL)
+    recourse = Problem.from_model(model, everybody, desired=1, actions=actions, causal=CAUSAL)
     folder = tmp_path_factory.mktemp("bound") / "desk"
     recourse.save(folder)
     return folder
@@ -156,24 +156,46 @@ def test_the_summary_names_what_blocks_people_without_a_way(bound: Path, tmp_pat
     assert silent.blockers == {"not asked": expected.total()}
 
 
+def changes(plan: Found) -> dict[str, Any]:
+    """Return the values that a plan changes."""
+    before = plan.question.initial
+    return {name: end for name, end in plan.end.items() if end != before[name]}
+
+
 def test_alternatives_of_a_model_are_the_librarys_with_what_to_do(
-    bound: Path, tmp_path: Path
+    desk: Path, tmp_path: Path
 ) -> None:
-    problem, everybody = Problem.load(bound), combinations().sample(20, random_state=1)
-    everybody.to_parquet(tmp_path / "people.parquet", index=False)
+    problem = Problem.load(desk)
+    people().to_csv(tmp_path / "people.csv", index=False)
     options = Options(alternatives=2)
-    plan_files(problem, tmp_path / "people.parquet", tmp_path / "out", options, blockers=False)
+    plan_files(problem, tmp_path / "people.csv", tmp_path / "out", options, blockers=False)
     lines = pq.read_table(tmp_path / "out").to_pylist()
-    rows = json.loads(everybody.to_json(orient="records"))
-    assert any(line["alternatives"] for line in lines)
+    rows = json.loads(people().drop(columns="who").to_json(orient="records"))
+    assert any(json.loads(line["alternatives"] or "[]") for line in lines)
     for row, line in zip(rows, lines, strict=True):
         if line["status"] == "found":
-            plans = [each for each in problem.nearest(row, 3)[1:] if isinstance(each, Found)]
-            told = [(each["cost"], row | each["end"]) for each in json.loads(line["alternatives"])]
-            assert told == [(each.cost, each.counterfactual) for each in plans]
+            nearest = problem.nearest(row, 3, distinct="cells")[1:]
+            plans = [each for each in nearest if isinstance(each, Found)]
+            told = [(each["cost"], each["end"]) for each in json.loads(line["alternatives"])]
+            assert told == [(each.cost, changes(each)) for each in plans]
             acts = [each["actions"] for each in json.loads(line["alternatives"])]
             expected = [[(act.feature, act.end) for act in each.actions] for each in plans]
             assert [[(act["feature"], act["to"]) for act in each] for each in acts] == expected
+
+
+def test_reasons_of_a_batch_are_those_of_the_library(desk: Path, tmp_path: Path) -> None:
+    people().to_csv(tmp_path / "people.csv", index=False)
+    problem = Problem.load(desk)
+    names = problem.theory.reads(problem.theory.goal)
+    codes = Catalogue(tuple((name, "", f"R-{name}", "a reason") for name in sorted(names)))
+    plan_files(problem, tmp_path / "people.csv", tmp_path / "out", Options(reasons=codes))
+    lines = pq.read_table(tmp_path / "out").to_pylist()
+    rows: list[dict[str, Any]] = json.loads(people().to_json(orient="records"))
+    assert any(line["reasons"] for line in lines)
+    for row, line in zip(rows, lines, strict=True):
+        expected = problem.reasons(row, codes=codes)
+        told = json.loads(line["reasons"] or "[]")
+        assert told == [each.to_dict() for each in expected]
 
 
 class Spy:

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.milp import MARGINS, CheapestChange
 from benchmarks.verified import pipeline
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -26,9 +26,9 @@ def test_a_milp_finds_the_least_cost_that_the_search_proves() -> None:
     worth = table["income"] / 1_000 + table["hours"] + 20 * (table["job"] == "nurse")
     label = (worth + draws.normal(0, 15, 500) > 90).map({True: "yes", False: "no"})
     model = pipeline(LogisticRegression(max_iter=2_000)).fit(table, label)
-    recourse = Recourse.fit(model, table, desired="yes", actions={"age": "up", "job": "free"})
-    assert recourse.judged is not None
-    program = CheapestChange(model, recourse.judged.theory.features, "yes")
+    recourse = Problem.from_model(model, table, desired="yes", actions={"age": "up", "job": "free"})
+    assert recourse is not None
+    program = CheapestChange(model, recourse.theory.features, "yes")
     for _, row in table[model.predict(table) == "no"].head(15).iterrows():
         answer = recourse.plan(row)
         assert answer.optimal

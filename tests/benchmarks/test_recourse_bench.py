@@ -10,15 +10,15 @@ import polars as pl
 from sklearn.ensemble import GradientBoostingClassifier
 
 from benchmarks.recourse_bench import P2CMethod
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 from tests.lending import loans
 
 
-def fitted() -> tuple[GradientBoostingClassifier, Recourse]:
+def fitted() -> tuple[GradientBoostingClassifier, Problem]:
     people = loans()[["income", "debt", "age"]]
     model = GradientBoostingClassifier(n_estimators=10, random_state=0)
     model.fit(people, people["income"] - people["debt"] > 30)
-    return model, Recourse.from_estimator(model, people, actions={"age": "fixed"})
+    return model, Problem.from_model(model, people, actions={"age": "fixed"})
 
 
 def test_counterfactuals_keep_rows_and_columns_and_flip_the_model() -> None:
@@ -47,7 +47,7 @@ def test_lists_of_rows_and_frames_of_others_are_tables_too() -> None:
     row = records[int(np.flatnonzero(~model.predict(people))[0])]
     expected = recourse.plan(row).to_dict()
     for table in (records, pl.from_pandas(people), nw.from_native(people)):
-        other = Recourse.fit(model, table, actions={"age": "fixed"})
+        other = Problem.from_model(model, table, actions={"age": "fixed"})
         assert other.plan(row).to_dict() == expected
         assert len(other.plan_many(table[:3], progress=False)) == 3
     assert recourse.plan(pl.DataFrame([row])).to_dict() == expected

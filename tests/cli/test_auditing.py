@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from p2c.domain.toml import problem_to_toml
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.cli.desk import Desk
 from tests.loan import JOHN, LOAN
 
@@ -136,7 +135,9 @@ def test_a_folder_with_a_model_is_audited(desk: Desk) -> None:
     model = DecisionTreeClassifier(max_depth=2).fit(
         loans, (loans["income"] > 51) & (loans["age"] > 30)
     )
-    Recourse.fit(model, loans, desired=True, actions={"age": "fixed"}).save(desk.folder / "model")
+    Problem.from_model(model, loans, desired=True, actions={"age": "fixed"}).save(
+        desk.folder / "model"
+    )
     loans.assign(region="north").to_csv("loans.csv", index=False)
     shown = desk.run("audit", "model", "loans.csv", "--by", "region", "-o", "out")
     assert (shown.code, shown.err) == (0, "60 of 60 rows\n")
@@ -166,3 +167,12 @@ def test_reasons_are_a_column_of_the_batch_and_stand_in_the_letter(desk: Desk) -
     assert "needs --reasons" in desk.refuses(
         "report", "loan.toml", "john.json", "-o", "l.md", "--protected", "age"
     )
+
+
+def test_the_time_for_explanations_is_an_option(desk: Desk) -> None:
+    line = ("audit", "loan.toml", "people.csv", "-o", "out", "--explain-time-limit", "0")
+    assert desk.run(*line).code == 0
+    found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
+    assert found["why_not"]["cut_short"]
+    assert found["confined"]["not_found_out"] == 1
+    assert "--explain-time-limit=0" in found["asked"]["command"]

@@ -19,7 +19,7 @@ from p2c.explain.model_reasons import model_reasons
 from p2c.explain.phrases import ENGLISH, GERMAN
 from p2c.learn.model import Read
 from p2c.plan.search.best_first import Limits
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 from p2c.web.consultation import Consultation
 from p2c.web.tasks import why
 
@@ -51,14 +51,14 @@ class Judged:
             (OneHotEncoder(), ["job", "home"]), remainder=StandardScaler()
         )
         model = make_pipeline(columns, estimator).fit(self.table, label)
-        self.recourse = Recourse.fit(model, self.table, desired=classes - 1)
+        self.recourse = Problem.from_model(model, self.table, desired=classes - 1)
         self.accepted = model.predict(self.table) == classes - 1
         assert isinstance(self.recourse.reading, Read)
 
     @property
     def theory(self) -> Theory:
-        assert self.recourse.judged is not None
-        return self.recourse.judged.theory
+        assert self.recourse is not None
+        return self.recourse.theory
 
     def refused(self, count: int) -> list[dict[Any, Any]]:
         """Return some people whom the model refuses."""
@@ -165,15 +165,15 @@ def test_reasons_say_where_fewer_values_may_do(monkeypatch: pytest.MonkeyPatch) 
 def test_reasons_keep_to_a_time_limit() -> None:
     judged = Judged(ESTIMATORS["forest"], 2)
     (row,) = judged.refused(1)
-    assert judged.recourse.why(row, time_limit=0) is None
+    assert judged.recourse.why(row, time_limit=0).reasons is None
     told = model_reasons(judged.theory, row, time_limit=0)
     assert told is not None
     assert told.forcing is None
-    answer = judged.recourse.why(row)
+    answer: Any = judged.recourse.why(row).reasons
     assert answer
     assert answer.smallest
-    assert judged.recourse.judged is not None
-    asked = Consultation(judged.recourse.judged, {str(name): each for name, each in row.items()})
+    assert judged.recourse is not None
+    asked = Consultation(judged.recourse, {str(name): each for name, each in row.items()})
     assert why(asked, {"time_limit": 0})["model"]["forcing"] is None
     assert why(asked, {"time_limit": 60})["model"]["forcing"] == list(answer)
 

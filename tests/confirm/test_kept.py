@@ -17,7 +17,6 @@ from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, RowError
 from p2c.folder import accept_edit
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.cli.desk import Desk
 from tests.confirm.test_opening import PROBLEM, fitted, people, written
 from tests.web.running import PATIENCE, running
@@ -160,7 +159,7 @@ def test_a_folder_whose_problem_lost_a_feature_takes_it_from_the_row(tmp_path: P
     from tests.folder.test_store import table
 
     folder = folder_without_a_feature(tmp_path / "desk")
-    problem, recourse = Problem.load(folder), Recourse.load(folder)
+    problem, recourse = Problem.load(folder), Problem.load(folder)
     rows = table().head(40)
     lines = problem.plan_many(rows)
     assert {"found", "already"} <= {*lines["status"]}

@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from skops import io
 
 from p2c.confirm.decider import AskedJudge
@@ -150,23 +151,23 @@ def test_the_models_decision_stands_in_goals_constraints_and_decisions_also_unde
     assert goal.check(plan)
     barred = Problem.load(written(tmp_path, fitted_model, rules=":- accepted(X), debt(X,N), N>1."))
     plan = barred.plan(PERSON)
-    assert plan.counterfactual is not None
-    assert plan.counterfactual["debt"] <= 1
+    assert plan.end is not None
+    assert plan.end["debt"] <= 1
     assert plan.cost == pytest.approx(cheapest(fitted_model, lambda ends: ends["debt"] <= 1))
     rich = {**PERSON, "income": 9, "debt": 0}
     away = Problem.load(written(tmp_path, fitted_model, goal="not accepted(X)"))
     assert away.plan(PERSON).status == "already"
     down = away.plan(rich)
     assert down.status == "found"
-    end = pd.DataFrame([down.counterfactual]).rename(columns={"years": "age"})
+    end = pd.DataFrame([down.end]).rename(columns={"years": "age"})
     assert fitted_model.predict(end) == ["bad"]
     assert away.check(down)
     assert away.check(down, prove=True)
     told = down.explain()
     assert "Its answer is the one that is wanted there." in told
     assert "It says yes" not in told
-    forged = {**down.to_dict(), "model": {**down.to_dict()["model"], "verified": True}}
-    refused = Problem.load(written(tmp_path, fitted_model, goal="accepted(X)")).check(forged)
+    modified = {**down.to_dict(), "model": {**down.to_dict()["model"], "verified": True}}
+    refused = Problem.load(written(tmp_path, fitted_model, goal="accepted(X)")).check(modified)
     assert "counterfactual: the model refuses this state" in str(refused)
 
 
@@ -256,9 +257,9 @@ def test_threshold_and_probability_decide_together(tmp_path: Path) -> None:
     for threshold in (0.5, 0.7):
         table = {**PROBLEM["model"], "threshold": threshold}
         plan = Problem.load(written(tmp_path, fitted_model, model=table)).plan(PERSON)
-        assert plan.counterfactual is not None
+        assert plan.end is not None
         assert plan.cost is not None
-        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
         place = list(fitted_model.classes_).index("good")
         assert fitted_model.predict_proba(end)[0, place] >= threshold
         ends.append(plan.cost)
@@ -285,7 +286,7 @@ def test_scores_are_told_as_the_model_gives_them(tmp_path: Path) -> None:
         table = {**PROBLEM["model"], **({"threshold": threshold} if threshold else {})}
         problem = Problem.load(written(tmp_path, last, model=table))
         plan = problem.plan(PERSON)
-        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
         chance = last.predict_proba(end)[0, list(last.classes_).index("good")]
         told = plan.to_dict()["model"]
         assert (told["score"], told["threshold"]) == (pytest.approx(chance), threshold or 0.5)
@@ -306,7 +307,7 @@ def test_a_model_without_probabilities_tells_its_distance(tmp_path: Path) -> Non
         problem = Problem.load(written(tmp_path, model, model=keys, features=features))
         person = PERSON if wanted == "good" else {**PERSON, "income": 9, "debt": 0}
         plan = problem.plan(person)
-        end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+        end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
         told = plan.to_dict()["model"]
         assert told["threshold"] == 0
         assert told["score"] == pytest.approx(sign * model.decision_function(end)[0])
@@ -320,8 +321,26 @@ def test_one_of_several_classes_must_pass_the_next(tmp_path: Path) -> None:
     model = make_pipeline(encoder, GradientBoostingClassifier(n_estimators=5, random_state=0))
     model.fit(table, kinds)
     plan = Problem.load(written(tmp_path, model)).plan(PERSON)
-    end = pd.DataFrame([plan.counterfactual]).rename(columns={"years": "age"})
+    end = pd.DataFrame([plan.end]).rename(columns={"years": "age"})
     shares = dict(zip(model.classes_, model.predict_proba(end)[0], strict=True))
     told = plan.to_dict()["model"]
     assert told["score"] == pytest.approx(shares["good"])
     assert told["threshold"] == pytest.approx(max(shares["bad"], shares["fair"]))
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["parsed", "asked"])
+def test_a_category_that_the_encoder_has_not_met_is_refused_at_once(*, asked: bool) -> None:
+    table = pd.DataFrame({"job": ["a", "b"] * 50, "income": range(100)})
+    accepted = (table["job"] == "a") & (table["income"] > 50)
+    added = {"job": {"values": ["a", "b", "c"]}}
+
+    def fit(encoder: OneHotEncoder) -> Problem:
+        columns = make_column_transformer((encoder, ["job"]), remainder="passthrough")
+        model = make_pipeline(columns, DecisionTreeClassifier(random_state=0)).fit(table, accepted)
+        return Problem.from_model(model.predict if asked else model, table, features=added)
+
+    with pytest.raises(ProblemError, match=r"features.job.values: the model has no answer to 'c'"):
+        fit(OneHotEncoder())
+    plan = fit(OneHotEncoder(handle_unknown="ignore")).plan({"job": "c", "income": 30})
+    assert plan.counterfactual is not None
+    assert plan.counterfactual["job"] == "a"

@@ -75,7 +75,7 @@ def test_a_random_walk_replays_by_the_contract(seed: int) -> None:
             walks.append(chance.choice(ends))
         for walk in (each for each in walks[1:] if not each.pending):
             plan = walker.found(walk)
-            verdict = towards(problem, plan.counterfactual).check(plan)
+            verdict = towards(problem, plan.end).check(plan)
             assert verdict, f"{verdict}\n{document}\n{row}"
             checked += 1
     assert checked > 10

@@ -9,9 +9,9 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 from p2c.confirm import table as tables
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 from tests.evidence import evidence_of
-from tests.test_recourse_proved import CAUSAL, answers, people
+from tests.test_from_model_proved import CAUSAL, answers, people
 
 
 class Counted(GradientBoostingClassifier):  # type: ignore[misc]
@@ -25,15 +25,15 @@ class Counted(GradientBoostingClassifier):  # type: ignore[misc]
 
 
 @pytest.fixture(scope="module")
-def recourse() -> Recourse:
+def recourse() -> Problem:
     table = people()
     model = Counted(n_estimators=15, max_depth=2, random_state=0).fit(table, answers(table))
     actions = {"age": "fixed", "saved": "fixed"}
-    return Recourse.fit(model, table, desired=1, actions=actions, causal=CAUSAL)
+    return Problem.from_model(model, table, desired=1, actions=actions, causal=CAUSAL)
 
 
 def test_a_table_holds_the_plan_of_each_person(
-    recourse: Recourse, monkeypatch: pytest.MonkeyPatch
+    recourse: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = people().sample(60, random_state=2).astype(object)
     rows.iloc[7, 1] = "many"
@@ -54,11 +54,11 @@ def test_a_table_holds_the_plan_of_each_person(
             alone.optimal,
         )
         assert alone.cost == (None if pd.isna(line["cost"]) else pytest.approx(line["cost"]))
-        for name, value in (alone.counterfactual or {}).items():
+        for name, value in (alone.end or {}).items():
             assert line[f"end_{name}"] == value
 
 
-def test_a_limit_for_each_person_holds_in_a_table(recourse: Recourse) -> None:
+def test_a_limit_for_each_person_holds_in_a_table(recourse: Problem) -> None:
     refused = people().query("score == 0 and saved == 0").head(3)
     found = recourse.plan_many(refused, time_limit=0)
     assert set(found["status"]) == {"gave_up"}
@@ -67,12 +67,12 @@ def test_a_limit_for_each_person_holds_in_a_table(recourse: Recourse) -> None:
 
 
 def test_a_polars_frame_has_the_types_of_the_columns_whatever_is_missing(
-    recourse: Recourse,
+    recourse: Problem,
 ) -> None:
     polars = pytest.importorskip("polars")
-    assert recourse.judged is not None
+    assert recourse is not None
     rows = people().query("score == 0 and saved == 0").head(3)
-    found = recourse.judged.plan_many(polars.DataFrame(rows.to_dict("list")), time_limit=0)
+    found = recourse.plan_many(polars.DataFrame(rows.to_dict("list")), time_limit=0)
     assert found["cost"].null_count() == 3
     assert (found.schema["cost"], found.schema["end_debt"]) == (polars.Float64, polars.Int64)
     assert (found.schema["optimal"], found.schema["actions"]) == (polars.Boolean, polars.String)

@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +20,15 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from skops import io
 
+from p2c.domain.files import file_digest
 from p2c.domain.spec import Trust
+from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from p2c.folder import accept_edit
 from p2c.folder.manifest import Manifest, write_manifest
 from p2c.folder.sample import read_sample, sample_rows, write_sample
 from p2c.problem import Problem
-from p2c.recourse import Recourse
+from tests.evidence import fitted_of
 from tests.lending import loans
 
 if TYPE_CHECKING:
@@ -35,8 +38,8 @@ if TYPE_CHECKING:
 CAUSAL = "debt(X,N) :- income(X,I), I>=90, N=<20."
 ASK = """
 import json, sys
-from p2c import Problem, Recourse
-recourse, problem = Recourse.load(sys.argv[1]), Problem.load(sys.argv[1])
+from p2c import Problem
+recourse, problem = Problem.load(sys.argv[1]), Problem.load(sys.argv[1])
 rows = json.loads(sys.argv[2])
 print(json.dumps([[recourse.plan(row).to_dict(), problem.plan(row).to_dict()] for row in rows]))
 """
@@ -57,7 +60,7 @@ def piped(last: Any) -> Any:
     return make_pipeline(encoder, last).fit(table(), labels(table()))
 
 
-def fitted(kind: str) -> Recourse:
+def fitted(kind: str) -> Problem:
     people = table()
     numbers = people[["income", "Debt now", "age"]]
     wanted = (labels(people) == "good").astype(int)
@@ -65,35 +68,36 @@ def fitted(kind: str) -> Recourse:
         "actions": {"age": "fixed"},
         "causal": CAUSAL.replace("debt", "debt_now"),
         "law": "if",
+        "name": "recourse",
     }
     if kind == "boosted":
-        return Recourse.fit(
+        return Problem.from_model(
             piped(GradientBoostingClassifier(n_estimators=15, random_state=0)),
             people,
             desired="good",
             **given,
         )
     if kind == "kernel":
-        return Recourse.fit(piped(SVC()), people, desired="good", **given, budget=400)
+        return Problem.from_model(piped(SVC()), people, desired="good", **given, budget=400)
     if kind == "xgboost":
         xgboost = pytest.importorskip("xgboost")
         model = xgboost.XGBClassifier(n_estimators=8).fit(numbers, wanted)
-        return Recourse.fit(model, numbers, desired=1, threshold=0.6)
+        return Problem.from_model(model, numbers, desired=1, threshold=0.6)
     if kind == "lightgbm":
         lightgbm = pytest.importorskip("lightgbm")
         coded = people.drop(columns="member").assign(job=people["job"].astype("category"))
         coded = coded.rename(columns={"Debt now": "debt"})
         model = lightgbm.LGBMClassifier(n_estimators=8, verbose=-1).fit(coded, labels(people))
-        return Recourse.fit(model, coded, desired="good")
+        return Problem.from_model(model, coded, desired="good")
     array = numbers.to_numpy()
     model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(array, wanted)
-    return Recourse.fit(model, array, desired=1)
+    return Problem.from_model(model, array, desired=1)
 
 
 @pytest.fixture(scope="module", params=["boosted", "kernel", "xgboost", "lightgbm", "array"])
 def saved(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, Recourse, Path]:
+) -> tuple[str, Problem, Path]:
     recourse = fitted(request.param)
     folder = tmp_path_factory.mktemp("folders") / request.param
     recourse.save(folder)
@@ -117,10 +121,9 @@ def folder(boosted: Path, tmp_path: Path) -> Path:
     return place
 
 
-def test_another_process_gives_byte_equal_answers(saved: tuple[str, Recourse, Path]) -> None:
+def test_another_process_gives_byte_equal_answers(saved: tuple[str, Problem, Path]) -> None:
     _, recourse, folder = saved
-    assert recourse.fitted is not None
-    people = recourse.fitted.rows
+    people = fitted_of(recourse).rows
     rows = json.loads(people[~recourse.decide(people).to_numpy()].head(4).to_json(orient="records"))
     told = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", ASK, str(folder), json.dumps(rows)],
@@ -135,7 +138,7 @@ def test_another_process_gives_byte_equal_answers(saved: tuple[str, Recourse, Pa
 
 
 def test_the_problem_is_readable_and_the_model_is_in_its_own_safe_format(
-    saved: tuple[str, Recourse, Path],
+    saved: tuple[str, Problem, Path],
 ) -> None:
     kind, recourse, folder = saved
     files = {"xgboost": "model.ubj", "lightgbm": "model.txt"}
@@ -152,10 +155,10 @@ def test_the_problem_is_readable_and_the_model_is_in_its_own_safe_format(
 
 
 def test_a_loaded_recourse_can_be_saved_again(boosted: Path, tmp_path: Path) -> None:
-    Recourse.load(boosted).save(tmp_path / "again")
-    again = Recourse.load(tmp_path / "again")
+    Problem.load(boosted).save(tmp_path / "again")
+    again = Problem.load(tmp_path / "again")
     row = table().iloc[0].to_dict()
-    assert again.plan(row).to_dict() == Recourse.load(boosted).plan(row).to_dict()
+    assert again.plan(row).to_dict() == Problem.load(boosted).plan(row).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -189,36 +192,38 @@ def test_blanks_and_line_ends_of_the_manifest_are_bytes_too(
 ) -> None:
     path = folder / "manifest.json"
     path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(P2CError, match=r"manifest\.json: changed since it was written, or forged"):
+    with pytest.raises(P2CError, match=r"manifest\.json: modified since it was written"):
         Problem.load(folder)
 
 
-def edit_manifest(folder: Path, change: Callable[[dict[str, Any]], None], *, seal: bool) -> None:
+def edit_manifest(
+    folder: Path, change: Callable[[dict[str, Any]], None], *, checksum: bool
+) -> None:
     path = folder / "manifest.json"
     keys = json.loads(path.read_text())
     change(keys)
-    if seal:
+    if checksum:
         write_manifest(folder, Manifest.model_validate(keys))
     else:
         path.write_text(json.dumps(keys, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("change", "seal", "message"),
+    ("change", "checksum", "message"),
     [
-        (lambda keys: keys.update(budget=9), False, "changed since it was written, or forged"),
+        (lambda keys: keys.update(budget=9), False, "modified since it was written"),
         (lambda keys: keys.update(more=1), False, "not as p2c writes it"),
         (lambda keys: keys["files"].update({"../a": "0"}), True, "no file of this folder"),
         (lambda keys: keys["files"].pop("model.skops"), True, "no hash of model.skops"),
-        (lambda keys: keys["sample"].update(accepted=""), True, "forged"),
+        (lambda keys: keys["sample"].update(accepted=""), True, "modified"),
         (lambda keys: keys["sample"].update(accepted="00" * 60), True, "decides otherwise"),
         (lambda keys: keys["files"].update({"gone.csv": "0"}), True, "gone.csv: a file of the"),
     ],
 )
-def test_a_forged_manifest_is_refused(
-    change: Callable[[dict[str, Any]], None], seal: bool, message: str, folder: Path
+def test_a_modified_manifest_is_refused(
+    change: Callable[[dict[str, Any]], None], checksum: bool, message: str, folder: Path
 ) -> None:
-    edit_manifest(folder, change, seal=seal)
+    edit_manifest(folder, change, checksum=checksum)
     with pytest.raises(P2CError, match=message):
         Problem.load(folder)
 
@@ -232,7 +237,7 @@ def test_a_model_that_decides_otherwise_names_the_versions(folder: Path) -> None
         keys["files"]["model.skops"] = file_digest(folder / "model.skops")
         keys["versions"]["scikit-learn"] = "0.1"
 
-    edit_manifest(folder, change, seal=True)
+    edit_manifest(folder, change, checksum=True)
     with pytest.raises(
         P2CError, match=r"decides otherwise .* written with scikit-learn 0\.1, here"
     ):
@@ -255,7 +260,7 @@ def test_a_hostile_model_file_is_refused_in_one_line(folder: Path) -> None:
         edit_manifest(
             folder,
             lambda keys: keys["files"].update({"model.skops": file_digest(folder / "model.skops")}),
-            seal=True,
+            checksum=True,
         )
         with pytest.raises(P2CError, match=message) as found:
             Problem.load(folder)
@@ -270,6 +275,42 @@ def test_an_edit_counts_once_it_is_accepted(folder: Path) -> None:
     assert accept_edit(folder) == ["problem.toml"]
     assert Problem.load(folder).theory.feature["age"].action.value == "up"
     assert accept_edit(folder) == []
+
+
+def test_a_file_of_rules_is_one_of_the_folders_files(folder: Path) -> None:
+    problem = folder / "problem.toml"
+    keys = tomllib.loads(problem.read_text())
+    rules = folder / "own.lp"
+    rules.write_text(keys.pop("rules"))
+    problem.write_text(problem_to_toml(keys | {"rules_file": "own.lp"}))
+    assert accept_edit(folder) == ["problem.toml", "own.lp"]
+    Problem.load(folder)
+    rules.write_text(":- income(X,N), N>=1.\n")
+    for read in (Problem.load, Problem.outline):
+        with pytest.raises(P2CError, match=r"own.lp: changed since .* p2c lint .* --accept"):
+            read(folder)
+    assert accept_edit(folder) == ["own.lp"]
+    Problem.load(folder)
+    problem.write_text(problem_to_toml(keys | {"rules": ""}))
+    rules.unlink()
+    assert accept_edit(folder) == ["problem.toml"]
+    Problem.load(folder)
+
+
+def test_a_file_of_rules_that_the_manifest_does_not_list_is_refused(folder: Path) -> None:
+    problem = folder / "problem.toml"
+    keys = tomllib.loads(problem.read_text())
+    (folder.parent / "outside.lp").write_text(keys.pop("rules"))
+    problem.write_text(problem_to_toml(keys | {"rules_file": "../outside.lp"}))
+
+    def as_before(written: dict[str, Any]) -> None:
+        written["files"]["problem.toml"] = file_digest(problem)
+
+    edit_manifest(folder, as_before, checksum=True)
+    with pytest.raises(P2CError, match=r"does not list '\.\./outside\.lp'"):
+        Problem.load(folder)
+    with pytest.raises(P2CError, match="expected a file of rules in this folder"):
+        accept_edit(folder)
 
 
 def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: Path) -> None:
@@ -290,22 +331,22 @@ def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: P
 def test_what_has_no_safe_format_is_kept_as_a_pickle_on_request_only(tmp_path: Path) -> None:
     people = table()[["income", "age"]]
     model = KNeighborsClassifier(algorithm="kd_tree").fit(people, labels(table()))
-    recourse = Recourse.fit(model, people, desired="good")
+    recourse = Problem.from_model(model, people, desired="good")
     with pytest.raises(P2CError, match="keep it as a pickle with pickle=True"):
         recourse.save(tmp_path / "desk")
     assert not list(tmp_path.iterdir())
     recourse.save(tmp_path / "desk", pickle=True)
     with pytest.raises(P2CError, match=r"can run any code .* --trust pickle .* trust='pickle'"):
-        Recourse.load(tmp_path / "desk")
+        Problem.load(tmp_path / "desk")
     row = {"income": 20, "age": 40}
     given: tuple[Any, ...] = (Trust(pickle=True), "pickle", ["pickle"], ("pickle", "a.Type"))
     for trust in given:
-        again = Recourse.load(tmp_path / "desk", trust=trust)
+        again = Problem.load(tmp_path / "desk", trust=trust)
         assert again.plan(row).to_dict() == recourse.plan(row).to_dict()
     assert Problem.load(tmp_path / "desk", trust="pickle").plan(row).status == "found"
     for nothing in (True, 5, [1]):
         with pytest.raises(P2CError, match="trust: expected 'pickle' or names of types"):
-            Recourse.load(tmp_path / "desk", trust=nothing)  # type: ignore[arg-type]
+            Problem.load(tmp_path / "desk", trust=nothing)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("gap", [0, -999])
@@ -318,9 +359,9 @@ def test_the_number_that_xgboost_takes_for_a_missing_value_is_kept(
     model = xgboost.XGBClassifier(n_estimators=10, max_depth=2, missing=gap, n_jobs=1)
     model.fit(people, (people["a"] <= 2).astype(int))
     keys = {"a": {"min": min(gap, 0), "step": 1}}
-    recourse = Recourse.fit(model, people, desired=1, features=keys, actions={"b": "fixed"})
+    recourse = Problem.from_model(model, people, desired=1, features=keys, actions={"b": "fixed"})
     recourse.save(tmp_path / "desk")
-    again = Recourse.load(tmp_path / "desk")
+    again = Problem.load(tmp_path / "desk")
     row = {"a": float(gap), "b": 3.0}
     assert recourse.plan(row).status == "found"
     assert again.plan(row).to_dict() == recourse.plan(row).to_dict()
@@ -337,10 +378,10 @@ def test_what_a_librarys_own_file_leaves_out_is_noticed_and_kept_otherwise(tmp_p
         pred_early_stop_freq=2,
         pred_early_stop_margin=0.1,
     ).fit(people, labels(table()))
-    recourse = Recourse.fit(model, people, desired="good", budget=200)
+    recourse = Problem.from_model(model, people, desired="good", budget=200)
     recourse.save(tmp_path / "desk")
     assert not (tmp_path / "desk" / "model.txt").exists()
-    again = Recourse.load(tmp_path / "desk")
+    again = Problem.load(tmp_path / "desk")
     assert (again.decide(people) == recourse.decide(people)).all()
 
 
@@ -350,7 +391,7 @@ def test_a_model_whose_file_answers_otherwise_is_not_saved(
     people = table()[["income", "age"]]
     forest = RandomForestClassifier(5, max_depth=3, random_state=0)
     other = RandomForestClassifier(5, max_depth=3, random_state=1)
-    recourse = Recourse.fit(forest.fit(people, labels(table())), people, desired="good")
+    recourse = Problem.from_model(forest.fit(people, labels(table())), people, desired="good")
     other.fit(people, labels(table()))
     dump = io.dump
     monkeypatch.setattr(io, "dump", lambda model, path: dump(other, path))
@@ -364,7 +405,7 @@ def test_what_a_safe_file_cannot_hold_at_all_is_said_in_one_line(tmp_path: Path)
     people = table()[["income", "age"]]
     model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(people, labels(table()))
     model.history_ = memoryview(b"")
-    recourse = Recourse.fit(model, people, desired="good")
+    recourse = Problem.from_model(model, people, desired="good")
     with pytest.raises(P2CError, match=r"cannot be kept in a safe file .* pickle=True") as found:
         recourse.save(tmp_path / "desk")
     assert "\n" not in str(found.value)
@@ -373,7 +414,7 @@ def test_what_a_safe_file_cannot_hold_at_all_is_said_in_one_line(tmp_path: Path)
 def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
     boosted: Path, tmp_path: Path
 ) -> None:
-    recourse = Recourse.load(boosted)
+    recourse = Problem.load(boosted)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     for replace in (False, True):
@@ -392,17 +433,16 @@ def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
     recourse.save(tmp_path / "desk", replace=True)
     assert (tmp_path / "desk" / "notes.txt").read_text() == "keep"
     assert (tmp_path / "desk" / "problem.toml.before").read_text().endswith("# edited\n")
-    assert Recourse.load(tmp_path / "desk").asked.to_dict() == recourse.asked.to_dict()
+    assert Problem.load(tmp_path / "desk").to_dict() == recourse.to_dict()
     (tmp_path / "desk" / "manifest.json").write_text("torn")
     recourse.save(tmp_path / "desk", replace=True)
-    assert Recourse.load(tmp_path / "desk").asked.to_dict() == recourse.asked.to_dict()
+    assert Problem.load(tmp_path / "desk").to_dict() == recourse.to_dict()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["desk", "mine"]
 
 
-def test_recorded_decisions_are_no_model_to_save(tmp_path: Path) -> None:
-    recourse = Recourse.fit("paid", table().assign(paid=labels(table())), desired="good")
+def test_recorded_decisions_are_no_model() -> None:
     with pytest.raises(P2CError, match="recorded decisions are no model"):
-        recourse.save(tmp_path / "desk")
+        Problem.from_model("paid", table().assign(paid=labels(table())), desired="good")
 
 
 def test_a_sample_comes_back_typed_as_it_was(tmp_path: Path) -> None:

@@ -14,10 +14,9 @@ from p2c import datasets
 from p2c.domain.feature import Grid
 from p2c.engines.policy import Policy
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.batch.people import answer, read, write_parquet
 from tests.embedded import embedded
-from tests.test_recourse_proved import CAUSAL, MODELS, answers, people
+from tests.test_from_model_proved import CAUSAL, MODELS, answers, people
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,9 +94,9 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         "causal": CAUSAL,
     }
     if request.param == "recorded decisions":
-        return Recourse.fit(answers(table), table, **given).problem
+        return Problem.from_table(table, answers(table), **given)
     folder = tmp_path_factory.mktemp("doors") / "desk"
-    Recourse.fit(MODELS["tree"].fit(table, answers(table)), table, **given).save(folder)
+    Problem.from_model(MODELS["tree"].fit(table, answers(table)), table, **given).save(folder)
     return Problem.load(folder)
 
 

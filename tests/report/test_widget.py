@@ -10,7 +10,6 @@ import pytest
 from p2c import datasets
 from p2c.errors import MissingExtra, RowError
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 
 LOAN, JOHN = Problem.example("loan"), datasets.rows("loan")["john"]
 
@@ -84,7 +83,7 @@ def test_a_model_plans_behind_it() -> None:
 
     table = pd.DataFrame({"net income": range(20, 80), "age": [20 + i % 40 for i in range(60)]})
     model = DecisionTreeClassifier(max_depth=2).fit(table, table["net income"] > 51)
-    recourse = Recourse.fit(model, table, actions={"age": "fixed"})
+    recourse = Problem.from_model(model, table, actions={"age": "fixed"})
     shown = recourse.widget({"net income": 30, "age": 40})
     (income, _) = (each["name"] for each in shown.knobs)
     assert shown.plan.end[income] == 52

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ViewportSize, expect
 
-from p2c import Problem, Recourse
+from p2c import Problem
 from p2c.learn.causal.review import read_review
 from tests.web.running import HOLD, HOLDING, running
 from tests.web.test_browser import browser as browser
@@ -89,9 +89,9 @@ def test_a_table_and_a_model_become_a_desk_with_the_keyboard_on_a_phone(
         page.get_by_role("button", name="Show the plan").click()
         expect(page.locator("article")).to_have_attribute("data-status", "found")
         context.close()
-    keys = (desk / "recourse" / "problem.toml").read_text()
+    keys = (desk / "model" / "problem.toml").read_text()
     assert 'label = "what you earn"' in keys
-    assert Recourse.load(desk / "recourse").reading is not None
+    assert Problem.load(desk / "model").reading is not None
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_work_is_cancelled_causes_are_reviewed_and_everything_is_downloaded(
         cancel.press("Enter")
         expect(page.get_by_text("The work was cancelled.")).to_be_visible()
         (desk / HOLD).unlink()
-        assert not (desk / "recourse").exists()
+        assert not (desk / "model").exists()
         page.get_by_role("link", name="Change something").click()
         chosen = page.get_by_role("group", name="age").get_by_label("May be changed")
         expect(chosen).to_have_value("fixed")
@@ -190,5 +190,5 @@ def test_work_is_cancelled_causes_are_reviewed_and_everything_is_downloaded(
         letter = downloaded(page, "Download the letter").read_text()
         assert "The model itself was asked about the end of this way." in letter
         context.close()
-    found = Problem.load(tmp_path / "downloaded" / "recourse")
+    found = Problem.load(tmp_path / "downloaded" / "model")
     assert found.theory.feature["age"].action.value == "fixed"

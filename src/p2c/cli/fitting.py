@@ -43,8 +43,8 @@ from p2c.errors import P2CError, need_learning
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from p2c.problem import Problem
     from p2c.project import Assumption, Table
-    from p2c.recourse import Recourse
 
 fitting = command_group()
 
@@ -145,12 +145,13 @@ def fit(
     )
     fitted = fit_model(opened, request)
     show_changes(out, opened.table, fitted.request.assumptions)
-    assert fitted.recourse.reading is not None
-    show_reading(out, fitted.recourse.reading, fitted.recourse.extraction)
-    fitted.recourse.save(
+    assert fitted.problem.reading is not None
+    assert fitted.problem.extraction is not None
+    show_reading(out, fitted.problem.reading, fitted.problem.extraction)
+    fitted.problem.save(
         output, pickle="pickle" in words, replace=replace_old, remarks=fitted.remarks
     )
-    show_next(out, _next_steps(output, fitted.recourse, causal is None, words))
+    show_next(out, _next_steps(output, fitted.problem, causal is None, words))
 
 
 @fitting.command()
@@ -174,6 +175,7 @@ def init(
 ) -> None:
     """Make a problem out of a table of outcomes: rules learned from them, with comments, to be edited."""
     need_learning()
+    from p2c.learn.decision import outcomes_of
     from p2c.project import FitRequest, learn_problem
     from p2c.project.fitting import feature_remarks, read_causal
     from p2c.report.learned import show_changes, show_learned, show_next
@@ -186,7 +188,7 @@ def init(
     table = table.useful(kept)
     rest = table.without([column])
     if _may_ask(yes):
-        desired = desired or _ask_class(sorted(map(str, table.frame[column].dropna().unique())))
+        desired = desired or _ask_class(outcomes_of(table.frame[column]))
     assumed = efforts.assumed(rest, yes=yes)
     request = FitRequest(
         desired=desired,
@@ -304,7 +306,7 @@ def _ask_changes(
             ordered = seen.kind.value == "number"
             choices = ACTIONS if ordered else ("free", "fixed")
             action = choose(told, choices, default=each.action)
-            why = each.why if action == each.action else ""
+            why = each.why if action == each.action else None
             weight = each.weight if action == "fixed" else _effort(each.weight)
             each = replace(each, action=action, weight=weight, why=why)  # noqa: PLW2901
         found.append(each)
@@ -324,13 +326,15 @@ def _effort(proposed: float) -> float:
 
 
 def _next_steps(
-    folder: Path, recourse: Recourse, no_causes: bool, trusted: tuple[str, ...]
+    folder: Path, problem: Problem, no_causes: bool, trusted: tuple[str, ...]
 ) -> list[str]:
     """Return what to know and to do next; somebody who is refused comes first to mind."""
-    assert recourse.fitted is not None
-    assert recourse.source.model is not None
-    person, rows = folder / "sample.csv", recourse.fitted.rows
-    accepted = recourse.source.model.accepts(rows).tolist()
+    assert problem.decider is not None
+    assert problem.decider.source.model is not None
+    assert problem.provenance is not None
+    assert problem.provenance.fitted is not None
+    person, rows = folder / "sample.csv", problem.provenance.fitted.rows
+    accepted = problem.decider.source.model.accepts(rows).tolist()
     number = 1 if all(accepted) else accepted.index(False) + 1
     lines = [
         str(folder),
@@ -342,7 +346,7 @@ def _next_steps(
         lines.append(
             "no causal rules: changes have no effects on each other; p2c causal learns candidates, --causal takes them"
         )
-    elif recourse.asked.theory.causes:
+    elif problem.theory.causes:
         lines.append(
             "causal rules hold by the law that problem.toml states, 'iff' where it states none:"
             f" p2c lint {folder} reads it back"

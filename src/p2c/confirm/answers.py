@@ -167,8 +167,8 @@ def _scores(judge: Judge, plan: Plan) -> tuple[tuple[float, float], ...]:
 def _evidence(
     judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False
 ) -> ModelEvidence:
-    scores = _scores(judge, plan)
-    score, threshold = scores[-1] if scores else (None, None)
+    last = judge.known.get(tuple(_states(plan)[-1].values()))
+    score, threshold = (None, None) if last is None or last.told is None else last.told
     return ModelEvidence(
         judge.said(plan.end or {}),
         judge.asked,
@@ -176,7 +176,7 @@ def _evidence(
         score,
         threshold,
         replayed,
-        scores=scores,
+        scores=_scores(judge, plan),
         calls=judge.calls,
     )
 

@@ -197,7 +197,7 @@ class _ByPlans:
         plan = search_plan(Transitions(place_person(space, self.state)), limits)
         if isinstance(plan, GaveUp):
             raise LimitReached(0, None)
-        return None if isinstance(plan, Infeasible) else plan.counterfactual
+        return None if isinstance(plan, Infeasible) else plan.end
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,17 @@ class Reasons(tuple[R, ...]):
         return str(element("div", None, element("p", None, lead), element("ul", None, *items)))
 
 
+def reasons_of(theory: Theory, state: Mapping[str, Value], limits: Limits) -> Reasons[str] | None:
+    """Return the features whose values together force a parsed model's refusal.
+
+    Returns:
+        A tuple of names; None where the goal is met or the limit was reached. `smallest` is false where there was only
+        time for a set without a value that can be spared.
+    """
+    found = forcing(theory, state, limits)
+    return None if found is None else Reasons.of(theory, state, found)
+
+
 def model_reasons(
     theory: Theory,
     state: Mapping[str, Value],

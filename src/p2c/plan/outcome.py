@@ -95,7 +95,17 @@ class Border:
 
 @dataclass(frozen=True, slots=True)
 class ModelEvidence:
-    """The model's part in an answer: its decision on the end state, and whether the answer is proved against it."""
+    """The model's part in an answer: its decision on the end state, and whether the answer is proved against it.
+
+    >>> import pandas as pd
+    >>> import p2c
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> loans = pd.DataFrame({"income": range(20, 80), "rooms": [1 + i % 4 for i in range(60)]})
+    >>> tree = DecisionTreeClassifier(max_depth=1).fit(loans, loans["income"] > 51)
+    >>> evidence = p2c.Problem.from_model(tree, loans).plan({"income": 40, "rooms": 3}).model
+    >>> evidence.verified, evidence.queries, evidence.score, evidence.threshold
+    (True, 2, 1.0, 0.5)
+    """
 
     accepted: bool | None
     """The model's decision on the end state, or whether the goal is met with it; None if it was not asked."""
@@ -128,7 +138,11 @@ class ModelEvidence:
         return self.accepted is True
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as the `model` block of a plan's JSON."""
+        """Return the evidence as the `model` block of a plan's JSON.
+
+        >>> evidence.to_dict()
+        {'verified': True, 'proved': True, 'asked': 2, 'score': 1.0, 'threshold': 0.5}
+        """
         scored = {"score": self.score, "threshold": self.threshold}
         return {
             "verified": self.verified,

@@ -1,7 +1,7 @@
 """From a stored model and a table, or a table alone, to a problem that answers: one plain function a step.
 
 `open_table` looks at the columns, `assume` says who may change what where nobody has said so, `fit_model` reads or
-extracts, `Recourse.save` writes the folder; `extract_problem` leaves the model behind, `learn_problem` learns from labels.
+extracts, `Problem.save` writes the folder; `extract_problem` leaves the model behind, `learn_problem` learns from labels.
 The command line and the pages call these.
 """
 

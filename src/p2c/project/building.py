@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from p2c.learn.tables.files import Table
     from p2c.project.draft import Draft
 
+MODEL = "model"
+"""The folder of the problem where a model decides."""
 REVIEW = "review.jsonl"
 PEOPLE = "people.csv"
 MOST = 200
@@ -33,7 +35,7 @@ MOST = 200
 
 def built(folder: Path) -> Path | None:
     """Return the problem that a project has made: a folder with its model, or a file; None before it was built."""
-    for path in (folder / "recourse", folder / "problem.toml"):
+    for path in (folder / MODEL, folder / "problem.toml"):
         if path.exists():
             return path
     return None
@@ -44,9 +46,16 @@ def build(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
     draft = read_draft(folder)
     if not draft.table:
         raise P2CError("there is no table yet")
+    if not draft.desired:
+        raise P2CError("which outcome do people want? None is assumed: choose it")
     causal = approved(folder)
     made = _fit(folder, draft, causal, step) if draft.model else _learn(folder, draft, causal, step)
-    return made | {"causes": causal is not None}
+    return made | {"causes": causal is not None, "aim": aim_of(draft)}
+
+
+def aim_of(draft: Draft) -> tuple[str, str]:
+    """Return the column of outcomes, empty if a model decides, and the outcome that people want."""
+    return ("" if draft.model else draft.target), draft.desired
 
 
 def approved(folder: Path) -> Review | None:
@@ -58,7 +67,7 @@ def approved(folder: Path) -> Review | None:
 
 def _request(folder: Path, draft: Draft, table: Table, causal: Review | None) -> FitRequest:
     return FitRequest(
-        desired=draft.desired or None,
+        desired=draft.desired,
         assumptions=chosen(draft, table),
         causal=causal,
         name=folder.resolve().name,
@@ -71,18 +80,19 @@ def _fit(
     opened = opened_model(folder, draft)
     step()
     fitted = fit_model(opened, _request(folder, draft, opened.table, causal))
-    recourse = fitted.recourse
+    problem = fitted.problem
     step()
-    recourse.save(folder / "recourse", replace=True, remarks=fitted.remarks)
+    problem.save(folder / MODEL, replace=True, remarks=fitted.remarks)
     (folder / "problem.toml").unlink(missing_ok=True)
     frame = opened.table.frame
-    _keep_people(folder, frame[~recourse.decide(frame).to_numpy()])
+    _keep_people(folder, frame[~problem.predict(frame).to_numpy()])
     told: dict[str, Any] = {
-        "reading": str(recourse.reading),
-        "read": isinstance(recourse.reading, Read),
+        "reading": str(problem.reading),
+        "read": isinstance(problem.reading, Read),
     }
     if not told["read"]:
-        found = recourse.extraction
+        found = problem.extraction
+        assert found is not None
         told |= {"rules": found.program, "fidelity": found.fidelity}
     return told
 
@@ -103,7 +113,7 @@ def _learn(
         described, feature_remarks(rest, request.assumptions, described["features"])
     )
     people = tidy_frame(rest.frame)
-    _keep_people(folder, people[~problem.decide(people).to_numpy()])
+    _keep_people(folder, people[~problem.predict(people).to_numpy()])
     put_text(folder / "problem.toml", text)
     return {
         "rules": learned.text,

@@ -1,4 +1,4 @@
-"""A model and a table become a `Recourse`, a table alone a problem: what was read, what is asked, what was assumed."""
+"""Problems from stored models and tables: what was read, what is asked, what was assumed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import Action
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
+from p2c.from_data import ModelQuestion, problem_from_model
 from p2c.learn.causal.adopt import with_causes
 from p2c.learn.causal.review import read_review
 from p2c.learn.decision import describe_problem, learn_decision
@@ -16,10 +16,9 @@ from p2c.learn.extract.logic import describe_features, extract, outline_problem
 from p2c.learn.extract.source import read_source
 from p2c.learn.model.asking import known_classes, plain, trained_names
 from p2c.learn.model.stored import RULES, load_model, model_file, try_model
-from p2c.learn.tables.assumptions import keys_of, with_effects
+from p2c.learn.tables.assumptions import keys_of
 from p2c.learn.tables.look import ColumnKind
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,7 +56,7 @@ class FitRequest:
     assumptions: tuple[Assumption, ...] = ()
     causal: str | Review | None = None
     scale: Scale = "range"
-    name: str = "recourse"
+    name: str = "problem"
     budget: int = 2_000
     seed: int = 0
     keys: Mapping[str, Any] = field(default_factory=dict)
@@ -68,14 +67,15 @@ class FitRequest:
 class Fit:
     """A model that answers, and what to say about how it came to be."""
 
-    recourse: Recourse
+    problem: Problem
     table: Table
     request: FitRequest
 
     @property
     def remarks(self) -> dict[tuple[str, ...], str]:
         """Return the comments of `problem.toml`."""
-        features = (each.feature for each in self.recourse.source.view.features)
+        assert self.problem.decider is not None
+        features = (each.feature for each in self.problem.decider.source.view.features)
         return feature_remarks(self.table, self.request.assumptions, features) | {
             (): "Made by p2c fit. Edit it, then accept the edit with p2c lint FOLDER --accept.\n"
             'action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.\n'
@@ -153,36 +153,27 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
         raise P2CError(
             f"{opened.path}: rules are no model: p2c extract writes a problem around them"
         )
-    recourse = Recourse.fit(
-        opened.model,
-        opened.table.frame,
-        y=opened.labels,
+    asked = ModelQuestion(
         causal=request.causal,
-        features=keys_of(request.assumptions),
         desired=request.desired,
         threshold=request.threshold,
         scale=request.scale,
         budget=request.budget,
         seed=request.seed,
-        name=request.name,
-        **dict(request.keys),
+        origin=opened.path,
+        assumptions=request.assumptions,
     )
-    if recourse.fitted is not None:
-        fitted = replace(recourse.fitted, origin=opened.path)
-        recourse = replace(recourse, fitted=fitted)
-    view, built = recourse.source.view, recourse.asked.theory.feature
-    effects = {e.name for e in view.features if built[e.feature].action is Action.EFFECT}
-    request = replace(request, assumptions=with_effects(request.assumptions, effects))
-    return Fit(recourse, opened.table, request)
+    keys = {"name": request.name, **request.keys}
+    problem = problem_from_model(
+        Problem, opened.model, opened.table.frame, asked, keys, y=opened.labels
+    )
+    return Fit(problem, opened.table, replace(request, assumptions=problem.assumptions))
 
 
 def learn_problem(table: Table, target: str, request: FitRequest) -> tuple[Learned, dict[str, Any]]:
-    """Learn rules from labels by FOLD-SE, and return them with the problem around them; the goal is the class wanted."""
+    """Learn rules for the wanted class from labels by FOLD-SE, and put the problem of reaching it around them."""
     column, wanted = table.column(target), request.desired
-    several = table.frame[column].nunique() > 2
-    learned = learn_decision(
-        table.frame, column, positive=wanted if several else None, seed=request.seed
-    )
+    learned = learn_decision(table.frame, column, positive=wanted, seed=request.seed)
     described = describe_problem(
         learned,
         table.frame.drop(columns=column),
@@ -208,6 +199,10 @@ def feature_remarks(
         said = assumed.get(each.name)
         missing = f", {each.missing:,} missing" if each.missing else ""
         note = f"; {each.note}" if each.note else ""
-        why = f"\nassumed {said.action}, for {said.why}" if said is not None and said.why else ""
+        why = (
+            f"\nassumed {said.action}, for {said.why.value}"
+            if said is not None and said.why
+            else ""
+        )
         found["features", name] = f"{each.kind.value}: {each.span}{missing}{note}{why}"
     return found

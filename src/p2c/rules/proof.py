@@ -10,7 +10,7 @@ the tree itself is whole, and what is reached twice is one node in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from p2c.markup import outline
@@ -20,7 +20,7 @@ from p2c.rules.syntax import Atom, Comparison, Literal, Not, Variable, bare
 from p2c.rules.theory import ACCEPTED, Call, Clause, Test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from p2c.domain.feature import Value
     from p2c.rules.syntax import Rule
@@ -133,6 +133,13 @@ class Proof:
     """
 
     root: ProofNode
+    find_reasons: Callable[[], tuple[str, ...] | None] | None = field(default=None, compare=False)
+    """Searches the reasons of a parsed model."""
+
+    @property
+    def reasons(self) -> tuple[str, ...] | None:
+        """Return the features whose values together force a parsed model's refusal; None for any other decision."""
+        return self.find_reasons() if self.find_reasons else None
 
     def __repr__(self) -> str:
         return f"<Proof: {self.to_text().partition(chr(10))[0]}>"

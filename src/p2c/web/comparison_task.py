@@ -31,7 +31,7 @@ def comparison(consulted: Consultation, arguments: Mapping[str, Any]) -> dict[st
     asked, row, ours = consulted.problem, consulted.state, consulted.plan(limit)
     teller = teller_in(asked.theory, arguments.get("language") or "en")
     answers = [_judged(asked, teller, row, each, limit) for each in arguments["answers"]]
-    end = ours.counterfactual if isinstance(ours, Found) else row
+    end = ours.end if isinstance(ours, Found) else row
     ends = [end, *(each.pop("end") for each in answers)]
     return {
         "ours": told(asked.theory, ours, teller.phrases.language),

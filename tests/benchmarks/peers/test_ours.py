@@ -14,8 +14,8 @@ def test_the_model_of_a_world_is_read_and_its_plans_are_proved() -> None:
     for person in cars.people[:3]:
         answer = recourse.plan(person)
         assert answer.optimal
-        assert answer.counterfactual is not None
-        assert cars.model.accepts(answer.counterfactual)
+        assert answer.end is not None
+        assert cars.model.accepts(answer.end)
 
 
 def test_a_pipeline_gives_the_same_probabilities_as_the_model_that_the_peers_are_asked_with() -> (

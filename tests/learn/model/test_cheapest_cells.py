@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
-from p2c import Recourse
+from p2c import Problem
 from p2c.learn.model import compiled
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
 from p2c.learn.model.affordable import afford, opening
@@ -114,11 +114,11 @@ def test_what_cannot_be_kept_for_the_next_process_is_compiled_all_the_same(
 FIRST = """
 import pandas as pd
 from sklearn.ensemble import GradientBoostingClassifier
-from p2c import Recourse
+from p2c import Problem
 
 table = pd.DataFrame({f"f{n}": [(row * (n + 3) + row // 7) % 50 for row in range(400)] for n in range(6)})
 model = GradientBoostingClassifier(n_estimators=20).fit(table, table.f0 + table.f1 > table.f2 + 40)
-plan = Recourse.fit(model, table).plan(dict.fromkeys(table, 20), time_limit=1)
+plan = Problem.from_model(model, table).plan(dict.fromkeys(table, 20), time_limit=1)
 print(plan.status, plan.optimal)
 """
 
@@ -155,10 +155,10 @@ def test_without_numba_the_same_plan_is_found_by_arrays(monkeypatch: pytest.Monk
     model = GradientBoostingClassifier(n_estimators=5, random_state=0)
     model.fit(table, table.income + 5 * table.savings > 60)
     person = {"income": 30, "savings": 1}
-    found = Recourse.fit(model, table).plan(person)
+    found = Problem.from_model(model, table).plan(person)
     monkeypatch.setitem(sys.modules, "numba", None)
-    recourse = Recourse.fit(model, table)
+    recourse = Problem.from_model(model, table)
     plan = recourse.plan(person)
-    assert recourse.judged is not None
-    assert not recourse.judged.compiled.has_compiled_model
+    assert recourse is not None
+    assert not recourse.compiled.has_compiled_model
     assert (plan.status, plan.optimal, plan.to_dict()) == ("found", True, found.to_dict())

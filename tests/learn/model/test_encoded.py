@@ -25,8 +25,8 @@ from sklearn.svm import LinearSVC
 
 from p2c.learn.model import Read
 from p2c.learn.model.reading import read
-from p2c.recourse import Recourse
-from tests.evidence import evidence_of
+from p2c.problem import Problem
+from tests.evidence import decider_of, evidence_of
 from tests.lending import loans
 
 if TYPE_CHECKING:
@@ -215,18 +215,18 @@ def test_a_model_is_asked_for_the_name_of_its_class_only_where_two_are_as_good_a
 def test_a_plan_tells_the_score_without_running_the_pipeline_again() -> None:
     model = make_pipeline(encoder(OneHotEncoder(), filled(CountedScaler())), LogisticRegression())
     table = people()
-    recourse = Recourse.fit(model.fit(table, answers(table)), table)
+    recourse = Problem.from_model(model.fit(table, answers(table)), table)
     refused = table[~model.predict(table)].iloc[0]
     first = recourse.plan(refused)
     CountedScaler.runs = 0
     again = recourse.plan(refused)
     assert CountedScaler.runs == 0
     assert again.to_dict() == first.to_dict()
-    end = again.counterfactual
+    end = again.end
     assert end is not None
     assert evidence_of(again).verified
     assert again.optimal
-    chance = model.predict_proba(recourse.source.view.ask(refused, [end]))[0, 1]
+    chance = model.predict_proba(decider_of(recourse).source.view.ask(refused, [end]))[0, 1]
     assert again.to_dict()["model"]["score"] == pytest.approx(chance, rel=1e-12)
 
 
@@ -234,13 +234,13 @@ def test_a_calibrated_pipeline_tells_its_own_score() -> None:
     inner = make_pipeline(encoder(OneHotEncoder(), filled(StandardScaler())), LogisticRegression())
     table = people()
     model = CalibratedClassifierCV(inner, cv=2).fit(table, answers(table))
-    recourse = Recourse.fit(model, table, threshold=0.6)
+    recourse = Problem.from_model(model, table, threshold=0.6)
     refused = table[model.predict_proba(table)[:, 1] < 0.6].iloc[0]
     answer = recourse.plan(refused)
-    end = answer.counterfactual
+    end = answer.end
     assert end is not None
     assert evidence_of(answer).verified
-    chance = model.predict_proba(recourse.source.view.ask(refused, [end]))[0, 1]
+    chance = model.predict_proba(decider_of(recourse).source.view.ask(refused, [end]))[0, 1]
     told = answer.to_dict()["model"]
     assert (told["score"], told["threshold"]) == (chance, 0.6)
 
@@ -300,11 +300,11 @@ def test_a_pipeline_with_a_step_that_is_not_known_is_asked_as_a_whole(model: Any
 def test_the_pipeline_as_a_whole_accepts_where_a_plan_ends() -> None:
     model, _ = PIPELINES["one-hot"]
     table = people()
-    recourse = Recourse.fit(model.fit(table, answers(table)), table)
+    recourse = Problem.from_model(model.fit(table, answers(table)), table)
     for _, row in table.head(20).iterrows():
         answer = recourse.plan(row)
         assert evidence_of(answer).verified
-        end = answer.counterfactual
+        end = answer.end
         assert end is not None
-        asked = recourse.source.view.ask(row, [end])
+        asked = decider_of(recourse).source.view.ask(row, [end])
         assert model.predict(asked).tolist() == [True]

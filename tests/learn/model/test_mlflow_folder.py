@@ -18,7 +18,6 @@ from p2c.errors import P2CError
 from p2c.learn.model.stored import model_file
 from p2c.learn.model.tree_checks import CHECKED
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.cli.desk import Desk
 from tests.evidence import evidence_of
 
@@ -130,17 +129,17 @@ def test_the_folders_of_these_tests_are_laid_out_as_those_of_mlflow(
     theirs, ours = saved_by_mlflow(tmp_path / "theirs", kind), stored(tmp_path / "ours", kind)
     assert model_file(theirs).name == model_file(ours).name
     assert {each.name for each in theirs.iterdir()} == {each.name for each in ours.iterdir()}
-    assert evidence_of(Recourse.fit(theirs, people(), desired=1).plan(ROW)).verified
+    assert evidence_of(Problem.from_model(theirs, people(), desired=1).plan(ROW)).verified
 
 
 @pytest.mark.parametrize("kind", FORMS)
 def test_a_folder_is_a_model_for_recourse_and_for_a_problem_file(kind: str, tmp_path: Path) -> None:
     folder = stored(tmp_path / "model", kind)
-    recourse = Recourse.fit(str(folder), people(), desired=1)
+    recourse = Problem.from_model(str(folder), people(), desired=1)
     answer = recourse.plan(ROW)
     assert evidence_of(answer).verified
     recourse.save(tmp_path / "desk")
-    assert Recourse.load(tmp_path / "desk").plan(ROW).to_dict() == answer.to_dict()
+    assert Problem.load(tmp_path / "desk").plan(ROW).to_dict() == answer.to_dict()
     spans = {"income": 9, "debt": 5}
     features = {name: {"type": "int", "min": 0, "max": top} for name, top in spans.items()}
     path = tmp_path / "problem.toml"
@@ -169,8 +168,8 @@ def test_p2c_fit_takes_a_folder(
 def test_a_pickle_inside_is_opened_on_request_only(tmp_path: Path) -> None:
     folder = stored(tmp_path / "model", "sklearn-pickle")
     with pytest.raises(P2CError, match="can run any code as it is opened"):
-        Recourse.fit(folder, people(), desired=1)
-    trusted = Recourse.fit(folder, people(), desired=1, trust=Trust(pickle=True))
+        Problem.from_model(folder, people(), desired=1)
+    trusted = Problem.from_model(folder, people(), desired=1, trust=Trust(pickle=True))
     assert evidence_of(trusted.plan(ROW)).verified
 
 
@@ -213,7 +212,7 @@ def test_an_onnx_model_with_its_numbers_in_another_file_is_refused_as_it_is_save
     path = tmp_path / "model" / "model.onnx"
     onnx.save_model(model, path, save_as_external_data=True, size_threshold=0, location="W.data")
     folder = described(tmp_path / "model", "onnx", data="model.onnx")
-    recourse = Recourse.fit(folder, people(), desired=1)
+    recourse = Problem.from_model(folder, people(), desired=1)
     assert evidence_of(recourse.plan(ROW)).verified
     with pytest.raises(P2CError, match=r"numbers lie in other files .* save_as_external_data"):
         recourse.save(tmp_path / "desk")

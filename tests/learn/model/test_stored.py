@@ -11,7 +11,8 @@ from p2c.errors import P2CError
 from p2c.learn.model import Read, read
 from p2c.learn.model.asking import open_model
 from p2c.learn.model.stored import OWN_FILES, load_model
-from p2c.recourse import Recourse
+from p2c.problem import Problem
+from tests.evidence import fitted_of
 from tests.learn.model.cases import CARD, CASES
 from tests.learn.model.people import make_people
 
@@ -103,7 +104,7 @@ def test_what_xgboost_raises_is_told_without_its_stack() -> None:
     model.fit(rows, rows["income"] > 30)
     odd = rows.assign(job=pd.Categorical(["clerk", "cook", "zookeeper"] * 20))
     with pytest.raises(P2CError) as found:
-        Recourse.fit(model, odd)
+        Problem.from_model(model, odd)
     assert "XGBoostError: Found a category not in the training set" in str(found.value)
     assert str(found.value).endswith("`zookeeper`")
 
@@ -158,13 +159,12 @@ def test_a_bare_booster_is_the_classifier_that_its_file_would_be(name: str, tmp_
     booster = model.booster_ if name == "LGBMClassifier" else model.get_booster()
     path = tmp_path / ("model.txt" if name == "LGBMClassifier" else "model.json")
     booster.save_model(str(path))
-    bare = Recourse.fit(booster, case.table)
-    stored = Recourse.fit(str(path), case.table)
+    bare = Problem.from_model(booster, case.table)
+    stored = Problem.from_model(str(path), case.table)
     assert isinstance(bare.reading, Read), bare.reading
     assert isinstance(stored.reading, Read), stored.reading
     assert (bare.decide(case.table) == stored.decide(case.table)).all()
-    assert stored.fitted is not None
-    assert stored.fitted.origin == path
+    assert fitted_of(stored).origin == path
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_a_bare_booster_that_gives_numbers_is_refused(library: str, objective: s
     table = make_people()[["age"]]
     booster = _regression(library, table.fillna(1) + 1, objective)
     with pytest.raises(P2CError, match=f"^model: trained for '{objective}', it gives numbers"):
-        Recourse.fit(booster, table)
+        Problem.from_model(booster, table)

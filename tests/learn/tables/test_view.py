@@ -17,7 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 from p2c.errors import P2CError
 from p2c.learn.model import Read
 from p2c.learn.tables.view import view_of
-from p2c.recourse import Recourse
+from p2c.problem import Problem
+from tests.evidence import decider_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,7 @@ class Case(NamedTuple):
 
     model: Any
     table: pd.DataFrame
-    recourse: Recourse
+    recourse: Problem
 
 
 @pytest.fixture(scope="module", params=GAPS, ids=repr)
@@ -64,7 +65,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     """Return a model for each way to write that a value is missing."""
     table = people(request.param)
     model = fitted(table)
-    return Case(model, table, Recourse.fit(model, table))
+    return Case(model, table, Problem.from_model(model, table))
 
 
 def test_a_model_that_tells_kinds_of_missing_values_apart_is_read(case: Case) -> None:
@@ -87,7 +88,7 @@ def test_however_a_person_says_that_a_value_is_missing_the_model_is_given_its_ta
 
 def test_a_folder_keeps_how_a_missing_value_is_written(case: Case, tmp_path: Path) -> None:
     case.recourse.save(tmp_path / "folder")
-    loaded = Recourse.load(tmp_path / "folder")
+    loaded = Problem.load(tmp_path / "folder")
     for row in case.table.head(20).to_dict("records"):
         assert loaded.plan(row) == case.recourse.plan(row)
 
@@ -109,11 +110,16 @@ def test_a_missing_truth_value_is_not_taken_for_true() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"owner": rng.random(200) < 0.5, "saved": rng.integers(0, 20, 200)})
     model = HistGradientBoostingClassifier(max_iter=8).fit(table, ~table["owner"])
-    recourse = Recourse.fit(model, table)
+    recourse = Problem.from_model(model, table)
     row = {"owner": None, "saved": 3}
     lacking = pd.DataFrame({"owner": [np.nan], "saved": [3]})
     assert (recourse.plan(row).status == "already") == bool(model.predict(lacking)[0])
-    assert recourse.source.view.ask(row, [{"owner": None, "saved": 3}])["owner"].isna().all()
+    assert (
+        decider_of(recourse)
+        .source.view.ask(row, [{"owner": None, "saved": 3}])["owner"]
+        .isna()
+        .all()
+    )
 
 
 def test_a_table_of_people_with_a_column_twice_is_refused(case: Case) -> None:

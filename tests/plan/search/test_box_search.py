@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from p2c.recourse import Recourse
+from p2c.problem import Problem
 
 FEW = 120
 """Nodes within which everybody's plan is proved; without prices of leaves it takes thousands."""
@@ -28,7 +28,7 @@ MOVES = {"single": ["married"], "married": ["parted"], "parted": ["married"], "a
 
 
 @pytest.fixture(scope="module")
-def fitted() -> tuple[Any, pd.DataFrame, Recourse]:
+def fitted() -> tuple[Any, pd.DataFrame, Problem]:
     values = product(range(6), ("none", "friend", "spouse"), STATUSES, range(12), range(12))
     table = pd.DataFrame(list(values), columns=["age", "partner", "status", "income", "saved"])
     points = 2 * table["income"] + table["saved"] + table["age"]
@@ -38,7 +38,7 @@ def fitted() -> tuple[Any, pd.DataFrame, Recourse]:
     )
     forest = RandomForestClassifier(60, max_depth=6, random_state=0)
     model = make_pipeline(coded, forest).fit(table, points >= 32)
-    recourse = Recourse.fit(
+    recourse = Problem.from_model(
         model,
         table,
         desired=True,
@@ -51,7 +51,7 @@ def fitted() -> tuple[Any, pd.DataFrame, Recourse]:
 
 
 def test_few_boxes_prove_a_plan_through_causal_rules_moves_and_a_forest(
-    fitted: tuple[Any, pd.DataFrame, Recourse],
+    fitted: tuple[Any, pd.DataFrame, Problem],
 ) -> None:
     model, table, recourse = fitted
     refused = table[~model.predict(table)].sample(15, random_state=1)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from p2c.learn.tables.domains import Scale
 
 
-NAME = "recourse"
+NAME = "problem"
 """What a problem around a model is called that has no other name."""
 
 
@@ -102,7 +102,7 @@ class Extraction:
         return (
             f"Learned from the answers of a model or of people. Tried on {counted(self.rows, 'row')}, they answer {self.fidelity:.1%} of them alike.\n"
             "What is proved of a plan is proved of these rules. It ends at the edge of one, where they may be wrong:\n"
-            "have the end of a plan confirmed, as p2c.Recourse does."
+            "have the end of a plan confirmed, as p2c.Problem.from_model does."
         )
 
 

@@ -34,8 +34,8 @@ from p2c.learn.extract import logic
 from p2c.learn.extract.logic import extract_logic
 from p2c.learn.extract.surrogate import learn_ruleset
 from p2c.learn.model import NotRead, Read
-from p2c.recourse import Recourse
-from tests.evidence import evidence_of
+from p2c.problem import Problem
+from tests.evidence import evidence_of, extraction_of, surrogate_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,10 +70,10 @@ def answers(table: pd.DataFrame) -> Any:
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def fitted(request: pytest.FixtureRequest) -> tuple[Any, Recourse]:
+def fitted(request: pytest.FixtureRequest) -> tuple[Any, Problem]:
     table = people()
     model = MODELS[request.param].fit(table, answers(table))
-    return model, Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+    return model, Problem.from_model(model, table, desired=1, actions={"age": "fixed"})
 
 
 def cheapest(model: Any, row: dict[str, int]) -> float | None:
@@ -86,7 +86,7 @@ def cheapest(model: Any, row: dict[str, int]) -> float | None:
     return float(min(sum((ends[name] - row[name]).abs() / span for name, span in spans.items())))
 
 
-def test_the_least_cost_is_that_of_brute_force_and_proved(fitted: tuple[Any, Recourse]) -> None:
+def test_the_least_cost_is_that_of_brute_force_and_proved(fitted: tuple[Any, Problem]) -> None:
     model, recourse = fitted
     assert isinstance(recourse.reading, Read)
     refused = people()[model.predict(people()) == 0].sample(12, random_state=3)
@@ -101,12 +101,12 @@ def test_the_least_cost_is_that_of_brute_force_and_proved(fitted: tuple[Any, Rec
         assert answer.to_dict()["model"]["proved"] is True
 
 
-def test_what_forces_a_refusal_is_a_smallest_set(fitted: tuple[Any, Recourse]) -> None:
+def test_what_forces_a_refusal_is_a_smallest_set(fitted: tuple[Any, Problem]) -> None:
     model, recourse = fitted
     table = people()
     said = model.predict(table)
     for row in table[said == 0].sample(6, random_state=5).to_dict("records"):
-        forcing = recourse.why(row)
+        forcing = recourse.why(row).reasons
         assert forcing is not None
 
         def forces(names: tuple[str, ...], row: dict[Any, int] = row) -> bool:
@@ -121,7 +121,7 @@ def test_what_forces_a_refusal_is_a_smallest_set(fitted: tuple[Any, Recourse]) -
 def test_effects_lead_where_the_model_says_yes() -> None:
     table = people()
     model = MODELS["boosted"].fit(table, answers(table))
-    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"}, causal=CAUSAL)
+    recourse = Problem.from_model(model, table, desired=1, actions={"age": "fixed"}, causal=CAUSAL)
     answer = recourse.plan({"age": 0, "debt": 4, "score": 3, "saved": 1})
     assert answer.optimal
     assert evidence_of(answer).verified
@@ -132,12 +132,12 @@ def test_effects_lead_where_the_model_says_yes() -> None:
     assert scores[0] < evidence_of(answer).scores[-1][1] <= scores[-1]
 
 
-def level(**keys: Any) -> Recourse:
+def level(**keys: Any) -> Problem:
     """Return a model that accepts from 8 on where nobody is seen above 5."""
     table = pd.DataFrame({"n": [1, 2, 3, 4, 5, 1] * 2, "c": [0, 1] * 6})
     model = LogisticRegression().fit(table, [0, 1] * 6)
     model.coef_, model.intercept_ = np.array([[1.0, 0.0]]), np.array([-7.5])
-    return Recourse.fit(model, table, **keys)
+    return Problem.from_model(model, table, **keys)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_the_limits_of_a_weighed_number_block_beside_a_feature_with_moves() -> N
     model = make_pipeline(spread, LogisticRegression()).fit(table, [0, 1] * 6)
     model[-1].coef_ = np.array([[0.0, 0.0, 0.1, 1.0]])
     model[-1].intercept_ = np.array([-7.5])
-    recourse = Recourse.fit(model, table, features={"k": {"moves": {"a": ["b"], "b": ["c"]}}})
+    recourse = Problem.from_model(model, table, features={"k": {"moves": {"a": ["b"], "b": ["c"]}}})
     told = recourse.plan({"k": "a", "n": 1}).to_dict()
     assert told["blockers"] == [{"feature": "n", "restriction": "limits"}]
     assert told["opened"]["counterfactual"] == {"k": "a", "n": 8}
@@ -183,31 +183,31 @@ def test_a_goal_of_ones_own_and_constraints_speak_of_what_the_model_accepts(
     table = pd.DataFrame({"a": [0, 1, 2, 3] * 5, "b": [0, 1, 0, 1, 2] * 4})
     model = kind(random_state=0).fit(table, (table["a"] + table["b"] > 2).astype(int))
     row = {"a": 0, "b": 1}
-    barred = Recourse.fit(model, table, causal=":- accepted(X), b(X,2).")
-    own = Recourse.fit(model, table, goal="accepted( X ), b(X,0)")
-    other = Recourse.fit(model, table, goal="not accepted(X), b(X,0)")
+    barred = Problem.from_model(model, table, causal=":- accepted(X), b(X,2).")
+    own = Problem.from_model(model, table, goal="accepted( X ), b(X,0)")
+    other = Problem.from_model(model, table, goal="not accepted(X), b(X,0)")
     ends = [each.plan(row).counterfactual for each in (barred, own, other)]
     assert ends == [{"a": 2, "b": 1}, {"a": 3, "b": 0}, {"a": 0, "b": 0}]
     for place, each in enumerate((barred, own)):
         each.save(tmp_path / str(place))
-        assert Recourse.load(tmp_path / str(place)).plan(row) == each.plan(row)
+        assert Problem.load(tmp_path / str(place)).plan(row) == each.plan(row)
     with pytest.raises(P2CError, match="'label'"):
-        Recourse.fit(model, table, goal="label(X,'1')")
+        Problem.from_model(model, table, goal="label(X,'1')")
 
 
 def test_a_pipeline_that_fills_holes_is_kept_without_a_pickle(tmp_path: Path) -> None:
     table = pd.DataFrame({"a": [0, 1, 2, 3, None] * 4, "b": [0, 1, 0, 1] * 5})
     model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(table, [0, 0, 1, 1] * 5)
-    recourse = Recourse.fit(model, table)
+    recourse = Problem.from_model(model, table)
     recourse.save(tmp_path / "kept")
     row = {"a": None, "b": 0}
-    assert Recourse.load(tmp_path / "kept").plan(row) == recourse.plan(row)
+    assert Problem.load(tmp_path / "kept").plan(row) == recourse.plan(row)
 
 
 def test_somebody_beyond_the_range_of_the_data_is_planned_for() -> None:
     table = people()
     model = MODELS["forest"].fit(table, answers(table))
-    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+    recourse = Problem.from_model(model, table, desired=1, actions={"age": "fixed"})
     answer = recourse.plan({"age": 1, "debt": 9, "score": 0, "saved": 0})
     assert answer.status == "found"
     assert evidence_of(answer).verified
@@ -221,7 +221,7 @@ def test_a_float_is_offered_as_people_say_it_and_the_model_says_yes(kind: str) -
     draws = np.random.default_rng(4)
     table = pd.DataFrame({"hours": draws.normal(40, 12, 400), "rate": draws.uniform(0, 1, 400)})
     model = MODELS[kind].fit(table, (table["hours"] + 30 * table["rate"] > 60).astype(int))
-    recourse = Recourse.fit(model, table, desired=1)
+    recourse = Problem.from_model(model, table, desired=1)
     for row in table[model.predict(table) == 0].head(12).to_dict("records"):
         answer = recourse.plan(row)
         assert evidence_of(answer).verified
@@ -245,7 +245,7 @@ def test_of_many_values_the_cheapest_end_is_found(norm: str, classes: int) -> No
     label = pd.cut(worth + draws.normal(0, 12, 600), classes, labels=False)
     columns = make_column_transformer((OneHotEncoder(), ["job"]), remainder=StandardScaler())
     model = make_pipeline(columns, LogisticRegression()).fit(table, label)
-    recourse = Recourse.fit(model, every, desired=1, norm=norm)
+    recourse = Problem.from_model(model, every, desired=1, norm=norm)
     ends = every[model.predict(every) == 1]
     for row in table[model.predict(table) != 1].head(4).to_dict("records"):
         apart = [
@@ -272,7 +272,7 @@ def test_where_values_are_too_many_to_follow_one_by_one_the_model_is_asked() -> 
     columns = make_column_transformer((OneHotEncoder(), ["stage"]), remainder=StandardScaler())
     model = make_pipeline(columns, LogisticRegression()).fit(table, label)
     moves = {"stage": {"moves": {"a": ["b"], "b": ["c"], "c": []}}}
-    recourse = Recourse.fit(model, table, desired=1, features=moves)
+    recourse = Problem.from_model(model, table, desired=1, features=moves)
     answer = recourse.plan({"income": 30_000, "stage": "a"})
     assert evidence_of(answer).verified
     assert not answer.optimal
@@ -281,19 +281,19 @@ def test_where_values_are_too_many_to_follow_one_by_one_the_model_is_asked() -> 
 def test_a_model_that_is_no_sum_is_asked_and_nothing_is_proved() -> None:
     table = people()
     model = KNeighborsClassifier(3).fit(table, answers(table))
-    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+    recourse = Problem.from_model(model, table, desired=1, actions={"age": "fixed"})
     assert isinstance(recourse.reading, NotRead)
     assert "KNeighborsClassifier" in str(recourse.reading)
     answer = recourse.plan({"age": 0, "debt": 4, "score": 3, "saved": 1})
     assert evidence_of(answer).verified
     assert not answer.optimal
-    assert recourse.why({"age": 0, "debt": 4, "score": 3, "saved": 1}) is None
+    assert recourse.why({"age": 0, "debt": 4, "score": 3, "saved": 1}).reasons is None
 
 
 def test_a_limit_ends_the_search_and_says_so() -> None:
     table = people()
     model = MODELS["boosted"].fit(table, answers(table))
-    recourse = Recourse.fit(model, table, desired=1, actions={"age": "fixed"})
+    recourse = Problem.from_model(model, table, desired=1, actions={"age": "fixed"})
     answer = recourse.plan({"age": 0, "debt": 4, "score": 0, "saved": 0}, time_limit=0)
     assert (answer.status, evidence_of(answer).verified, answer.optimal) == (
         "gave_up",
@@ -311,7 +311,7 @@ def test_places_of_a_weighed_number_are_put_in_order_where_a_path_passes_the_goa
     table = pd.DataFrame({name: draws.integers(0, size, 200) for name, size in sizes.items()})
     worth = table["income"] / 5 - table["debt"] + 2 * table["years"] - table["cards"]
     model = LogisticRegression().fit(table, (worth + draws.normal(0, 2, 200) > 4).astype(int))
-    recourse = Recourse.fit(model, table, norm=norm)
+    recourse = Problem.from_model(model, table, norm=norm)
     for _, row in table[model.predict(table) == 0].head(30).iterrows():
         answer = recourse.plan(row)
         assert answer.optimal
@@ -337,26 +337,26 @@ def test_rules_in_the_place_of_a_model_that_was_read_are_learned_when_they_are_a
     table = people()
     model = LogisticRegression().fit(table, answers(table))
     how: dict[str, Any] = {"desired": 1, "actions": {"age": "fixed"}, "causal": CAUSAL}
-    recourse = Recourse.fit(model, table, **how)
+    recourse = Problem.from_model(model, table, **how)
     row = table[model.predict(table) == 0].iloc[3]
     answer = recourse.plan(row)
     recourse.nearest(row, 2)
     recourse.plan(row, restrict={"saved": "fixed"})
     recourse.plan_many(table.head(20))
     recourse.audit(table.head(20))
-    assert recourse.why(row)
+    assert recourse.why(row).reasons
     assert recourse.check(answer)
     assert recourse.report(answer, format="md", audience="expert")
     assert "model read" in repr(recourse)
     assert lessons == []
-    assert recourse.extraction == extract_logic(model, table, desired=1)
+    assert extraction_of(recourse) == extract_logic(model, table, desired=1)
     assert len(lessons) == 2
-    assert recourse.problem.theory.model is None
+    assert surrogate_of(recourse).theory.model is None
     recourse.save(tmp_path / "late")
     assert len(lessons) == 2
     assert recourse.plan(row).to_dict() == answer.to_dict()
     # A folder is the same, whether rules were asked for before or are learned for it.
-    Recourse.fit(model, table, **how).save(tmp_path / "early")
+    Problem.from_model(model, table, **how).save(tmp_path / "early")
     late, early = (
         {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
         for name in ("late", "early")
@@ -367,16 +367,16 @@ def test_rules_in_the_place_of_a_model_that_was_read_are_learned_when_they_are_a
     for key in ("extraction", "learned"):
         assert told[0][key] == told[1][key]
         assert told[0][key]
-    assert Recourse.load(tmp_path / "late").plan(row).to_dict() == answer.to_dict()
+    assert Problem.load(tmp_path / "late").plan(row).to_dict() == answer.to_dict()
 
 
 def test_rules_of_a_model_that_is_only_asked_are_learned_at_once(lessons: list[int]) -> None:
     table = people()
     model = KNeighborsClassifier(3).fit(table, answers(table))
-    recourse = Recourse.fit(model, table, desired=1)
+    recourse = Problem.from_model(model, table, desired=1)
     assert len(lessons) == 1
     recourse.plan(table[model.predict(table) == 0].iloc[3])
-    assert recourse.extraction.fidelity > 0.5
+    assert extraction_of(recourse).fidelity > 0.5
     assert len(lessons) == 1
 
 
@@ -386,7 +386,7 @@ def test_numbers_that_a_model_weighs_may_be_categories(kind: str, weight: float)
     table, codes = people(), [8, 0, 3, 5]
     model = LogisticRegression().fit(table, table["score"] + table["saved"] - table["debt"] > 5)
     told = {"score": {"type": kind, "values": codes, "weight": weight}}
-    recourse = Recourse.fit(model, table, features=told, actions={"age": "fixed"})
+    recourse = Problem.from_model(model, table, features=told, actions={"age": "fixed"})
 
     def distance(start: int, end: int) -> float:
         if kind == "category":
@@ -417,7 +417,7 @@ def test_a_number_that_hardly_counts_is_no_reason_to_fail() -> None:
     table = people()
     model = LogisticRegression().fit(table, table["score"] > 4)
     model.coef_[0, 0] = 1e-310
-    recourse = Recourse.fit(model, table)
+    recourse = Problem.from_model(model, table)
     assert recourse.plan({"age": 1, "debt": 2, "score": 1, "saved": 0}).optimal
 
 
@@ -432,6 +432,6 @@ def test_three_classes_that_weigh_a_number_and_its_logarithm_are_searched_whole(
     model[-1].coef_ = np.array([[0, 0, 0], [-0.1, -1, -10], [1, 1, 0.1]], float)
     model[-1].intercept_ = np.array([0, 34.97, -20.25])
     (accepted,) = table[model.predict(table) == "a"].to_dict("records")
-    recourse = Recourse.fit(model, table, desired="a")
+    recourse = Problem.from_model(model, table, desired="a")
     assert isinstance(recourse.reading, Read)
     assert recourse.plan({"x": 0, "y": 0}).counterfactual == accepted
