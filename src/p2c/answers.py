@@ -242,6 +242,13 @@ def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:
     return plan.asked.nearest, Distinct(plan.asked.distinct or Distinct.POINTS)
 
 
+def as_asked(problem: Statement, document: Mapping[str, Any]) -> Statement:
+    """Return a problem with the keys and restrictions that a plan's JSON says it was asked with."""
+    from p2c.plan.plan_json import read_record
+
+    return _as_asked(problem, read_record(document, problem.theory.feature))
+
+
 def _as_asked(problem: Statement, plan: PlanRecord) -> Statement:
     """Return a problem with what a plan says that it was asked besides."""
     given = plan.asked.model_dump(exclude_none=True) if plan.asked else {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from p2c import answers
 from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
 from p2c.engines.policy import Policy
-from p2c.errors import P2CError, counted, need_learning, shorten, shown
+from p2c.errors import P2CError, check_flag, counted, need_learning, shorten, shown
 from p2c.plan.outcome import Plan
 from p2c.statement import Statement
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Unpack
 
+    import p2c_verify
     from p2c.audit.audit import Asked, Audit
     from p2c.audit.reasons import Catalogue, Reason
     from p2c.domain.overrides import Overrides
@@ -179,6 +180,7 @@ class Problem(Statement):
         time_limit: float | None = None,
         node_limit: int | None = None,
         restrict: Mapping[str, Any] | None = None,
+        certificate: bool = False,
         **overrides: Unpack[Overrides],
     ) -> Plan:
         """Return the path of least cost for a person, with what blocks it where there is none.
@@ -189,6 +191,9 @@ class Problem(Statement):
             time_limit: Seconds after which the answer is `gave_up`, with the best plan so far and a bound.
             node_limit: States after which it is.
             restrict: What this person adds, by feature: see `restricted`.
+            certificate: Whether to attach a certificate that `p2c_verify` has checked (`plan.certificate`). Making
+                it takes up to as many seconds again as `time_limit` says; `plan.uncertified` is the reason if there
+                is none.
             **overrides: Keys of the problem for this question alone, such as `norm="l0"`.
 
         Returns:
@@ -198,10 +203,18 @@ class Problem(Statement):
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
         >>> loan.plan(john).status, loan.plan(john, restrict={"debt": "fixed"}).status
         ('found', 'infeasible')
+        >>> loan.plan(john, certificate=True).proof
+        'certificate'
         """
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.plan, overrides, restrict)
-        return answers.plan_for(problem, row, policy)
+        plan = answers.plan_for(problem, row, policy)
+        check_flag("certificate", certificate)
+        if not certificate:
+            return plan
+        from p2c.plan.certificate.attach import with_certificate
+
+        return with_certificate(problem.theory, plan, time_limit=time_limit)
 
     def nearest(
         self,
@@ -540,6 +553,37 @@ class Problem(Statement):
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         policy = Policy(engine, time_limit)
         return answers.check(self, document, prove=policy if prove else None)
+
+    def verify(
+        self,
+        row: Mapping[str, Any],
+        plan: Plan | Mapping[str, Any],
+        certificate: Mapping[str, Any],
+    ) -> p2c_verify.Report:
+        """Verify a plan and its certificate with `p2c_verify`, which shares no code with the planner.
+
+        Args:
+            row: The person's values by feature.
+            plan: A plan, or its JSON.
+            certificate: What `plan(row, certificate=True).certificate` holds.
+
+        Returns:
+            The verified claim and the model's recorded answers that it rests on.
+
+        Raises:
+            P2CError: Anything is false or was not verified.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> plan = loan.plan(john, certificate=True)
+        >>> loan.verify(john, plan, plan.certificate).claim
+        'the plan is a path of cost 0.00502, and no path costs less'
+        """
+        from p2c.plan.certificate.attach import verify_claim
+
+        document = plan.to_dict() if isinstance(plan, Plan) else plan
+        asked = answers.as_asked(self, document)
+        return verify_claim(asked.theory, asked.read_row(row), document, certificate)
 
     def read_plan(self, document: Mapping[str, Any]) -> Plan:
         """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right.

@@ -18,6 +18,9 @@ from p2c.report.terminal import show_examinations
 
 asp = command_group()
 
+HOLD_MODELS = ("json", "json-schema")
+"""The languages that can hold a problem with a model."""
+
 
 @asp.command()
 @spread
@@ -33,8 +36,9 @@ def export(
     """Write the question of one person in the language of another tool, ready to run there."""
     check_word("--to: no language", to, EXPORTS)
     loaded = who.load()
-    if loaded.model is not None and to != "json-schema":
-        raise P2CError(f"--to {to}: it cannot hold a model, which decides here; json-schema can")
+    if loaded.model is not None and to not in HOLD_MODELS:
+        can = " and ".join(HOLD_MODELS)
+        raise P2CError(f"--to {to}: it cannot hold a model, which decides here; {can} can")
     keyed = loaded.with_keys(**keys.given)
     files = EXPORTS[to](keyed.compiled, keyed.read_row(who.read(loaded)))
     if folder is None and len(files) > 1:

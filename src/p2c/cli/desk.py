@@ -272,9 +272,14 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def write_new(
-    path: Path, content: str | bytes, *, replace: bool = False, way_out: str = ELSEWHERE
+    path: Path,
+    content: str | bytes,
+    *,
+    replace: bool = False,
+    announce: bool = True,
+    way_out: str = ELSEWHERE,
 ) -> None:
-    """Write a file unless it would replace another one, and say where it is."""
+    """Write a file unless it would replace another one, and print its path."""
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -286,7 +291,8 @@ def write_new(
             put(path, lambda made: made.write_bytes(data))
     except OSError as error:
         raise P2CError(f"{path}: cannot be written: {error.strerror}") from None
-    out.print(str(path), markup=False)
+    if announce:
+        out.print(str(path), markup=False)
 
 
 def refuse_existing(*paths: Path | None, way_out: str = ELSEWHERE) -> None:

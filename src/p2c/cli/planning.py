@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from p2c import datasets
-from p2c.cli.app import command_group, out, spread
+from p2c.cli.app import command_group, complain, out, spread
 from p2c.cli.desk import (
     Abilities,
     AsJson,
@@ -31,7 +31,9 @@ from p2c.errors import P2CError
 from p2c.explain.justification import JUSTIFIERS, Justifier
 from p2c.explain.model_reasons import model_reasons
 from p2c.explain.sentences import explain_proof, to_text
+from p2c.plan.certificate.canonical import UncertifiedError
 from p2c.plan.nearest import Distinct
+from p2c.plan.rendered import Plan
 from p2c.problem import Problem
 from p2c.report.terminal import (
     show_breaches,
@@ -61,13 +63,22 @@ def plan(
     abilities: Abilities,
     *,
     all_norms: Annotated[bool, typer.Option(help="Plan under each norm.")] = False,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Write a certificate of the answer that `p2c verify` checks."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the cheapest path to the goal for one person."""
+    if certificate is not None and all_norms:
+        raise P2CError("--certificate: one answer has one certificate: leave out --all-norms")
     loaded = who.load().restricted(abilities.restrictions)
     person = who.read(loaded)
     asked = [replace(keys, norm=each) for each in Norm] if all_norms else [keys]
-    plans = [loaded.plan(person, **manner.given, **each.given) for each in asked]
+    how = manner.given | {"certificate": certificate is not None}
+    plans = [loaded.plan(person, **how, **each.given) for each in asked]
+    if certificate is not None:
+        _write_certificate(certificate, plans[0], announce=not as_json)
     if as_json:
         documents = [each.to_dict() for each in plans]
         print_json(documents if all_norms else documents[0])
@@ -78,6 +89,35 @@ def plan(
                 out.print(f"{each.question.norm.upper()}:", style="bold")
             show_plan(out, worded.theory, each)
     raise typer.Exit(0 if all(each.status in ("found", "already") for each in plans) else 1)
+
+
+def _write_certificate(file: Path, plan: Plan, *, announce: bool) -> None:
+    """Write the certificate of a plan; if it has none, the reason ends the command."""
+    if plan.certificate is None:
+        raise P2CError(f"--certificate: {plan.uncertified}; the plan without it is unaffected")
+    write_new(file, json.dumps(dict(plan.certificate)) + "\n", announce=announce)
+
+
+@planning.command()
+def verify(
+    problem: ProblemFile,
+    row: Annotated[Path, typer.Argument(help="The person: a JSON object, or a file of one row.")],
+    plan: Annotated[Path, typer.Argument(help="The plan, as `p2c plan --json` prints it.")],
+    certificate: Annotated[
+        Path, typer.Argument(help="The certificate, as `p2c plan --certificate` writes it.")
+    ],
+    *,
+    trust: TrustOption = None,
+) -> None:
+    """Verify a plan and its certificate with the independent checker."""
+    loaded = load_problem(problem, trust)
+    person = OnePerson(problem, row).read(loaded)
+    documents = read_document(plan), read_document(certificate)
+    try:
+        out.print(str(loaded.verify(person, *documents)), markup=False)
+    except UncertifiedError as error:
+        complain(f"not verified: {error}")
+        raise typer.Exit(1) from None
 
 
 @planning.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from p2c.export.canonical_files import canonical_files
 from p2c.export.json_schema import schema_files
 from p2c.export.pddl import pddl_files
 from p2c.export.programs import clingo_files, scasp_files
@@ -21,5 +22,6 @@ EXPORTS: dict[str, Callable[[Space, Mapping[str, Value]], Files]] = {
     "scasp": scasp_files,
     "clingo": clingo_files,
     "pddl": pddl_files,
+    "json": canonical_files,
     "json-schema": schema_files,
 }

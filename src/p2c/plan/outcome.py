@@ -192,6 +192,10 @@ class Question:
     """Translates an end state, given the initial one, to columns of the model."""
     asked: Record = field(default_factory=dict)
     """What the question adds to the problem: keys that it replaces, what the person restricts, which of the nearest it wants."""
+    certificate: Record | None = field(default=None, compare=False, repr=False)
+    """The certificate of the answer, verified by the independent checker."""
+    uncertified: str = field(default="", compare=False, repr=False)
+    """The reason for having no certificate, where one was asked for."""
 
     def with_renderer(
         self,

@@ -117,6 +117,16 @@ class Plan:
         return self.proof != "none"
 
     @property
+    def certificate(self) -> Mapping[str, Any] | None:
+        """Return the verified certificate of an answer made with `certificate=True`; None for other answers."""
+        return self.question.certificate
+
+    @property
+    def uncertified(self) -> str:
+        """Return the reason why a certificate that was asked for could not be made; empty for other answers."""
+        return self.question.uncertified
+
+    @property
     def actions(self) -> tuple[DirectAction, ...]:
         """Return the changes that the person makes, in order, without their effects.
 

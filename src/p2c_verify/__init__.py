@@ -1,0 +1,13 @@
+"""Check a plan and its certificate without the planner that made them.
+
+The package uses the Python standard library only and never imports `p2c`. It reads the canonical JSON form of a problem,
+replays the plan, and verifies that the certificate covers every action set that could be cheaper.
+
+Modules, in reading order: `problem` (features, rules, model as data), `facts` (three-valued evaluation over value sets),
+`forest` (scores of a parsed model over value sets), `effects` (causal actions), `pricing` (costs), `replay` (the plan as a
+path), `cover` (boxes, reasons, the search tree), `claims` (the document as a whole).
+"""
+
+from p2c_verify.claims import Report, VerifyError, verify
+
+__all__ = ["Report", "VerifyError", "verify"]

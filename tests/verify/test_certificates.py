@@ -1,0 +1,203 @@
+"""Certificates of the planner's answers, and false claims, before the independent checker."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import p2c
+import p2c_verify
+from p2c.plan.certificate.canonical import UncertifiedError
+from p2c.problem import Problem
+from p2c_verify import VerifyError
+from tests.oracle import best_plan
+from tests.plan.judged import judged_problems, unruled_problems
+from tests.strategies import seeded_problems
+from tests.verify.certified import Certified, certified, certified_answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+EXAMPLES = [
+    (name, person)
+    for name in ("loan", "cars", "adult", "german")
+    for person in p2c.datasets.rows(name)
+]
+MOST_BYTES = 20_000
+
+
+def ruled(seed: int, count: int) -> Iterator[tuple[Problem, Mapping[str, Any]]]:
+    """Yield random problems of rules with a person each."""
+    for document, row in seeded_problems(seed, count):
+        yield Problem.from_dict(document), row
+
+
+@pytest.mark.parametrize(("name", "person"), EXAMPLES)
+def test_answers_of_embedded_problems_are_certified_in_few_bytes(name: str, person: str) -> None:
+    problem, row = Problem.example(name), p2c.datasets.rows(name)[person]
+    answer = certified(problem, row, problem.plan(row).to_dict())
+    assert answer.verify().claim
+    assert len(json.dumps(answer.certificate)) <= MOST_BYTES
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_answer_by_rules_is_certified(seed: int) -> None:
+    verified = [answer.verify() for answer in certified_answers(ruled(seed, 25))]
+    assert len(verified) > 15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_answer_of_a_parsed_model_is_certified(seed: int) -> None:
+    pairs = [*judged_problems(seed, 15), *unruled_problems(seed, 10)]
+    verified = [answer.verify() for answer in certified_answers(pairs)]
+    assert len(verified) > 15
+
+
+def test_a_dearer_path_gets_no_certificate() -> None:
+    refused = 0
+    for answer in certified_answers(ruled(11, 40)):
+        problem, row = answer.problem, answer.row
+        plan = problem.plan(row)
+        for other in problem.nearest(row, k=3)[1:]:
+            if other.cost > plan.cost * 1.001:
+                with pytest.raises(UncertifiedError):
+                    certified(problem, row, other.to_dict())
+                refused += 1
+    assert refused > 5
+
+
+def test_an_infeasible_claim_of_a_feasible_person_gets_no_certificate() -> None:
+    problem, row = Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+    plan = problem.plan(row, restrict={"debt": "fixed"}).to_dict()
+    assert plan["status"] == "infeasible"
+    with pytest.raises(UncertifiedError):
+        certified(problem, row, plan)
+
+
+def truthful(answer: Certified) -> bool:
+    """Tell by brute force whether the claim of a plan is true."""
+    due = best_plan(answer.problem.theory, answer.row)
+    assert due is not None
+    if due.status != answer.plan["status"]:
+        return False
+    cost = answer.plan["cost"]
+    return due.cost == cost or (cost is not None and abs(due.cost - cost) <= 1e-8 * max(1, cost))  # type: ignore[operator]
+
+
+def mutants(answer: Certified, other: Certified, rng: random.Random) -> Iterator[Certified]:
+    """Yield changed copies: of the cover, of the plan, and of the claim."""
+    cover = answer.certificate["cover"]
+    for _ in range(3):
+        if cover:
+            place = rng.randrange(len(cover))
+            changed = list(cover)
+            match rng.randrange(5):
+                case 0:
+                    del changed[place]
+                case 1:
+                    changed[place] = rng.choice("cro")
+                case 2:
+                    changed[place] = [rng.randrange(6), rng.randrange(-3, 9)]
+                case 3:
+                    changed[place:] = ["r"]
+                case _:
+                    changed.insert(place, rng.randrange(6))
+            yield replace(answer, certificate=answer.certificate | {"cover": changed})
+    plan = answer.plan
+    if plan["cost"] is not None:
+        yield replace(answer, plan=plan | {"cost": plan["cost"] * 0.9 + 0.01})
+    for status in ("found", "already", "infeasible"):
+        certificate = answer.certificate | {"status": status}
+        yield replace(answer, plan=plan | {"status": status}, certificate=certificate)
+        emptied = plan | {"status": status, "steps": [], "cost": None}
+        yield replace(answer, plan=emptied, certificate=certificate)
+    if plan["steps"]:
+        yield replace(answer, plan=plan | {"steps": plan["steps"][:-1]})
+        yield replace(answer, plan=plan | {"steps": plan["steps"][::-1]})
+    row = dict(answer.row)
+    name = rng.choice(sorted(row))
+    row[name] = rng.choice([None, *(each[name] for each in (other.row,) if name in each)])
+    yield replace(answer, row=row, plan=plan | {"initial": row})
+
+
+def accepted_mutants(seed: int, count: int) -> tuple[int, int]:
+    """Return how many mutants there were and how many the checker accepted, each of them true."""
+    rng = random.Random(seed)
+    answers = list(certified_answers(ruled(seed, count)))
+    tried = kept = 0
+    for answer, other in zip(answers, answers[1:], strict=False):
+        for mutant in mutants(answer, other, rng):
+            tried += 1
+            try:
+                mutant.verify(forge=True)
+            except VerifyError:
+                continue
+            kept += 1
+            assert truthful(mutant), f"a false claim was accepted: {mutant}"
+    return tried, kept
+
+
+def test_no_false_claim_is_accepted() -> None:
+    tried, _ = accepted_mutants(3, 25)
+    assert tried > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_no_false_claim_is_accepted_of_many(seed: int) -> None:
+    tried, _ = accepted_mutants(seed, 40)
+    assert tried > 300
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 220))
+def test_every_answer_by_rules_is_certified_of_many(seed: int) -> None:
+    for answer in certified_answers(ruled(seed, 1_000)):
+        answer.verify()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 220))
+def test_every_answer_of_a_parsed_model_is_certified_of_many(seed: int) -> None:
+    for answer in certified_answers([*judged_problems(seed, 60), *unruled_problems(seed, 40)]):
+        answer.verify()
+
+
+def test_another_row_problem_or_model_is_refused_by_its_digest() -> None:
+    answer = next(certified_answers(judged_problems(0, 5)))
+    for part in ("problem", "model", "row"):
+        with pytest.raises(VerifyError, match=f"another {part}"):
+            replace(answer, certificate=answer.certificate | {part: "0" * 64}).verify()
+
+
+def test_the_checker_runs_alone_in_an_isolated_interpreter(tmp_path: Path) -> None:
+    problem, row = Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+    answer = certified(problem, row, problem.plan(row).to_dict())
+    from p2c.plan.certificate.canonical import canonical
+
+    files = []
+    for name, document in (
+        ("problem", canonical(problem.theory)),
+        ("row", answer.row),
+        ("plan", answer.plan),
+        ("certificate", answer.certificate),
+    ):
+        files.append(tmp_path / f"{name}.json")
+        files[-1].write_text(json.dumps(document))
+    source = Path(p2c_verify.__file__).parent.parent
+    run = "import sys; sys.path.insert(0, sys.argv.pop(1)); from p2c_verify.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-I", "-S", "-c", run, str(source), *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("verified: the plan is a path of cost 0.00502")
+    files[2].write_text(json.dumps(answer.plan | {"cost": 0.004}))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("not verified: ")
