@@ -8,6 +8,7 @@ Modules, in reading order: `problem` (features, rules, model as data), `facts` (
 path), `cover` (boxes, reasons, the search tree), `claims` (the document as a whole).
 """
 
-from p2c_verify.claims import Report, VerifyError, verify
+from p2c_verify.claims import Report, verify
+from p2c_verify.values import VerifyError
 
 __all__ = ["Report", "VerifyError", "verify"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from p2c_verify.claims import verify
-from p2c_verify.problem import VerifyError, parse
-
-USAGE = "usage: python -m p2c_verify PROBLEM.json ROW.json PLAN.json CERTIFICATE.json"
+from p2c_verify import VerifyError, verify
+from p2c_verify.problem import parse
 
 
 def main(arguments: list[str]) -> int:
     """Verify four files; return 0 if the claim is verified, 1 if not, 2 if a file cannot be read."""
     if len(arguments) != 4:
-        print(USAGE, file=sys.stderr)
+        print("usage: python -m p2c_verify PROBLEM ROW PLAN CERTIFICATE", file=sys.stderr)
         return 2
     documents = []
     for name in arguments:
