@@ -14,13 +14,11 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 4:
         print("usage: python -m p2c_verify PROBLEM ROW PLAN CERTIFICATE", file=sys.stderr)
         return 2
-    documents = []
-    for name in arguments:
-        try:
-            documents.append(parse(Path(name).read_text(encoding="utf-8")))
-        except (OSError, ValueError, VerifyError) as error:
-            print(f"{name}: cannot be read as JSON: {error}", file=sys.stderr)
-            return 2
+    try:
+        documents = [parse(Path(name).read_text(encoding="utf-8")) for name in arguments]
+    except (OSError, ValueError, VerifyError) as error:
+        print(f"not readable: {error}", file=sys.stderr)
+        return 2
     try:
         print(verify(*documents))
     except VerifyError as error:

@@ -12,7 +12,7 @@ from p2c_verify.facts import Judge
 from p2c_verify.forest import Forest, Key
 from p2c_verify.problem import Problem, digest
 from p2c_verify.transitions import Measure, Node, Transitions
-from p2c_verify.values import NO, YES, Sets, Spans, VerifyError, choice, require
+from p2c_verify.values import NO, YES, Sets, VerifyError, choice, require
 
 FORMAT = "p2c-certificate/1"
 TOLERANCE = Fraction(1, 10**9)
@@ -82,43 +82,36 @@ def _verify(problem: Document, row: Document, plan: Document, certificate: Docum
     require(plan["problem"] == problem["name"], "the plan is for another problem")
     require(plan["norm"] == problem["norm"], "the plan is for another norm")
     judge = opened(problem, row, {tuple(key): yes is True for key, yes in certificate["answers"]})
-    listed = [
-        (each.get("feature"), each.get("rules"), each.get("constraint"))
-        for each in plan["exceptions"]
-    ]
-    require(
-        sorted(map(str, listed)) == sorted(map(str, exceptions(judge))), "other exceptions are due"
+    listed, due = (sorted(map(digest, each)) for each in (plan["exceptions"], exceptions(judge)))
+    require(listed == due, "the exceptions are not those of the initial state")
+    measure = replay(judge, plan)
+    optimal = status != "found" or plan["optimal"] is True
+    require(optimal, "the plan does not claim to be optimal")
+    leaves = 0 if status == "already" else Cover(judge, measure).check(certificate["cover"])
+    claim = {"already": "the goal holds at the start", "infeasible": "no path exists"}.get(status)
+    claim = (
+        claim or f"the plan is a path of cost {float(plan['cost']):.10g}, and no path costs less"
     )
-    measure, leaves = replay(judge, plan), 0
-    if status == "found":
-        require(plan["optimal"] is True, "the plan does not claim to be optimal")
-    if status != "already":
-        leaves = Cover(judge, measure).check(certificate["cover"])
-    claims = {
-        "already": "the goal holds at the start",
-        "found": f"the plan is a path of cost {float(plan['cost'] or 0):.10g}, and no path costs less",
-        "infeasible": "no path exists",
-    }
-    forest = judge.forest
-    answers = [] if forest is None else [(forest.answers[key], key) for key in forest.used]
-    words = [
-        f"the model {'accepts' if yes else 'refuses'} the state {list(key)}" for yes, key in answers
-    ]
-    return Report(claims[status], leaves, tuple(sorted(words)))
+    used = (
+        []
+        if judge.forest is None
+        else [(judge.forest.answers[key], key) for key in judge.forest.used]
+    )
+    words = [f"the model {'accepts' if yes else 'refuses'} the state {[*key]}" for yes, key in used]
+    return Report(claim, leaves, tuple(sorted(words)))
 
 
-def exceptions(judge: Judge) -> list[tuple[Any, Any, Any]]:
-    """Return the exceptions of the initial state as features with rules, or as constraints."""
-    names = list(judge.problem.named)
-    found: list[tuple[Any, Any, Any]] = [(None, None, each.text) for each in judge.broken]
-    for cause in judge.problem.causes:
-        if cause.feature in judge.excused:
-            fired = zip(cause.rules, judge.excused[cause.feature], strict=True)
-            rules = [rule.text for rule, fires in fired if fires]
-            if not rules:  # the value would need one of the rules whose heads hold it
-                own, feature = judge.initial[cause.feature], judge.problem.features[cause.feature]
-                rules = [rule.text for rule in cause.rules if feature.within(own, rule.head)]
-            found.append((names[cause.feature], rules, None))
+def exceptions(judge: Judge) -> list[Document]:
+    """Return the exceptions of the initial state, as a plan lists them."""
+    found: list[Document] = [{"constraint": each.text} for each in judge.broken]
+    features = list(judge.problem.named.items())
+    for cause in (each for each in judge.problem.causes if each.feature in judge.excused):
+        (name, feature), own = features[cause.feature], judge.initial[cause.feature]
+        fired = zip(cause.rules, judge.excused[cause.feature], strict=True)
+        rules = [rule.text for rule, fires in fired if fires]
+        # Where none fires, the value would need one of the rules whose heads hold it.
+        headed = [rule.text for rule in cause.rules if feature.within(own, rule.head)]
+        found.append({"feature": name, "rules": rules or headed})
     return found
 
 
@@ -135,22 +128,19 @@ def replay(judge: Judge, plan: Document) -> Measure | None:
             require(apart, f"{where}: a new step begins at a consistent state")
             node = _acted(transitions, node, action, f"{where}, action {number + 1}")
         _compare(problem, node.sets, state, where)
-        facts, last = judge.facts(node.sets), place == len(steps) and status != "infeasible"
-        require(
-            facts.consistent == YES and node.sets not in seen,
-            f"{where}: the state is inconsistent or repeated",
-        )
-        require(
-            facts.final == (YES if last else NO), f"{where}: the goal must hold at the end only"
-        )
+        facts, new = judge.facts(node.sets), node.sets not in seen
+        require(facts.consistent == YES and new, f"{where}: an inconsistent or repeated state")
+        due = YES if place == len(steps) and status != "infeasible" else NO
+        require(facts.final == due, f"{where}: the goal must hold at the end only")
         seen.add(node.sets)
     if status == "infeasible":
         require(plan["cost"] is None, "an infeasible plan has no cost")
         return None
     _compare(problem, node.sets, plan["counterfactual"], "counterfactual")
     measure, power = transitions.total(node), 2 if problem.norm == "l2" else 1
-    cost, due = Fraction(plan["cost"]), Fraction(measure[1], transitions.common)
-    require(cost >= 0 and _is_close(cost**power, due, power), "the plan does not cost what it says")
+    cost, exact = Fraction(plan["cost"]), Fraction(measure[1], transitions.common)
+    right = cost >= 0 and _is_close(cost**power, exact, power)
+    require(right, "the plan does not cost what it says")
     return measure
 
 
@@ -168,23 +158,23 @@ def _acted(transitions: Transitions, node: Node, action: Document, where: str) -
     feature = problem.named[action["feature"]]
     place, (start, end) = feature.index, (feature.read(action[key]) for key in ("from", "to"))
     require(node.sets[place] == ((start, start),), f"{where}: 'from' is not the value before")
-    targets: list[Spans] = [()] * len(problem.features)
-    if feature.action in ("free", "up", "down"):
-        targets[place] = feature.admissible(((end, end),))
+    single = feature.admissible(((end, end),))
+    settable = feature.action in ("free", "up", "down")
+    targets = [single if settable and each is feature else () for each in problem.features]
     found = [
         after.at(place, (end, end))
         for kind, changed, (low, high), after in transitions.following(facts, node, targets)
         if (kind, changed) == (action["kind"], place) and low <= end <= high
     ]
-    require(bool(found), f"{where}: no such action can happen here")
+    require(bool(found and single), f"{where}: no such action can happen here")
     distance = Fraction(feature.length((start, start), (end, end)), feature.unit)
     price = feature.weight * (1 if problem.norm == "l0" else distance)
     due = price if action["kind"] == "direct" else Fraction(0)
     require(_is_close(Fraction(action["cost"]), due), f"{where}: the cost is another")
     for cause, fired in zip(problem.causes, facts.fired, strict=True):
-        if cause.feature == place and action["kind"] == "causal":
-            rules = {rule.text for rule, fires in zip(cause.rules, fired, strict=True) if fires}
-            require(set(action["because"]) == rules, f"{where}: 'because' lists other rules")
+        rules = {rule.text for rule, fires in zip(cause.rules, fired, strict=True) if fires}
+        other = cause.feature != place or action["kind"] == "direct"
+        require(other or set(action["because"]) == rules, f"{where}: 'because' is wrong")
     return found[0]
 
 

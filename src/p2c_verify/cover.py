@@ -20,26 +20,22 @@ import math
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from p2c_verify.facts import Judge
 from p2c_verify.transitions import Measure, Node, Transitions
 from p2c_verify.values import ALL, FAR, MISSING, NO, Feature, Sets, Spans
-from p2c_verify.values import VerifyError, complement, intersect, require, union
+from p2c_verify.values import complement, intersect, require, union
 
 
-class Box(NamedTuple):
-    """Open actions: per feature whether it may stay, and the values that its last direct action may set."""
+class Choice(NamedTuple):
+    """The open actions on one feature: whether it may stay, and what its last direct action may set."""
 
-    stays: tuple[bool, ...]
-    targets: tuple[Spans, ...]
+    stays: bool
+    targets: Spans
 
-    def having(self, place: int, stays: bool, targets: Spans) -> Box:
-        """Return the box with other actions on one feature."""
-        return Box(
-            (*self.stays[:place], stays, *self.stays[place + 1 :]),
-            (*self.targets[:place], targets, *self.targets[place + 1 :]),
-        )
+
+Box = tuple[Choice, ...]
 
 
 class Cover(Transitions):
@@ -52,15 +48,14 @@ class Cover(Transitions):
 
     def root(self) -> Box:
         """Return the box of every action set."""
-        targets = []
-        for place, feature in enumerate(self.problem.features):
-            settable = feature.action in ("free", "up", "down")
-            own = self.initial[place]
-            spans = ALL if place in self.causes else complement(own)
-            if place not in self.causes and feature.moves is None:
+        box = []
+        for feature, own in zip(self.problem.features, self.initial, strict=True):
+            spans = ALL if feature.index in self.causes else complement(own)
+            if feature.moves is None and feature.index not in self.causes:
                 spans = feature.permitted(own[0][0])
-            targets.append(feature.admissible(spans) if settable else ())
-        return Box((True,) * len(targets), tuple(targets))
+            settable = feature.action in ("free", "up", "down")
+            box.append(Choice(True, feature.admissible(spans) if settable else ()))
+        return tuple(box)
 
     def is_cheaper(self, measure: Measure) -> bool:
         """Tell whether a measure is below the claim."""
@@ -83,18 +78,17 @@ class Cover(Transitions):
         Sound because a target is dropped only if with the least of all other features it costs the claim: no member that
         sets it is cheaper.
         """
-        forced = {each.index: each for each in self.problem.features if not box.stays[each.index]}
-        if not all(box.targets[place] for place in forced):
+        if not all(stays or targets for stays, targets in box):
             return None
-        paid = {place: self.least(each, box.targets[place]) for place, each in forced.items()}
-        targets = list(box.targets)
-        for place, feature in enumerate(self.problem.features):
-            if targets[place]:
-                rest = [price for other, price in paid.items() if other != place]
-                targets[place] = self._affordable(feature, targets[place], rest)
-        empty = any(not targets[place] for place in forced)
+        pairs = list(zip(self.problem.features, box, strict=True))
+        paid = {own: self.least(own, targets) for own, (stays, targets) in pairs if not stays}
+        narrow = []
+        for feature, (stays, targets) in pairs:
+            rest = [price for own, price in paid.items() if own != feature]
+            kept = self._affordable(feature, targets, rest) if targets else ()
+            narrow.append(Choice(stays, kept))
         cheap = self.is_cheaper(self.combined(paid.values()))
-        return None if empty or not cheap else Box(box.stays, tuple(targets))
+        return tuple(narrow) if cheap and all(stays or kept for stays, kept in narrow) else None
 
     def _affordable(self, feature: Feature, targets: Spans, rest: list[Measure]) -> Spans:
         """Return the targets that leave a plan below the claim, from lower bounds on the other features."""
@@ -118,14 +112,14 @@ class Cover(Transitions):
         effect or a move makes of it, since the effects of a set include those of each of its states.
         """
         features = self.problem.features
-        plain = [() if each.moves else box.targets[each.index] for each in features]
+        plain = [() if each.moves else box[each.index].targets for each in features]
         sets, grown = Sets(), list(map(union, self.initial, plain))
         while tuple(grown) != sets:
             sets = tuple(grown)
             for place, end in self.effects(self.judge.facts(sets))[0]:
                 grown[place] = union(grown[place], [end])
             for place, feature in enumerate(features):
-                for start, _ in sets[place] if feature.moves and box.targets[place] else ():
+                for start, _ in sets[place] if feature.moves and box[place].targets else ():
                     ends = feature.admissible(feature.permitted(start))
                     grown[place] = union(grown[place], ends)
         return sets
@@ -139,15 +133,15 @@ class Cover(Transitions):
         if narrow is None:
             return "c", box, ()
         ends = list(self.reachable(narrow))
-        for place, targets in enumerate(narrow.targets):
+        for place, (stays, targets) in enumerate(narrow):
             if place not in self.causes:
-                kept = self.initial[place] if narrow.stays[place] else ()
+                kept = self.initial[place] if stays else ()
                 moved = self.problem.features[place].moves
                 ends[place] = union(kept, intersect(ends[place], targets) if moved else targets)
         relaxed = not all(ends) or self.judge.facts(tuple(ends)).final == NO
         return "r" if relaxed else "", narrow, tuple(ends)
 
-    def halves(self, box: Box, split: object) -> tuple[Box, Box]:
+    def halves(self, box: Box, split: Any) -> list[Box]:
         """Return the two parts of a box that a token of the certificate names.
 
         Args:
@@ -155,21 +149,19 @@ class Cover(Transitions):
             split: A feature's index (it stays, or is set), or a pair of index and cut: targets up to the cut, or above.
                 The member that stays goes with the side of the initial value.
         """
-        match split:
-            case int(place) if 0 <= place < len(box.stays):
-                stay = box.having(place, box.stays[place], ())
-                return stay, box.having(place, False, box.targets[place])
-            case [int(place), int(cut)] if 0 <= place < len(box.stays):
-                feature, stays = self.problem.features[place], box.stays[place]
-                left = self.initial[place][0][0] <= cut
-                low, high = (
-                    feature.admissible(intersect(box.targets[place], side))
-                    for side in (((MISSING, cut),), ((cut + 1, FAR),))
-                )
-                return box.having(place, stays and left, low), box.having(
-                    place, stays and not left, high
-                )
-        raise VerifyError(f"the cover has no split {split!r}")
+        place, *cuts = split if isinstance(split, list) else [split]
+        fits = all(isinstance(each, int) for each in [place, *cuts]) and 0 <= place < len(box)
+        require(fits and len(cuts) < 2, f"the cover has no split {split!r}")
+        stays, targets = box[place]
+        halves = [Choice(stays, ()), Choice(False, targets)]
+        for cut in cuts:
+            left, snap = self.initial[place][0][0] <= cut, self.problem.features[place].admissible
+            low, high = ((MISSING, cut),), ((cut + 1, FAR),)
+            halves = [
+                Choice(stays and left, snap(intersect(targets, low))),
+                Choice(stays and not left, snap(intersect(targets, high))),
+            ]
+        return [(*box[:place], half, *box[place + 1 :]) for half in halves]
 
     def check(self, tokens: Sequence[object]) -> int:
         """Verify a cover given in preorder and return the number of its leaves."""
@@ -198,15 +190,11 @@ class Cover(Transitions):
             ends: The values that each feature may end with.
             limit: Number of states after which the answer is False.
         """
-        features, relevant = self.problem.features, self.problem.relevant
-        forced = [place for place, stays in enumerate(box.stays) if not stays]
-        required = relevant.intersection(forced)
-        base = [
-            self.least(features[place], box.targets[place])
-            for place in forced
-            if place not in relevant
-        ]
-        targets = [each if place in relevant else () for place, each in enumerate(box.targets)]
+        relevant, pairs = self.problem.relevant, list(zip(self.problem.features, box, strict=True))
+        forced = {own: self.least(own, targets) for own, (stays, targets) in pairs if not stays}
+        required = relevant.intersection(own.index for own in forced)
+        base = [price for own, price in forced.items() if own.index not in relevant]
+        targets = [each.targets if place in relevant else () for place, each in enumerate(box)]
         sets = [own if place in relevant else ends[place] for place, own in enumerate(self.initial)]
         ticket = count()
         heap = [(self.combined(base), next(ticket), Node(tuple(sets), {}))]
@@ -219,9 +207,8 @@ class Cover(Transitions):
             rivals.append(node)
             limit -= 1
             facts = self.judge.facts(node.sets)
-            inside = required.issubset(node.changes) and all(
-                intersect((each.last,), box.targets[place]) for place, each in node.changes.items()
-            )
+            last = ((each.last, targets[place]) for place, each in node.changes.items())
+            inside = required.issubset(node.changes) and all(intersect((a,), b) for a, b in last)
             if limit < 0 or (inside and facts.final):
                 return False
             for _, _, _, after in self.following(facts, node, targets):

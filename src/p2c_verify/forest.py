@@ -23,8 +23,9 @@ from functools import reduce
 from operator import and_
 from typing import Any, NamedTuple
 
-from p2c_verify.problem import Problem
-from p2c_verify.values import MAYBE, MISSING, NO, YES, Feature, Sets, Spans, is_single, require
+from p2c_verify.problem import Problem, common_denominator
+from p2c_verify.values import MAYBE, MISSING, NO, YES, Feature, Sets, Spans
+from p2c_verify.values import exact, is_single, require
 
 Key = tuple[object, ...]
 """A state as the model sees it: the cell of each axis, or the value where the cell does not settle it."""
@@ -75,22 +76,16 @@ class Forest:
         """Recorded answers, and those that the verification relied on."""
         self.axes = [self._axis(problem.named[each["feature"]], each) for each in data["axes"]]
         self.lined = {each["axis"] for each in data["lines"]}
-        numbers = all(self.axes[axis].uppers is not None for axis in self.lined)
-        require(numbers, "the model weighs a feature that is no number")
-        vectors = [data["bias"], data["accepted_from"], data["refused_below"]]
-        vectors += [each["slope"] for each in data["lines"]]
-        vectors += [leaf[0] for part in data["parts"] for leaf in part]
-        fractions = [[Fraction(each) for each in vector] for vector in vectors]
+        labels = [self.axes[axis].feature.labels for axis in self.lined]
+        require(not any(labels), "the model weighs a feature that is no number")
+        keys = ("bias", "accepted_from", "refused_below", "lines", "parts")
+        self.unit = problem.scale * common_denominator([data[key] for key in keys])
         self.margins = range(len(data["bias"]))
-        same = {len(vector) for vector in vectors} == {len(self.margins)}
-        require(same, "the model gives some margins more values than others")
-        self.unit = problem.scale * math.lcm(*(n.denominator for each in fractions for n in each))
-        scaled = iter([[int(n * self.unit) for n in each] for each in fractions])
-        self.bias, self.accepted_from, self.refused_below = next(scaled), next(scaled), next(scaled)
-        self.lines = [(each["axis"], next(scaled)) for each in data["lines"]]
-        self.parts = [
-            [(next(scaled), self._masks(leaf[1])) for leaf in part] for part in data["parts"]
-        ]
+        self.bias, self.accepted_from, self.refused_below = (
+            self._scaled(data[k]) for k in keys[:3]
+        )
+        self.lines = [(each["axis"], self._scaled(each["slope"])) for each in data["lines"]]
+        self.parts = [[self._leaf(*leaf) for leaf in part] for part in data["parts"]]
         self.rounding = Fraction(data["rounding"])
         self.magnitude = Fraction(data["magnitude"]) * self.unit
         require(self.rounding >= 0 and self.magnitude >= 0, "the model's rounding is negative")
@@ -101,22 +96,22 @@ class Forest:
     @staticmethod
     def _axis(feature: Feature, data: Mapping[str, Any]) -> Axis:
         axis = Axis(feature, *(data[key] for key in Axis._fields[1:]))
-        require(
-            (axis.uppers is None) == bool(feature.labels), "an axis is not of its feature's type"
-        )
-        uppers = None if axis.uppers is None else [float(each) for each in axis.uppers]
+        uppers = None if feature.labels else [float(each) for each in data["uppers"]]
         require(uppers == (uppers and sorted(uppers)), "the cells of a model do not ascend")
         return axis._replace(uppers=uppers)
 
-    def _masks(self, tests: Any) -> dict[int, int]:
-        """Return the cells of a leaf by axis as bits."""
+    def _scaled(self, numbers: Any) -> list[int]:
+        require(len(numbers) == len(self.margins), "the model lacks a value for a margin")
+        return [exact(each, self.unit) for each in numbers]
+
+    def _leaf(self, values: Any, tests: Any) -> Leaf:
         masks = {int(axis): 0 for axis, _ in tests}
         for axis, ranges in tests:
             for low, high in ranges:
                 masks[axis] |= (1 << (high + 1)) - (1 << low)
-            inside = 0 <= axis and 0 < masks[axis] < 1 << self.axes[axis].size
+            inside = axis >= 0 and 0 < masks[axis] < 1 << self.axes[axis].size
             require(inside and len(masks) == len(tests), "a leaf of the model is malformed")
-        return masks
+        return self._scaled(values), masks
 
     def _layout(self, margin: int) -> tuple[list[Leaf], list[list[int]]]:
         """Return the leaves of all parts in the order of their bits, and those that each cell of an axis rules out."""

@@ -48,6 +48,11 @@ def digest(document: Any) -> str:
     return hashlib.sha256(canonical_text(document).encode()).hexdigest()
 
 
+def common_denominator(document: Any) -> int:
+    """Return a common multiple of the denominators in a document; each fraction has the text "n/d"."""
+    return math.lcm(*map(int, re.findall(r'/([1-9]\d*)"', canonical_text(document))))
+
+
 class Test(NamedTuple):
     """The statement that a feature's value lies in some spans."""
 
@@ -93,8 +98,7 @@ class Problem:
         self.strict = choice(document["exceptions"], "abduce strict") == "strict"
         self.supported = choice(document["effects"], "triggered supported") == "supported"
         rest = {key: value for key, value in document.items() if key != "model"}
-        denominators = re.findall(r'/([1-9]\d*)"', canonical_text([rest, row]))
-        self.scale = math.lcm(*map(int, denominators))
+        self.scale = common_denominator([rest, row])
         self.named: dict[str, Feature] = {}
         for index, each in enumerate(document["features"]):
             self.named[each["name"]] = self._feature(index, each, row[each["name"]])
@@ -105,20 +109,21 @@ class Problem:
             self._reads[None] = frozenset(axes)
         self.decisions: dict[str | None, tuple[Body, ...]] = {}
         for each in document["decisions"]:
-            bodies = self.decisions[str(each["name"])] = tuple(map(self._body, each["rules"]))
-            self._reads[str(each["name"])] = self.reads(bodies)
+            rules = self.decisions[str(each["name"])] = tuple(map(self._body, each["rules"]))
+            self._reads[str(each["name"])] = self.reads(rules)
         self.causes = tuple(map(self._cause, document["causes"]))
-        limits = document["constraints"]
-        self.constraints = tuple(
-            Rule((), self._body(each["body"]), each["text"]) for each in limits
-        )
+        limits = ((self._body(each["body"]), each["text"]) for each in document["constraints"])
+        self.constraints = tuple(Rule((), body, text) for body, text in limits)
         self.goal = self._body(document["goal"])
-        parents = {
-            each.feature: self.reads(rule.body for rule in each.rules) for each in self.causes
+        bodies = {each.feature: [rule.body for rule in each.rules] for each in self.causes}
+        parents = {feature: self.reads(rules) for feature, rules in bodies.items()}
+        known = {
+            "features": len(self.named),
+            "decisions": len(self.decisions),
+            "causes": len(parents),
         }
-        sizes = [len(self.named), len(self.decisions), len(parents)]
-        lists = [len(document[key]) for key in ("features", "decisions", "causes")]
-        require(sizes == lists, "the problem names a feature, decision or cause twice")
+        for key, size in known.items():
+            require(size == len(document[key]), f"the problem repeats one of its {key}")
         require(set(row) == set(self.named), "the row does not give every feature once")
         self.upstream = dict(parents)
         """Per endogenous feature all features above it; each round doubles the length of chains."""

@@ -24,6 +24,11 @@ class Change(NamedTuple):
     length: int
     actions: int
 
+    def dominates(self, other: Change) -> bool:
+        """Tell whether as much is open after this change as after another one, for no more."""
+        less = self.length <= other.length and self.actions <= other.actions
+        return less and self.last == other.last and self.left <= other.left
+
 
 class Node(NamedTuple):
     """A set of states on the way, one value or span per feature, and what was changed directly."""
@@ -42,14 +47,9 @@ class Node(NamedTuple):
         here too; its total length and number of actions are no greater; and the value that it was last set to, which the
         box must hold, is the same.
         """
-        pairs = [(own, other.changes.get(place)) for place, own in self.changes.items()]
         return all(
-            their
-            and own.last == their.last
-            and own.left <= their.left
-            and own.length <= their.length
-            and own.actions <= their.actions
-            for own, their in pairs
+            place in other.changes and own.dominates(other.changes[place])
+            for place, own in self.changes.items()
         )
 
 
@@ -76,10 +76,8 @@ class Transitions:
 
     def total(self, node: Node) -> Measure:
         """Return the measure of all direct actions of a node."""
-        changes = node.changes.items()
-        return self.combined(
-            self.measure(place, each.actions, each.length) for place, each in changes
-        )
+        items = node.changes.items()
+        return self.combined(self.measure(place, own.actions, own.length) for place, own in items)
 
     def effects(self, facts: Facts) -> tuple[list[tuple[int, Span]], bool]:
         """Return the effects that may happen in a set of states, and whether each state surely has a pending one.
@@ -90,34 +88,31 @@ class Transitions:
         union of heads is the nearest value of one of them. A feature is blocked only by a violation that is certain.
         """
         causes = self.problem.causes
-        violated = [
-            cause.feature for cause, law in zip(causes, facts.laws, strict=True) if law == NO
-        ]
-        doubtful = [
-            cause.feature for cause, law in zip(causes, facts.laws, strict=True) if law < YES
-        ]
         found, pending = list[tuple[int, Span]](), False
         for cause, law, fired in zip(causes, facts.laws, facts.fired, strict=True):
             feature, values = self.problem.features[cause.feature], facts.sets[cause.feature]
             heads = [rule.head for rule, fires in zip(cause.rules, fired, strict=True) if fires]
             supported = heads if self.problem.supported and facts.consistent else []
             ends = {end for head in supported for end in feature.nearest(values, head)}
-            if law < YES and not self._blocked(cause.feature, violated):
+            if law < YES and not self._blocked(cause.feature, facts, NO):
                 if cause.law == "only_if" or (cause.law == "iff" and YES not in fired):
                     heads.append(cause.unheaded)
                 if MAYBE not in fired:
                     heads = [tuple(span for head in heads for span in head)]
                 ends.update(*(feature.nearest(values, head) for head in heads))
-                decided = law == NO and MAYBE not in fired and is_single(values)
-                pending |= decided and bool(ends) and not self._blocked(cause.feature, doubtful)
+                sure = law == NO and MAYBE not in fired and is_single(values) and bool(ends)
+                pending |= sure and not self._blocked(cause.feature, facts, MAYBE)
             found += [(cause.feature, end) for end in sorted(ends)]
         return found, pending
 
-    def _blocked(self, feature: int, violated: Sequence[int]) -> bool:
-        """Tell whether a violated feature lies upstream, the feature's own cycle not counted."""
+    def _blocked(self, feature: int, facts: Facts, doubt: int) -> bool:
+        """Tell whether a law of at most this truth lies upstream, the feature's own cycle not counted."""
         upstream = self.problem.upstream
-        above = upstream[feature].intersection(violated) - {feature}
-        return any(feature not in upstream[each] for each in above)
+        laws = zip(self.problem.causes, facts.laws, strict=True)
+        above = [
+            each.feature for each, law in laws if law <= doubt and each.feature in upstream[feature]
+        ]
+        return any(feature not in upstream[each] for each in above if each != feature)
 
     def following(
         self, facts: Facts, node: Node, targets: Sequence[Spans]
@@ -132,18 +127,13 @@ class Transitions:
         effects, pending = self.effects(facts)
         for place, end in effects:
             yield "causal", place, end, node.at(place, end)
-        for place, feature in enumerate(
-            () if pending and not facts.consistent else self.problem.features
-        ):
-            wanted, ((low, high), *_), past = (
-                targets[place],
-                node.sets[place],
-                node.changes.get(place),
-            )
-            if not wanted or (past and feature.moves is None):
+        features = () if pending and not facts.consistent else self.problem.features
+        for place, feature in enumerate(features):
+            ((low, high), *_), past = node.sets[place], node.changes.get(place)
+            if not targets[place] or (past and feature.moves is None):
                 continue
             left, _, length, actions = past or Change(frozenset(), (low, high), 0, 0)
-            wanted = wanted if feature.moves is None else ALL
+            wanted = targets[place] if feature.moves is None else ALL
             if low == high:
                 wanted = intersect(wanted, feature.permitted(low))
             for end in feature.admissible(wanted):

@@ -77,7 +77,7 @@ def is_single(spans: Spans) -> bool:
     return len(spans) == 1 and spans[0][0] == spans[0][1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Feature:
     """A feature; its admissible values `points` ascend, and a difference of `unit` is a distance of 1."""
 

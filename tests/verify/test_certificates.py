@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import subprocess
@@ -132,7 +133,7 @@ def accepted_mutants(seed: int, count: int) -> tuple[int, int]:
     rng = random.Random(seed)
     answers = list(certified_answers(ruled(seed, count)))
     tried = kept = 0
-    for answer, other in zip(answers, answers[1:], strict=False):
+    for answer, other in itertools.pairwise(answers):
         for mutant in mutants(answer, other, rng):
             tried += 1
             try:

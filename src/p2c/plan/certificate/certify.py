@@ -6,8 +6,8 @@ reasons close every part. A false claim therefore ends in a box that cannot be c
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 from p2c.plan.certificate.canonical import UncertifiedError, canonical
 from p2c_verify.claims import FORMAT, digests, opened, replay
 from p2c_verify.cover import Box, Cover
-from p2c_verify.facts import Facts
 from p2c_verify.forest import Forest, Key
 from p2c_verify.problem import Call, Problem, Test, parse
 from p2c_verify.values import MAYBE, MISSING, YES, Sets, Spans, VerifyError, is_single, union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Value
     from p2c.rules.theory import Theory
+    from p2c_verify.facts import Facts
 
 ORDERS = 300
 """States of orders that are followed before a box is split further."""
@@ -138,7 +138,7 @@ class Certifier:
             waiting += reversed(parts)
         return tokens
 
-    def _expand(self, box: Box) -> tuple[Any, tuple[Box, ...]]:
+    def _expand(self, box: Box) -> tuple[Any, Sequence[Box]]:
         reason, narrow, ends = self.cover.close(box)
         if reason:
             return reason, ()
@@ -191,10 +191,10 @@ class Certifier:
     def _at_test(self, box: Box, test: Test) -> Split | None:
         """Return a split after which a test is decided, or nearer to it."""
         place = test.feature
-        targets = box.targets[place]
+        targets = box[place].targets
         if not targets:
             return None
-        if place in self.cover.causes and box.stays[place]:
+        if place in self.cover.causes and box[place].stays:
             return place
         for cut in _borders(test.wanted):
             if self._divides(box, place, cut):
@@ -204,8 +204,8 @@ class Certifier:
     def _divides(self, box: Box, place: int, cut: int) -> bool:
         """Tell whether a cut leaves something on both sides."""
         own = self.cover.initial[place][0][0]
-        values = [value for span in box.targets[place] for value in span]
-        if box.stays[place]:
+        values = [value for span in box[place].targets for value in span]
+        if box[place].stays:
             values.append(cut if own == MISSING else own)
         return min(values) <= cut < max(values)
 
@@ -217,10 +217,10 @@ class Certifier:
         if self.forest is not None:
             places |= {axis.feature.index for axis in self.forest.axes}
         for place in sorted(places):
-            if box.stays[place] and box.targets[place]:
+            if box[place].stays and box[place].targets:
                 return place
         for place in sorted(places):
-            targets = box.targets[place]
+            targets = box[place].targets
             if targets and not is_single(targets):
                 return self._halving(place, targets)
         return None
@@ -252,8 +252,8 @@ class Certifier:
                     ends |= {value for span in rule.head for value in span}
         inner = sorted(each for each in ends if MISSING + 1 < each < -MISSING)
         found |= {value + shift for value in inner for shift in (-1, 0)}
-        found |= {(one + other) // 2 for one, other in zip(inner, inner[1:], strict=False)}
-        found |= {(one + other - 1) // 2 for one, other in zip(inner, inner[1:], strict=False)}
+        found |= {(one + other) // 2 for one, other in itertools.pairwise(inner)}
+        found |= {(one + other - 1) // 2 for one, other in itertools.pairwise(inner)}
         return sorted(found)
 
     def _by_score(self, box: Box, facts: Facts) -> Split | None:
@@ -264,17 +264,17 @@ class Certifier:
         best, chosen = -1.0, None
         for axis, own in enumerate(forest.axes):
             place = own.feature.index
-            targets = box.targets[place]
+            targets = box[place].targets
             if not targets:
                 continue
-            if place in self.cover.causes and box.stays[place]:
+            if place in self.cover.causes and box[place].stays:
                 return place
             for cut in self._model_cuts(box, axis):
                 worth = 1.0
                 for half in self.cover.halves(box, [place, cut]):
                     kept = sets[place]
-                    mine = half.targets[place]
-                    if half.stays[place]:
+                    mine = half[place].targets
+                    if half[place].stays:
                         mine = union(mine, self.cover.initial[place])
                     sets[place] = mine
                     worth *= self._drop(facts.sets, tuple(sets))
@@ -313,9 +313,9 @@ class Certifier:
             ranks = range(len(feature.labels) - 1)
             cuts = [rank for rank in ranks if self._divides(box, place, rank)]
         else:
-            ends = [value for span in box.targets[place] for value in span]
+            ends = [value for span in box[place].targets for value in span]
             initial = self.cover.initial[place][0][0]
-            if box.stays[place] and initial != MISSING:
+            if box[place].stays and initial != MISSING:
                 ends.append(initial)
             first, last = own.cell(min(ends)) or 0, own.cell(max(ends)) or 0
             uppers = own.uppers[first:last]
