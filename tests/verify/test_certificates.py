@@ -67,6 +67,8 @@ def test_a_dearer_path_gets_no_certificate() -> None:
         problem, row = answer.problem, answer.row
         plan = problem.plan(row)
         for other in problem.nearest(row, k=3)[1:]:
+            assert plan.cost is not None
+            assert other.cost is not None
             if other.cost > plan.cost * 1.001:
                 with pytest.raises(UncertifiedError):
                     certified(problem, row, other.to_dict())
@@ -89,7 +91,7 @@ def truthful(answer: Certified) -> bool:
     if due.status != answer.plan["status"]:
         return False
     cost = answer.plan["cost"]
-    return due.cost == cost or (cost is not None and abs(due.cost - cost) <= 1e-8 * max(1, cost))  # type: ignore[operator]
+    return due.cost == cost or (cost is not None and abs(due.cost - cost) <= 1e-8 * max(1, cost))
 
 
 def mutants(answer: Certified, other: Certified, rng: random.Random) -> Iterator[Certified]:
