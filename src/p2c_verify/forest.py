@@ -20,6 +20,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
+from itertools import accumulate
 from operator import and_
 from typing import Any, NamedTuple
 
@@ -89,8 +90,14 @@ class Forest:
         self.rounding = Fraction(data["rounding"])
         self.magnitude = Fraction(data["magnitude"]) * self.unit
         require(self.rounding >= 0 and self.magnitude >= 0, "the model's rounding is negative")
+        self._cells: dict[tuple[int, Spans], int] = {}
         self._gone: dict[tuple[int, int, int], int] = {}
         self._layouts = [self._layout(margin) for margin in self.margins]
+        self._values = [[leaf[0][m] for leaf in self._layouts[m][0]] for m in self.margins]
+        starts = accumulate(map(len, self.parts), initial=0)
+        self._segments = [
+            (s, (1 << len(part)) - 1) for s, part in zip(starts, self.parts, strict=False)
+        ]
         self._check_parts()
 
     @staticmethod
@@ -138,33 +145,38 @@ class Forest:
 
     def _check_parts(self) -> None:
         """Refuse parts of which a state may match no leaf, or several."""
-        offset = 0
-        for part in self.parts:
+        for (offset, full), part in zip(self._segments, self.parts, strict=True):
             volume = Fraction(0)
             for number, (_, masks) in enumerate(self._layouts[0][0][offset : offset + len(part)]):
-                alive = ~self._ruled_out(0, masks.items()) >> offset
-                alone = alive & ((1 << len(part)) - 1) == 1 << number
-                require(alone, "leaves of a part of the model overlap")
+                alive = (~self._ruled_out(0, masks.items()) >> offset) & full
+                require(alive == 1 << number, "leaves of a part of the model overlap")
                 sizes = (self.axes[axis].size for axis in masks)
                 cells = math.prod(mask.bit_count() for mask in masks.values())
                 volume += Fraction(cells, math.prod(sizes))
             require(volume == 1, "the leaves of a part of the model leave a gap")
-            offset += len(part)
 
     def cells(self, sets: Sets) -> list[int]:
         """Return the cells of each axis as bits, 0 where a value may have none."""
-        return [axis.cells(sets[axis.feature.index]) for axis in self.axes]
+        found = []
+        for place, axis in enumerate(self.axes):
+            key = (place, sets[axis.feature.index])
+            if key not in self._cells:
+                self._cells[key] = axis.cells(key[1])
+            found.append(self._cells[key])
+        return found
 
     def range(self, margin: int, sets: Sets, cells: Sequence[int]) -> tuple[int, int]:
         """Return the least and greatest sum of a margin over a set of states, in units."""
-        leaves, _ = self._layouts[margin]
-        alive, offset = ~self._ruled_out(margin, enumerate(cells)), 0
-        low = high = self.bias[margin]
-        for part in self.parts:
-            bits = (alive >> offset) & ((1 << len(part)) - 1)
-            high += leaves[offset + (bits & -bits).bit_length() - 1][0][margin]
-            low += leaves[offset + bits.bit_length() - 1][0][margin]
-            offset += len(part)
+        values = self._values[margin]
+        alive, low, high = (
+            ~self._ruled_out(margin, enumerate(cells)),
+            self.bias[margin],
+            self.bias[margin],
+        )
+        for offset, full in self._segments:
+            leaves = (alive >> offset) & full
+            high += values[offset + (leaves & -leaves).bit_length() - 1]
+            low += values[offset + leaves.bit_length() - 1]
         for axis, slopes in self.lines:
             ends = self._ends(axis, sets, slopes[margin])
             low, high = low + min(ends), high + max(ends)

@@ -124,8 +124,8 @@ class Feature:
 
     def permitted(self, value: int) -> Spans:
         """Return the values that a change from one value may end in, whoever makes it."""
-        if value == MISSING and self.action != "fixed":
-            return ALL
+        if value == MISSING:
+            return () if self.action == "fixed" else ALL
         below, above = (MISSING, value - 1), (value + 1, FAR)
         ends = {"up": (above,), "down": (below,), "fixed": ()}.get(self.action, (below, above))
         return ends if self.moves is None else intersect(ends, self.moves[value])

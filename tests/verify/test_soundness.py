@@ -36,7 +36,7 @@ from tests.verify.test_certificates import truthful
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_LINES = 885
+MOST_LINES = 897
 SOURCE = Path(p2c_verify.__file__).parent
 
 
@@ -246,6 +246,13 @@ def test_a_malformed_feature_is_refused(place: int, change: dict[str, Any]) -> N
     changed["features"][place] |= change
     with pytest.raises(VerifyError):
         verify_forged(changed, ROW, small_plan(7), ["r"])
+
+
+def test_a_fixed_missing_value_with_moves_stays() -> None:
+    changed, row = document(), ROW | {"flag": None}
+    changed["features"][0] |= {"action": "fixed", "moves": {"no": ["yes"]}}
+    judge = opened(parse(json.dumps(changed)), row, {})
+    assert judge.problem.features[0].permitted(judge.initial[0][0][0]) == ()
 
 
 @pytest.mark.parametrize(
