@@ -33,6 +33,7 @@ check: $(BIN)/.dev  ## install, and run every check that CI runs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.language
 	$(BIN)/pytest -n auto
 
 test: $(BIN)/.dev

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.handover import VARIANTS
 from benchmarks.record import recorded
-from benchmarks.synthetic import synthetic
-from benchmarks.unplanted import SIZES, unplanted
 from benchmarks.world import embedded
 from p2c import Problem, datasets
 from p2c.plan.blockers import find_blockers
 from p2c.plan.planner import find_plan
 from p2c.plan.search.best_first import Limits
 from p2c.plan.search.devices import ALL, Device
+from tests.synthetic import synthetic
+from tests.unplanted import SIZES, unplanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.clock import processor_time
 from benchmarks.record import recorded
-from benchmarks.synthetic import synthetic
-from benchmarks.unplanted import SIZES, unplanted
 from p2c.engines import ENGINES
 from p2c.errors import EngineError
 from p2c.problem import Problem
+from tests.synthetic import synthetic
+from tests.unplanted import SIZES, unplanted, with_moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,18 +34,6 @@ NEAR, FAR = (3, 6), (6, 10)
 """Changes away from somebody who is accepted."""
 PER_PROBLEM = 4
 """People of one planted problem."""
-
-
-def with_moves(document: Document, most: int | None = None) -> Document:
-    """Return a problem in which every second list of values is a ring: one may go to a value's neighbours only."""
-    features = dict(document["features"])
-    listed = [name for name, keys in features.items() if "values" in keys]
-    for name in listed[::2][:most]:
-        values = features[name]["values"]
-        beside = zip(values, values[1:] + values[:1], values[-1:] + values[:-1], strict=True)
-        moves = {value: sorted({after, before} - {value}) for value, after, before in beside}
-        features[name] = {**features[name], "moves": moves}
-    return {**document, "features": features}
 
 
 def supported(document: Document) -> Document:

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.record import recorded
-from benchmarks.synthetic import synthetic
 from benchmarks.world import embedded
 from p2c import Problem, datasets
 from p2c.engines import ENGINES
+from tests.synthetic import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,11 +25,11 @@ ADULT = {
     "w:capital_gain": "200",
 }
 SHOTS = {
-    "plan-light.png": ("light", "/p/loan/plan"),
+    "plan-light.png": ("light", "/p/loan/plan?row=1"),
     "plan-dark.png": ("dark", f"/p/adult/plan?{urlencode(ADULT)}"),
     "compare.png": (
         "light",
-        "/p/loan/compare?given=%7B%22debt%22%3A%200%2C%20%22credit_score%22%3A%20700%7D",
+        "/p/loan/compare?row=1&given=%7B%22debt%22%3A%200%2C%20%22credit_score%22%3A%20700%7D",
     ),
 }
 

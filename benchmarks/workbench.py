@@ -40,7 +40,7 @@ def main() -> None:
             )
             page = browser.new_page()
             for name in datasets.names():
-                page.goto(f"http://127.0.0.1:{port}/p/{name}/plan")
+                page.goto(f"http://127.0.0.1:{port}/p/{name}/plan?row=1")
                 page.wait_for_load_state("networkidle")
                 options = page.evaluate(
                     "[...document.querySelector(\"select[name^='a:']\").options].map(o => o.value)"

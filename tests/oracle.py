@@ -20,7 +20,7 @@ from p2c.domain.feature import Action, Law, Value
 from p2c.domain.spec import Effects, Exceptions, Minimize
 from p2c.rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Test, Theory
 from tests.oracle_document import infeasible_document, path_document
-from tests.oracle_values import compares, distance, domain_values, goes, number, same
+from tests.oracle_values import compares, distance, domain_values, goes, may_end, number, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -192,6 +192,15 @@ class World:
             for f, heads in self.heads.items()
         }
         self.permitted = [self._permitted(f) for f in range(len(self.features))]
+        self.targets = [
+            [
+                frozenset(
+                    p for p, end in enumerate(self.domains[f]) if may_end(feature, value, end)
+                )
+                for value in self.values[f]
+            ]
+            for f, feature in enumerate(self.features)
+        ]
         self._facts: dict[Places, Facts] = {}
         self._effects: dict[Places, dict[Act, bool]] = {}
         self.excused: frozenset[int] = frozenset()
@@ -391,6 +400,8 @@ class World:
             if feature.action not in DIRECT or (left[f] and feature.moves is None):
                 continue
             for target in self.permitted[f][state[f]]:
+                if target not in self.targets[f][state[f]]:
+                    continue
                 if feature.moves is None or not left[f] >> target & 1:
                     yield Act(f, target)
 
@@ -398,7 +409,8 @@ class World:
         """Yield what may happen next: the action, whether it is direct, its price, and what follows."""
         effects = self.effects(node.state)
         for act in effects:
-            if act.feature not in node.held:
+            ends = self.targets[act.feature][node.state[act.feature]]
+            if act.feature not in node.held and act.place in ends:
                 state = changed(node.state, act)
                 yield act, False, 0, node._replace(state=state, held=self._held(node.held, state))
         if effects and not self.facts(node.state).consistent:

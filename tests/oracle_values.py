@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
@@ -69,20 +70,33 @@ def compares(feature: Feature, value: Value, test: Test) -> bool:
 
 
 def goes(feature: Feature, start: Value, end: str | int | float) -> bool:
-    """Tell whether a feature may go from one value to another, whoever changes it."""
-    if feature.action is Action.FIXED:
-        return False
-    if start is None:
-        return True
-    if feature.moves is not None:
+    """Tell whether a feature may go from one value to another, but for what one person adds."""
+    if feature.moves is not None and start is not None:
         ends = [end for begin, ends in feature.moves if same(begin, start) for end in ends]
         if not any(same(end, each) for each in ends):
             return False
-    if feature.action is Action.UP:
+    return _acts(feature, feature.effect_action or feature.action, start, end)
+
+
+def _acts(feature: Feature, action: Action, start: Value, end: str | int | float) -> bool:
+    if action is Action.FIXED:
+        return False
+    if start is None:
+        return True
+    if action is Action.UP:
         return rank(feature, end) > rank(feature, start)
-    if feature.action is Action.DOWN:
+    if action is Action.DOWN:
         return rank(feature, end) < rank(feature, start)
     return True
+
+
+def may_end(feature: Feature, start: Value, end: str | int | float) -> bool:
+    """Tell whether one person lets a change of value be."""
+    if not _acts(feature, feature.action, start, end):
+        return False
+    if feature.targets is None:
+        return True
+    return any(same(end, each) for each in domain_values(replace(feature, domain=feature.targets)))
 
 
 def distance(feature: Feature, start: Value, end: str | int | float) -> Fraction:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,23 @@ def test_a_night_without_any_input_is_bad_input(tmp_path: Path, night: list[str]
     code, complaint = run(night)
     assert (code, complaint.count("\n")) == (2, 1)
     assert "found none" in complaint
+
+
+def test_the_image_has_every_extra_that_a_folder_or_a_report_may_need() -> None:
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    (everything,) = project["project"]["optional-dependencies"]["all"]
+    recipe = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    (installed,) = re.findall(r"pip install .*'\.\[(.*)\]'", recipe)
+    wanted = everything.partition("[")[2].rstrip("]").split(",")
+    assert {*wanted} - {*installed.split(",")} == {"notebook"}
+
+
+def test_workflows_pin_every_action_by_its_commit() -> None:
+    workflows = sorted((DEPLOY.parent / ".github/workflows").glob("*.yml"))
+    used = [
+        line
+        for path in workflows
+        for line in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
+    ]
+    assert used
+    assert [line for line in used if not re.fullmatch(r"\S+@[0-9a-f]{40}  # v[\d.]+", line)] == []

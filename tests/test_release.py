@@ -70,6 +70,8 @@ def test_the_files_of_a_release_hold_what_they_should(built: Path) -> None:
     assert {"pyproject.toml", "LICENSE", "README.md", "tests/test_release.py"} <= archive
     assert {"website/hooks.py", "conda/recipe.yaml", ".github/workflows/release.yml"} <= archive
     assert not [name for name in archive if name.startswith((".venv", "build", ".git/"))]
+    assert "benchmarks/report/REPORT.md" in archive  # a page of the site
+    assert not [name for name in archive if "benchmarks/" in name and name.endswith(".py")]
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda path: Path(path).name)

@@ -11,7 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c.domain.overrides import OVERRIDES, whole_number
-from p2c.errors import Fault, P2CError, PlanError, shown
+from p2c.engines import ENGINES
+from p2c.errors import EngineError, Fault, P2CError, PlanError, shown
 from p2c.plan.nearest import Distinct
 from p2c.plan.outcome import Testimony
 from p2c.plan.rendered import Plans
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from p2c.plan.outcome import Plan
     from p2c.plan.plan_json import PlanRecord
     from p2c.statement import Statement
+
+PROVERS = {"clingo": "clingo", "scasp": "s(CASP)"}
+"""The solvers that share no search with the planner."""
 
 
 def told(
@@ -210,13 +214,18 @@ def check(
     plan = read_record(document, problem.theory.feature)
     problem = _as_asked(problem, plan)
     verdict = check_record(problem.theory, plan)
-    if problem.decider is not None:
-        verdict = problem.decider.testified(verdict, document, problem.theory)
-    faults = (*verdict.faults, *_opened_faults(problem, plan, document))
+    by_model = tuple(_model_faults(problem, plan, replayed=verdict.ok))
+    faults = (
+        *verdict.faults,
+        *_source_faults(problem, plan),
+        *by_model,
+        *_opened_faults(problem, plan, document),
+    )
     verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
-    if prove is None or not verdict.unchecked:
+    if prove is None or by_model or not verdict.unchecked:
         return verdict
-    return prove_claims(problem.theory, plan, verdict, _answered_again(problem, plan, prove))
+    answer, prover = _second_answer(problem, plan, prove)
+    return prove_claims(problem.theory, plan, verdict, answer, prover=prover)
 
 
 def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:
@@ -238,13 +247,33 @@ def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:
 def _as_asked(problem: Statement, plan: PlanRecord) -> Statement:
     """Return a problem with what a plan says that it was asked besides."""
     given = plan.asked.model_dump(exclude_none=True) if plan.asked else {}
-    if plan.norm is not None:
+    if plan.norm is not None and plan.norm is not problem.theory.norm:
         given["norm"] = plan.norm.value
     keys: Any = {key: each for key, each in given.items() if key in OVERRIDES}
     try:
         return problem.restricted(given.get("restrict", {})).with_keys(**keys)
     except P2CError as error:
         raise PlanError(f"asked: {'; '.join(str(error).splitlines())}") from None
+
+
+def _source_faults(problem: Statement, plan: PlanRecord) -> Iterator[Fault]:
+    """Yield the absence of what every answer of learned rules says of them."""
+    due = problem.theory.told_source
+    if due and plan.source is None:
+        yield Fault("source", f"expected {due}, found none")
+
+
+def _model_faults(problem: Statement, plan: PlanRecord, *, replayed: bool) -> Iterator[Fault]:
+    """Yield what is wrong with the claims of a plan about the model that decides."""
+    if problem.decider is None:
+        if plan.model is not None:
+            from p2c.confirm.evidence import faults_without_model
+
+            yield from faults_without_model(plan)
+        return
+    from p2c.confirm.evidence import evidence_faults
+
+    yield from evidence_faults(problem.planner, plan, replayed=replayed)
 
 
 def _opened_faults(
@@ -269,6 +298,21 @@ def _opened_faults(
     theory = replace(problem.theory, features=features)
     for fault in check_plan(theory, document["opened"]).faults:
         yield Fault(f"opened: {fault.place}", fault.message)
+
+
+def _second_answer(problem: Statement, plan: PlanRecord, policy: Policy) -> tuple[Plan, str]:
+    """Return a second answer to the question of a plan, and the solver that gave it where it is not the same search.
+
+    Without a choice of the caller that is clingo, where it is installed and takes the problem.
+    """
+    if policy.engine == "auto" and problem.decider is None and ENGINES["clingo"].version():
+        try:
+            return _answered_again(problem, plan, replace(policy, engine="clingo")), PROVERS[
+                "clingo"
+            ]
+        except EngineError:
+            pass
+    return _answered_again(problem, plan, policy), PROVERS.get(policy.engine, "")
 
 
 def _answered_again(problem: Statement, plan: PlanRecord, policy: Policy) -> Plan:

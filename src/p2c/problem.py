@@ -177,7 +177,7 @@ class Problem(Statement):
         against: Problem | None = None,
         after: Any = None,
         seed: int = 0,
-        patience: float | None = 60.0,
+        explain_time_limit: float | None = 60.0,
         asked: Asked | None = None,
         time_limit: float | None = None,
         progress: bool | None = None,
@@ -192,7 +192,7 @@ class Problem(Statement):
             against: Another problem for the same people: who gains and who loses if it takes the place of this one.
             after: The answers of that problem, where they are there already.
             seed: What chance is drawn from.
-            patience: Seconds for why people have no way, and as many for who is like them; None sets no limit.
+            explain_time_limit: Seconds for all explanations of why people have no way; None sets no limit.
             asked: What is known of the question, for the report.
             time_limit: Seconds for one person.
             progress: Whether a bar is shown.
@@ -206,7 +206,7 @@ class Problem(Statement):
         """
         from p2c.audit.audit import Asked, audit_problem
 
-        check_seconds("patience", patience)
+        check_seconds("explain_time_limit", explain_time_limit)
         if not isinstance(against, Problem | None):
             raise P2CError(f"against: expected a problem, found a {type(against).__name__}")
         if not isinstance(asked, Asked | None):
@@ -221,7 +221,7 @@ class Problem(Statement):
             against=other,
             after=after,
             seed=seed,
-            patience=patience,
+            explain_time_limit=explain_time_limit,
             asked=asked,
             progress=progress,
         )
@@ -326,7 +326,7 @@ class Problem(Statement):
 
         Args:
             row: The person's values by feature, or a plan.
-            format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
+            format: "html", "md", "txt" or "pdf"; the last needs the extra `report`.
             audience: "applicant" for a letter, "expert" for all that an auditor needs.
             language: "en" or "de".
             engine: Who answers.
@@ -374,7 +374,7 @@ class Problem(Statement):
         plan: Plan | Mapping[str, Any],
         *,
         prove: bool = False,
-        engine: str = "native",
+        engine: str = "auto",
         time_limit: float | None = None,
     ) -> Verdict:
         """Replay a plan by the contract, with code that the planner does not share.
@@ -383,17 +383,19 @@ class Problem(Statement):
             plan: A plan, or its JSON.
             prove: Also plan again and refute false claims; a replay cannot tell that nothing is cheaper, or that no path
                 exists.
-            engine: Who plans again.
+            engine: The solver that plans again: "auto" is clingo where it is installed and takes the problem, else
+                the same search, which the verdict calls a repetition and no proof.
             time_limit: Seconds to plan again; then what is claimed stays unchecked.
 
         Returns:
-            A verdict: true where nothing is wrong, with its `faults`, and what it left `unchecked`.
+            A verdict: true where nothing is wrong, with its `faults`, what another solver has `proved`, what the same
+            search has `repeated`, and what is left `unchecked`.
 
         >>> import p2c
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
-        >>> print(loan.check(loan.plan(john), prove=True))
+        >>> print(loan.check(loan.plan(john), prove=True, engine="native"))
         the path is valid: every step, the cost and the end
-        proved by a second search: that no cheaper path exists
+        repeated by the same search: that no cheaper path exists
         """
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         policy = Policy(engine, time_limit)

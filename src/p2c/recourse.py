@@ -242,7 +242,7 @@ class Recourse:
     ) -> Recourse:
         """Return what was saved in a folder, to the same answers.
 
-        A changed file, a forged manifest, and a model that decides otherwise than it did are refused.
+        A changed file, a modified manifest, and a model that decides otherwise than it did are refused.
 
         Args:
             folder: What `save` or `p2c fit` wrote.
@@ -477,7 +477,7 @@ class Recourse:
 
         Args:
             confirmed: The plan.
-            format: "html", "md", "txt", "png" or "pdf"; the last two need the extra `report`.
+            format: "html", "md", "txt" or "pdf"; the last needs the extra `report`.
             audience: "applicant" for a letter, "expert" for all that an auditor needs.
             language: "en" or "de".
 

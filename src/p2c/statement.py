@@ -61,6 +61,8 @@ class Statement:
     """Whether the features are (`Feature.bounded`); not in a problem made from data."""
     home: str = ""
     """The file or folder that the problem was read from, where a model has to be found there again."""
+    unrestricted: Self | None = field(default=None, compare=False, repr=False)
+    """The problem without the restrictions, if there are any: its rules are bound and compiled once for everybody."""
 
     @classmethod
     def load(cls, path: str | Path, *, trust: Trust | str | Iterable[str] | None = None) -> Self:
@@ -180,6 +182,10 @@ class Statement:
     def _checked(self) -> Self:
         """Return the problem itself; its faults are reported now, not at the first use."""
         self.theory  # noqa: B018
+        if self.decider is not None and not (self.replaced or self.restrictions):
+            from p2c.confirm.opening import refuse_unanswered
+
+            refuse_unanswered(self.theory.features, self.decider)
         return self
 
     @property
@@ -279,23 +285,29 @@ class Statement:
     @cached_property
     def theory(self) -> Theory:
         """Return the rules bound to the features."""
+        if self.unrestricted is not None:
+            from p2c.plan.restriction import restrict
+
+            return restrict(self.unrestricted._space, dict(self.restrictions))
         theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
         if self.decider is not None and not self.decider.is_read and self.decider.learned:
             # Reasons are those of the rules that stand in for the model, and every answer says so.
             theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
-        if not self.restrictions:
-            return theory
-        from p2c.plan.restriction import restrict
-
-        return restrict(theory, dict(self.restrictions))
+        return theory
 
     @cached_property
     def compiled(self) -> Space:
         """Return the problem compiled for search; the first use pays for it, before the time of anybody is counted."""
-        space = Space(self.theory)
         if not self.is_asked:
-            space.has_compiled_model  # noqa: B018 - compiling takes longer than many a time limit
-        return space
+            self._space.has_compiled_model  # noqa: B018 - compiling takes longer than many a time limit
+        return self._space
+
+    @cached_property
+    def _space(self) -> Space:
+        """Return the space, of which each part is worked out when it is first asked for."""
+        if self.unrestricted is None:
+            return Space(self.theory)
+        return self.unrestricted._space.with_features(self.theory.features)
 
     @cached_property
     def _variants(self) -> dict[tuple[tuple[str, str], ...], Self]:
@@ -311,6 +323,8 @@ class Statement:
         """
         if not overrides:
             return self
+        if self.unrestricted is not None:
+            return self.unrestricted.with_keys(**overrides).restricted(dict(self.restrictions))
         refuse_unknown(overrides, OVERRIDES)
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         known = self._variants.get(marks)
@@ -339,8 +353,9 @@ class Statement:
         read = read_restrictions(restrictions)
         if not read:
             return self
-        together = dict(self.restrictions) | read
-        return replace(self, restrictions=tuple(together.items()))._checked()
+        together = tuple((dict(self.restrictions) | read).items())
+        base = self.unrestricted or self
+        return replace(base, restrictions=together, unrestricted=base)._checked()
 
     @cached_property
     def asked(self) -> dict[str, Any]:
@@ -394,14 +409,16 @@ class Statement:
     @cached_property
     def stand_in(self) -> Self | None:
         """Return the problem in which rules stand in for the model, where there are any."""
+        if self.unrestricted is not None:
+            base = self.unrestricted.stand_in
+            return base and base.restricted(dict(self.restrictions))
         if self.decider is None or not self.decider.stand_in:
             return None
         rules = f"{(self.spec.rules or '').rstrip()}\n{self.decider.stand_in}".lstrip()
         keys = {key: value for key, value in self.to_dict().items() if key != "model"}
         if self.decider.learned:
             keys["source"] = dict(self.decider.learned)
-        problem = self.from_dict({**keys, "rules": rules}, bounded=self.bounded)
-        return problem.restricted(dict(self.restrictions))
+        return self.from_dict({**keys, "rules": rules}, bounded=self.bounded)
 
     @property
     def worded(self) -> Theory:
@@ -423,6 +440,8 @@ class Statement:
 
     def renewed(self) -> Self:
         """Return the same problem with nothing worked out yet but the model, which stays open."""
+        if self.unrestricted is not None:
+            return self.unrestricted.renewed().restricted(dict(self.restrictions))
         if self.decider is None:
             return replace(self)
         decider = replace(self.decider)
@@ -435,8 +454,11 @@ class Statement:
             searched.compiled  # noqa: B018 - the first use pays for it
 
 
+def _recalled(kind: Any, text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Statement:
+    problem: Statement = _sent(kind, text).restricted(dict(restrictions))
+    return problem
+
+
 @lru_cache(maxsize=8)
-def _recalled(
-    kind: type[Statement], text: str, restrictions: tuple[tuple[str, Restriction], ...]
-) -> Statement:
-    return kind.from_message(json.loads(text)).restricted(dict(restrictions))
+def _sent(kind: Any, text: str) -> Any:
+    return kind.from_message(json.loads(text))

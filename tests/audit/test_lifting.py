@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.audit.lifting import Obstacles, find_obstacles
+from p2c.audit.lifting import Obstacles, Trials, find_obstacles
 from p2c.plan.outcome import Blocker
 from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
@@ -160,3 +161,23 @@ def test_where_time_ends_it_is_said_for_how_many() -> None:
     found = find_obstacles(people_in(problem, [row, row]), Limits.within(0.0))
     assert found is not None
     assert found.unexplained == 2
+    assert found.cut_short
+
+
+def test_no_pair_is_looked_at_once_the_time_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, row = locked(12, needed=3)
+    limits = Limits.within(3600.0)
+    spaces: list[tuple[int, ...]] = []
+    lifted_space = Trials.space
+
+    def counted(self: Trials, lifted: tuple[int, ...]) -> Any:
+        spaces.append(lifted)
+        if len(spaces) == 5:
+            limits.deadline = time.monotonic()
+        return lifted_space(self, lifted)
+
+    monkeypatch.setattr(Trials, "space", counted)
+    found = find_obstacles(people_in(problem, [row]), limits)
+    assert found is not None
+    assert found.cut_short
+    assert len(spaces) == 5

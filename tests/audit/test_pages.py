@@ -8,9 +8,11 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from p2c.audit.confined import Confinement
 from p2c.audit.intervals import Interval
 from p2c.audit.tally import Difference
 from p2c.audit.telling import AuditTeller
@@ -19,6 +21,8 @@ from p2c.errors import P2CError
 from p2c.explain.phrases import LANGUAGES
 from p2c.plan.outcome import Blocker
 from p2c.problem import Problem
+from p2c.report.document import Grid
+from p2c.report.pdf import PADDING, _Writer
 from tests.embedded import embedded
 from tests.loan import JOHN, LOAN, category, whole
 
@@ -123,7 +127,7 @@ def test_ranges_names_and_missing_values_are_told_as_people_say_them() -> None:
     ]
     assert boxed(features, rules, rows) == [
         "| job is “c” | 2 |",
-        "| age is at most 24 | 1 |",
+        "| age is at most 24 and free is known | 1 |",
     ]
 
 
@@ -197,11 +201,13 @@ def test_only_what_is_in_the_tables_is_explained(german: Audit) -> None:
 
 
 def test_a_sure_difference_of_two_traits_together_is_told_in_short(german: Audit) -> None:
-    group = replace(german.everybody, group="a, b", traits=(("a", "1"), ("b", "1")))
-    gap = Difference("a, b", "no_way", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50)
+    group = replace(german.everybody, group="a: 1, b: 1", traits=(("a", "1"), ("b", "1")))
+    gap = Difference("a: 1, b: 1", "no_way", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50)
     audit = replace(german, tallies=(german.everybody, group), differences=(gap,))
     lines = page(audit)
-    assert any(line.startswith("- Share of the refused without a way: a, b 50%") for line in lines)
+    assert any(
+        line.startswith("- Share of the refused without a way: a: 1, b: 1 50%") for line in lines
+    )
     assert "- No difference between groups is larger than chance explains." not in lines
 
 
@@ -221,19 +227,19 @@ def test_of_groups_with_few_refused_people_only_counts_are_told(by_status: list[
 def test_of_sure_differences_in_short_it_is_said_that_they_are_and_where_the_others_stand(
     german: Audit,
 ) -> None:
-    pair = replace(german.everybody, group="a, b", traits=(("a", "1"), ("b", "1")))
-    single = replace(german.everybody, group="a", traits=(("a", "1"),))
+    pair = replace(german.everybody, group="a: 1, b: 1", traits=(("a", "1"), ("b", "1")))
+    single = replace(german.everybody, group="a: 1", traits=(("a", "1"),))
     gaps = [
-        Difference("a", "refused", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
-        Difference("a", "cost", True, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
-        Difference("a, b", "no_way", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
+        Difference("a: 1", "refused", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
+        Difference("a: 1", "cost", True, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
+        Difference("a: 1, b: 1", "no_way", False, 0.5, 0.1, Interval(0.2, 0.6), 0.001, 50),
     ]
     tallies = (german.everybody, single, pair)
     lines = page(replace(german, tallies=tallies, differences=tuple(gaps)))
     start = lines.index("These differences between groups are larger than chance explains:")
     assert lines[start + 2 : start + 6] == [
-        "- Median effort, reason by reason: a 0.5, everybody else 0.1 (among people who are refused for the same reasons: the median for each reason, averaged).",
-        "- Share refused: a 50%, everybody else 10%.",
+        "- Median effort, reason by reason: a: 1 0.5, everybody else 0.1 (among people who are refused for the same reasons: the median for each reason, averaged).",
+        "- Share refused: a: 1 50%, everybody else 10%.",
         "",
         "Also marked “yes” under “Do groups differ?”, of one trait or of two together: 1 more.",
     ]
@@ -271,3 +277,80 @@ def test_an_audit_of_rules_needs_nothing_that_reads_models() -> None:
         [sys.executable, "-c", asked], capture_output=True, text=True, check=False
     )
     assert done.stdout == "19\n", done.stderr
+
+
+def test_groups_have_the_words_of_the_language() -> None:
+    words = {"de": {"label": "Beruf", "names": {"a": "Koch"}}}
+    keys = {
+        "goal": "age(X,N), N>=25",
+        "rules": "",
+        "features": {
+            "age": whole(18, 99, action="fixed"),
+            "job": category("a", "b", languages=words),
+        },
+    }
+    rows = [
+        {"age": 20, "job": "a", "area": None},
+        {"age": 30, "job": "b", "area": "x"},
+        {"age": 60, "job": None, "area": "x"},
+    ]
+    audit = Problem.from_dict(keys).audit(pd.DataFrame(rows), ["age:<50", "job", "area"])
+    text = "\n".join(page(audit, "de"))
+    for name in ("age: außerhalb", "Beruf: Koch", "Beruf: unbekannt", "area: unbekannt"):
+        assert name in text
+    assert "unknown" not in text
+    assert "elsewhere" not in text
+    english = "\n".join(page(audit))
+    assert "job: a" in english
+    assert "age: elsewhere" in english
+
+
+def test_a_region_is_told_in_few_conditions_and_regions_in_few_lines() -> None:
+    names = "abcdef"
+    fixed = {name: whole(0, 9, action="fixed") for name in names}
+    keys = {
+        "goal": "ok(X)",
+        "rules": "\n".join(f"ok(X) :- {name}(X,N), N>=5." for name in names),
+        "features": fixed,
+    }
+    audit = Problem.from_dict(keys).audit(pd.DataFrame([dict.fromkeys(names, 0)]))
+    told = AuditTeller(audit.theory, "en").told(audit.confined[0][1])
+    assert told == (
+        "a is at most 4 and b is at most 4 and c is at most 4 and d is at most 4,"
+        " and 2 more conditions that are in the JSON file"
+    )
+    assert len(audit.to_dict()["confined"]["classes"][0]["where"]) == 6
+    (box,) = audit.confinement.boxes if audit.confinement else ()
+    many = replace(audit, confinement=Confinement((box,) * 12, True, np.array([], dtype=np.int64)))
+    lines = page(many)
+    assert sum("more conditions" in line for line in lines if line.startswith("|")) == 10
+    assert "2 more lines are in the JSON file." in lines
+
+
+def test_numbers_stay_on_one_line_in_the_tables_of_a_pdf() -> None:
+    counts = ("1,234,567,890", "1,234: 12.3% (10.9% – 13.8%)", "0.123456", "123,456", "9,999,999")
+    header = ("group", *(f"column with a long title {each}" for each in range(8)))
+    row = ("a trait that takes many words to be told, and one more: 30-50", *counts, *counts[:3])
+    grid = Grid(header, (row,))
+    writer = _Writer("en")
+    writer.begin("table")
+    lines: list[str] = []
+    try:
+        writer.pdf.set_font("Source", "", 9)
+        for width, cell in zip(writer.widths(grid), row, strict=True):
+            lines += writer.pdf.multi_cell(
+                width - 0.4, 4.6, cell, padding=PADDING, dry_run=True, output="LINES"
+            )
+    finally:
+        writer.close()
+    words = {word for line in lines for word in line.split()}
+    for number in (
+        "1,234,567,890",
+        "12.3%",
+        "(10.9%",
+        "13.8%)",
+        "0.123456",
+        "123,456",
+        "9,999,999",
+    ):
+        assert number in words

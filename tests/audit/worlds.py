@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from p2c.domain.feature import Kind
 from p2c.learn.model.read_model import ReadModel
 from p2c.problem import Problem
 from tests.oracle import best_plan
@@ -70,6 +71,33 @@ def judged(seed: int, count: int, *, people: int = 12) -> Iterator[Populated]:
         rows = [somebody(problem, rng) for _ in range(people)]
         answers = [best_plan(problem.theory, problem.read_row(each)) for each in rows]
         yield Populated(document, problem, rows, [each for each in answers if each is not None])
+
+
+def unruly(seed: int, count: int, *, people: int = 20) -> Iterator[tuple[Problem, list[Document]]]:
+    """Yield problems by rules and by models, with values of people off the grid, outside of the limits, and missing."""
+    for number in range(count):
+        rng = random.Random(f"unruly {seed}/{number}")
+        document, _ = random_problem(rng, tiny=True)
+        document["exceptions"] = "abduce"
+        model = None
+        if number % 2:
+            score = random_score(rng, Problem.from_dict(document).theory.features)
+            document["goal"] = "accepted(X)"
+            model = ReadModel(score, never)
+        problem = Problem.from_dict(document, model=model, bounded=rng.random() < 0.5)
+        yield problem, [stray(problem, rng) for _ in range(people)]
+
+
+def stray(problem: Problem, rng: random.Random) -> Document:
+    """Return a person, half of whose numbers lie off the grid or outside of the limits, where rows may."""
+    row = somebody(problem, rng)
+    for feature in problem.theory.features:
+        if feature.kind.is_number and row[feature.name] is not None and rng.random() < 0.5:
+            room = 0 if feature.bounded else 4
+            low, high = feature.minimum - room, feature.maximum + room
+            drawn = low + (high - low) * rng.random()
+            row[feature.name] = round(drawn) if feature.kind is Kind.INT else round(drawn, 2)
+    return row
 
 
 def with_own_scales(document: Document, model: ReadModel | None = None) -> Problem:

@@ -16,7 +16,7 @@ from p2c.batch import Options
 from p2c.batch import answers as answers_module
 from p2c.batch.answers import Planner
 from p2c.problem import Problem
-from tests.batch.people import PEOPLE, RICH, STUCK, Document, loan, typed_person
+from tests.batch.people import PEOPLE, Document, loan, typed_person
 from tests.loan import JOHN, category, whole
 from tests.plan.tables.test_class_routes import widened
 from tests.strategies import random_problem
@@ -161,17 +161,20 @@ def test_costs_are_counted_to_three_digits() -> None:
     assert answers_module._rounded(cost, times) == {0.1: 5, 1.0: 5, 123000.0: 1}
 
 
-def test_alternatives_are_the_next_cheapest_end_states() -> None:
-    problem = loan()
-    found = whole_table(
-        Planner(problem, Options(alternatives=2)).answer(table_of([JOHN, RICH, STUCK]))
-    ).to_pylist()
-    expected = problem.nearest(JOHN, k=3)
-    others = json.loads(found[0]["alternatives"])
-    assert [each["cost"] for each in others] == [plan.cost for plan in expected[1:]]
-    assert others[0]["end"] == {"debt": 0, "bank_balance": 60001, "credit_score": 620}
-    assert others[0]["actions"][-1] == {"feature": "bank_balance", "to": 60001}
-    assert [each["alternatives"] for each in found[1:]] == [None, None]
+def test_alternatives_are_the_next_cheapest_end_states_that_differ_in_kind() -> None:
+    keys = {
+        "goal": "fine(X)",
+        "rules": "fine(X) :- saved(X,N), N>=60.\nfine(X) :- job(X,b).",
+        "features": {"saved": whole(0, 100), "job": category("a", "b")},
+    }
+    rows = [{"saved": 0, "job": "a"}, {"saved": 70, "job": "a"}]
+    planner = Planner(Problem.from_dict(keys), Options(alternatives=2))
+    poor, accepted = whole_table(planner.answer(table_of(rows))).to_pylist()
+    assert (poor["end_saved"], poor["end_job"]) == (60, "a")
+    assert json.loads(poor["alternatives"]) == [
+        {"cost": 1.0, "end": {"job": "b"}, "actions": [{"feature": "job", "to": "b"}]}
+    ]
+    assert accepted["alternatives"] is None
 
 
 def test_what_is_remembered_is_forgotten_before_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:

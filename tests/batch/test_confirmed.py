@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from p2c.audit.reasons import Catalogue
 from p2c.batch import Options, confirmed, part, plan_files
 from p2c.batch.confirmed import ModelPlanner
 from p2c.batch.show import show_summary
@@ -156,24 +157,46 @@ def test_the_summary_names_what_blocks_people_without_a_way(bound: Path, tmp_pat
     assert silent.blockers == {"not asked": expected.total()}
 
 
+def changes(plan: Found) -> dict[str, Any]:
+    """Return the values that a plan changes."""
+    before = plan.question.initial
+    return {name: end for name, end in plan.counterfactual.items() if end != before[name]}
+
+
 def test_alternatives_of_a_model_are_the_librarys_with_what_to_do(
-    bound: Path, tmp_path: Path
+    desk: Path, tmp_path: Path
 ) -> None:
-    problem, everybody = Problem.load(bound), combinations().sample(20, random_state=1)
-    everybody.to_parquet(tmp_path / "people.parquet", index=False)
+    problem = Problem.load(desk)
+    people().to_csv(tmp_path / "people.csv", index=False)
     options = Options(alternatives=2)
-    plan_files(problem, tmp_path / "people.parquet", tmp_path / "out", options, blockers=False)
+    plan_files(problem, tmp_path / "people.csv", tmp_path / "out", options, blockers=False)
     lines = pq.read_table(tmp_path / "out").to_pylist()
-    rows = json.loads(everybody.to_json(orient="records"))
-    assert any(line["alternatives"] for line in lines)
+    rows = json.loads(people().drop(columns="who").to_json(orient="records"))
+    assert any(json.loads(line["alternatives"] or "[]") for line in lines)
     for row, line in zip(rows, lines, strict=True):
         if line["status"] == "found":
-            plans = [each for each in problem.nearest(row, 3)[1:] if isinstance(each, Found)]
-            told = [(each["cost"], row | each["end"]) for each in json.loads(line["alternatives"])]
-            assert told == [(each.cost, each.counterfactual) for each in plans]
+            nearest = problem.nearest(row, 3, distinct="cells")[1:]
+            plans = [each for each in nearest if isinstance(each, Found)]
+            told = [(each["cost"], each["end"]) for each in json.loads(line["alternatives"])]
+            assert told == [(each.cost, changes(each)) for each in plans]
             acts = [each["actions"] for each in json.loads(line["alternatives"])]
             expected = [[(act.feature, act.end) for act in each.direct_actions] for each in plans]
             assert [[(act["feature"], act["to"]) for act in each] for each in acts] == expected
+
+
+def test_reasons_of_a_batch_are_those_of_the_library(desk: Path, tmp_path: Path) -> None:
+    people().to_csv(tmp_path / "people.csv", index=False)
+    problem = Problem.load(desk)
+    names = problem.theory.reads(problem.theory.goal)
+    codes = Catalogue(tuple((name, "", f"R-{name}", "a reason") for name in sorted(names)))
+    plan_files(problem, tmp_path / "people.csv", tmp_path / "out", Options(reasons=codes))
+    lines = pq.read_table(tmp_path / "out").to_pylist()
+    rows: list[dict[str, Any]] = json.loads(people().to_json(orient="records"))
+    assert any(line["reasons"] for line in lines)
+    for row, line in zip(rows, lines, strict=True):
+        expected = problem.reasons(row, codes=codes)
+        told = json.loads(line["reasons"] or "[]")
+        assert told == [each.to_dict() for each in expected]
 
 
 class Spy:

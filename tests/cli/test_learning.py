@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
-import subprocess
 import sys
-import time
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -26,8 +23,7 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
-START = "from p2c.cli.learning import learning; learning()"
-APPROVE = "approve\n\nseen in practice\n"
+BY = ("--by", "Expert", "--why", "seen in practice")
 HUSBAND = "marital_status(X,'Married-civ-spouse') :- relationship(X,'Husband')."
 
 
@@ -50,10 +46,19 @@ def review(adult: Path, tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object, typed: str = "") -> Result:
-    return CliRunner().invoke(
-        learning, [str(each) for each in arguments], input=typed, catch_exceptions=False
-    )
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(learning, [str(each) for each in arguments], catch_exceptions=False)
+
+
+def ids(review: Path) -> list[str]:
+    return list(read_review(review).candidates)
+
+
+def answer_all(review: Path) -> Result:
+    """Approve the first two rules and reject the third."""
+    first, second, third = ids(review)
+    run("review", review, "--approve", first, "--approve", second, *BY)
+    return run("review", review, "--reject", third, "--by", "Expert", "--why", "too rough")
 
 
 def test_the_commands_can_be_mounted_beside_others() -> None:
@@ -206,81 +211,64 @@ def test_numbers_are_cut_where_the_decision_rules_cut_them(adult: Path, tmp_path
     assert all("N<30." in text or "N>=30." in text for text in texts)
 
 
-def test_an_expert_is_shown_the_evidence_and_every_answer_is_kept(review: Path) -> None:
-    answers = f"{APPROVE}{APPROVE}reject\ntoo rough\n"
-    shown = run("review", review, "--by", "Expert", typed=answers)
+def test_answers_are_appended_and_the_last_one_counts(review: Path) -> None:
+    shown = answer_all(review)
     assert shown.exit_code == 0
-    assert "1 of 3" in shown.output
-    assert "P(head|body)" in shown.output
-    assert "counterexamples" in shown.output
     assert "3 of 3 rules answered, 0 left" in shown.output
-    verdicts = [each.verdict.value for each in read_review(review).answers]
-    assert verdicts == ["approved", "approved", "rejected"]
+    first = ids(review)[0]
+    run("review", review, "--reject", first, "--by", "Other", "--why", "a slip")
+    answers = read_review(review).answers
+    verdicts = [each.verdict.value for each in answers]
+    assert verdicts == ["approved", "approved", "rejected", "rejected"]
+    assert [each.by for each in answers] == ["Expert", "Expert", "Expert", "Other"]
+    assert read_review(review).verdicts()[first].verdict.value == "rejected"
 
 
-def test_the_counterexamples_are_shown_with_their_rows(review: Path) -> None:
-    shown = run("review", review, "--by", "Expert", typed="skip\nskip\nquit\n")
+def test_the_list_shows_evidence_and_counterexamples_and_changes_nothing(review: Path) -> None:
+    shown = run("review", review, "--list")
     assert shown.exit_code == 1
-    assert "Married-AF-spouse" in shown.output
+    for words in ("1 of 3", "P(head|body)", "counterexamples", "Married-AF-spouse"):
+        assert words in shown.output
+    assert read_review(review).answers == []
+    assert run("review", review, "--approve", ids(review)[0], *BY).exit_code == 0
+    assert "1 of 2" in run("review", review, "--list").output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--approve", "nobody", *BY), "no rule 'nobody'"),
+        (("--approve", "FIRST", "--by", "Expert"), "'why' is empty"),
+        (("--reject", "FIRST", "--why", "chance"), "'by' is empty"),
+        (("--rule", HUSBAND, *BY), "--rule: expected exactly one --approve"),
+        (("--approve", "FIRST", "--reject", "FIRST", "--rule", HUSBAND, *BY), "no --reject"),
+    ],
+)
+def test_an_incomplete_answer_is_refused_and_not_written(
+    review: Path, words: tuple[str, ...], message: str
+) -> None:
+    first = ids(review)[0]
+    with pytest.raises(P2CError, match=message):
+        run("review", review, *(first if each == "FIRST" else each for each in words))
     assert read_review(review).answers == []
 
 
-def test_the_end_of_the_input_stops_the_interview_and_keeps_the_answers(review: Path) -> None:
-    shown = run("review", review, "--by", "Expert", typed=f"{APPROVE}approve\n")
-    assert shown.exit_code == 1
-    assert "every answer so far is saved" in shown.output
-    assert len(read_review(review).answers) == 1
-
-
-def test_an_interview_goes_on_where_it_stopped(review: Path) -> None:
-    run("review", review, "--by", "Expert", typed=APPROVE)
-    shown = run("review", review, typed=f"Other\n{APPROVE}r\nrough\n")
-    assert "1 of 2" in shown.output
-    assert [each.by for each in read_review(review).answers] == ["Expert", "Other", "Other"]
-
-
-def test_an_answer_that_was_given_is_asked_for_again_by_its_id(review: Path) -> None:
-    run("review", review, "--by", "Expert", typed=f"{APPROVE}{APPROVE}{APPROVE}")
-    first = read_review(review).answers[0].rule
-    shown = run("review", review, "--by", "Expert", "--again", first, typed="reject\na slip\n")
-    assert "1 of 1" in shown.output
-    assert read_review(review).verdicts()[first].verdict.value == "rejected"
-    with pytest.raises(P2CError, match=r"no rule 'nobody'"):
-        run("review", review, "--again", "nobody")
-
-
-def test_ctrl_c_stops_the_interview_and_keeps_the_answers(
-    review: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = iter(["approve", "iff", "seen in practice"])
-
-    def prompt(*_: object, **__: object) -> str:
-        try:
-            return next(words)
-        except StopIteration:
-            raise KeyboardInterrupt from None
-
-    monkeypatch.setattr("p2c.cli.interview.typer.prompt", prompt)
-    shown = run("review", review, "--by", "Expert")
-    assert shown.exit_code == 1
-    assert "1 of 3 rules answered, 2 left" in shown.output
-    assert len(read_review(review).answers) == 1
-
-
-def test_a_contradiction_is_refused_on_the_spot_with_the_reason(review: Path) -> None:
+def test_a_contradiction_is_refused_with_the_reason(review: Path) -> None:
+    first, second, _ = ids(review)
+    run("review", review, "--approve", first, *BY)
     against = "marital_status(X,'Divorced') :- age(X,N), N>40."
-    typed = f"{APPROVE}edit\n{against}\nyes\niff\nolder\nskip\nskip\n"
-    shown = run("review", review, "--by", "Expert", typed=typed)
-    assert "refused: " in shown.output
-    assert "both fire where age is 41 and relationship is 'Husband'" in shown.output
+    with pytest.raises(P2CError, match="both fire where age is 41 and relationship is 'Husband'"):
+        run("review", review, "--approve", second, "--rule", against, "--law", "iff", *BY)
     assert len(read_review(review).answers) == 1
 
 
-def test_an_edited_rule_is_checked_and_measured(review: Path, adult: Path) -> None:
-    wrong = "edit\nmarital_status(X,'Maried') :- relationship(X,'Husband').\n"
-    right = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=18.\nyes\niff\nadults only\nquit\n"
-    shown = run("review", review, "--by", "Expert", "--data", adult, typed=wrong + right)
-    assert "'Maried' is not a value of marital_status" in shown.output
+def test_an_edited_rule_is_checked_measured_and_shown(review: Path, adult: Path) -> None:
+    edit = ("review", review, "--approve", ids(review)[0], "--law", "iff", "--data", adult, *BY)
+    with pytest.raises(P2CError, match="'Maried' is not a value of marital_status"):
+        run(*edit, "--rule", "marital_status(X,'Maried') :- relationship(X,'Husband').")
+    shown = run(*edit, "--rule", f"{HUSBAND[:-1]}, age(X,N), N>=18.")
+    sentence = "If relationship is Husband and age is at least 18, then marital status is"
+    assert sentence in " ".join(shown.output.split())
     (answer,) = read_review(review).answers
     assert answer.verdict.value == "edited"
     assert answer.evidence is not None
@@ -291,7 +279,7 @@ def test_an_edited_rule_is_checked_and_measured(review: Path, adult: Path) -> No
 def test_an_expert_reads_sentences_laws_with_examples_and_how_many_rows_break_them(
     review: Path,
 ) -> None:
-    shown = " ".join(run("review", review, "--by", "Expert", typed="quit\n").output.split())
+    shown = " ".join(run("review", review, "--list").output.split())
     for words in (
         "1 of 3, marital status",
         "If relationship is Husband, then marital status is Married-civ-spouse.",
@@ -305,22 +293,10 @@ def test_an_expert_reads_sentences_laws_with_examples_and_how_many_rows_break_th
 
 
 def test_an_expert_reads_german(review: Path) -> None:
-    shown = run("review", review, "--by", "Expert", "--language", "de", typed="quit\n").output
+    shown = run("review", review, "--list", "--language", "de").output
     assert "Wenn gilt: „relationship“ ist Husband" in " ".join(shown.split())
     with pytest.raises(P2CError, match="no catalogue 'fr'"):
         run("review", review, "--language", "fr")
-
-
-def test_the_figures_of_an_edited_rule_come_before_it_is_saved_and_it_can_be_taken_back(
-    review: Path, adult: Path
-) -> None:
-    edited = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=60.\nno\nquit\n"
-    shown = run("review", review, "--by", "Expert", "--data", adult, typed=edited)
-    words = " ".join(shown.output.split())
-    told = words.index("If relationship is Husband and age is at least 60, then marital status is")
-    figures = words.index(" of 4,000", told)
-    assert told < figures < words.index("take this text")
-    assert read_review(review).answers == []
 
 
 def test_an_edited_rule_about_a_column_that_the_data_lack_is_said(
@@ -328,15 +304,15 @@ def test_an_edited_rule_about_a_column_that_the_data_lack_is_said(
 ) -> None:
     data = tmp_path / "other.csv"
     data.write_text("relationship,label\nHusband,x\nWife,y\n", encoding="utf-8")
-    edited = f"edit\n{HUSBAND[:-1]}, age(X,N), N>=60.\nquit\n"
-    shown = run("review", review, "--by", "Expert", "--data", data, typed=edited)
-    assert "the data have no column 'marital_status'" in shown.output
+    edited = ("--approve", ids(review)[0], "--rule", f"{HUSBAND[:-1]}, age(X,N), N>=60.")
+    with pytest.raises(P2CError, match="the data have no column 'marital_status'"):
+        run("review", review, *edited, "--data", data, *BY)
 
 
 def test_the_end_of_a_review_is_the_command_that_comes_next(
     review: Path, adult: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = run("review", review, "--by", "Expert", typed=f"{APPROVE}{APPROVE}reject\nrough\n")
+    shown = answer_all(review)
     (line,) = [each for each in shown.output.splitlines() if "p2c adopt" in each]
     assert line.startswith("all done, 2 approved, 1 rejected: p2c adopt problem.toml")
     monkeypatch.chdir(tmp_path)
@@ -346,45 +322,27 @@ def test_the_end_of_a_review_is_the_command_that_comes_next(
 
 
 def test_no_sign_of_a_review_reaches_the_terminal_as_a_command(review: Path) -> None:
-    run("review", review, "--by", "Ex\x1b[31mpert", typed="reject\nbad\x1b]0;owned\x07\nquit\n")
+    who, reason = "Ex\x1b[31mpert", "bad\x1b]0;owned\x07"
+    run("review", review, "--reject", ids(review)[0], "--by", who, "--why", reason)
     shown = run("review", review, "--log")
     assert "Ex\ufffd[31mpert" in shown.output
     assert "\x1b" not in shown.output
 
 
-def test_the_log_shows_every_answer_without_a_question(review: Path) -> None:
-    run("review", review, "--by", "Expert", typed="reject\nchance\nquit\n")
+def test_the_log_shows_every_answer(review: Path) -> None:
+    run("review", review, "--reject", ids(review)[0], "--by", "Expert", "--why", "chance")
     shown = run("review", review, "--log")
     assert shown.exit_code == 1
     assert "chance" in shown.output
-    assert "verdict (" not in shown.output
 
 
-def test_no_command_to_the_terminal_comes_through_the_log(review: Path) -> None:
-    run("review", review, "--by", "Ex\x1b[2Jpert", typed="reject\nchance\x1b]0;owned\x07\nquit\n")
-    shown = run("review", review, "--log")
-    assert "pert" in shown.output
-    assert not {"\x1b", "\x07"} & set(shown.output)
-
-
-def test_a_review_killed_in_the_middle_keeps_its_answers_and_goes_on(review: Path) -> None:
-    command = [sys.executable, "-c", START, "review", str(review), "--by", "Expert"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        assert process.stdin is not None
-        process.stdin.write(f"{APPROVE}approve\n".encode())
-        process.stdin.flush()
-        while not read_review(review).answers and process.poll() is None:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+def test_a_torn_answer_is_reported_and_answers_go_on(review: Path) -> None:
+    run("review", review, "--approve", ids(review)[0], *BY)
     with review.open("ab") as file:
         file.write(b'{"record": "answer", "rule": "marit')
-    killed = read_review(review)
-    assert len(killed.answers) == 1
-    shown = run("review", review, "--by", "Expert", typed=f"{APPROVE}reject\nrough\n")
-    assert shown.exit_code == 0
+    shown = run("review", review, "--approve", ids(review)[1], *BY)
     assert "was cut short while it was written and is passed over" in shown.output
-    assert len(read_review(review).answers) == 3
+    assert len(read_review(review).answers) == 2
 
 
 def test_a_problem_adopts_what_was_approved_and_nothing_before(
@@ -394,7 +352,7 @@ def test_a_problem_adopts_what_was_approved_and_nothing_before(
     run("learn", adult, "--target", "label", "--positive", "<=50K", "--problem", problem)
     with pytest.raises(ReviewError, match="3 rules are not reviewed: marital_status-"):
         run("adopt", problem, review, "-o", adopted)
-    run("review", review, "--by", "Expert", typed=f"{APPROVE}{APPROVE}reject\nrough\n")
+    answer_all(review)
     assert run("adopt", problem, review, "-o", adopted).exit_code == 0
     written = tomllib.loads(adopted.read_text(encoding="utf-8"))
     assert written["features"]["marital_status"]["law"] == "iff"

@@ -25,7 +25,7 @@ def office(
 
 
 def test_the_ending_of_the_file_names_the_format(office: Desk) -> None:
-    starts = {"html": b"<!doctype html>", "MD": b"# Your way", "png": b"\x89PNG", "pdf": b"%PDF-"}
+    starts = {"html": b"<!doctype html>", "MD": b"# Your way", "pdf": b"%PDF-"}
     for ending, start in starts.items():
         target = office.folder / f"a.{ending}"
         shown = office.run("report", office.loan, office.john, "-o", target)
@@ -104,14 +104,10 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(office: Desk) -> Non
 @pytest.mark.parametrize(
     ("name", "more", "complaint"),
     [
-        ("a.docx", [], "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'png', 'txt'"),
-        ("noending", [], "format: no report as ''; known: 'html', 'md', 'pdf', 'png', 'txt'"),
+        ("a.docx", [], "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'txt'"),
+        ("noending", [], "format: no report as ''; known: 'html', 'md', 'pdf', 'txt'"),
         ("a.md", ["--language", "xx"], "language: no catalogue 'xx'; known: 'de', 'en'"),
-        (
-            "a.png",
-            ["--for", "expert"],
-            "format: the expert's report does not fit on a picture; use .html, .md or .pdf",
-        ),
+        ("a.png", [], "format: no report as 'png'; known: 'html', 'md', 'pdf', 'txt'"),
     ],
 )
 def test_a_wrong_wish_is_one_line_and_leaves_no_file(

@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from skops import io
 
 from p2c.confirm.decider import AskedJudge
@@ -28,6 +29,7 @@ from p2c.export.json_schema import plan_schema, problem_schema
 from p2c.plan import outcome
 from p2c.plan.rendered import Plan
 from p2c.problem import Problem
+from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,8 +165,8 @@ def test_the_models_decision_stands_in_goals_constraints_and_decisions_also_unde
     told = down.explain()
     assert "Its answer is the one that is wanted there." in told
     assert "It says yes" not in told
-    forged = {**down.to_dict(), "model": {**down.to_dict()["model"], "verified": True}}
-    refused = Problem.load(written(tmp_path, fitted_model, goal="accepted(X)")).check(forged)
+    modified = {**down.to_dict(), "model": {**down.to_dict()["model"], "verified": True}}
+    refused = Problem.load(written(tmp_path, fitted_model, goal="accepted(X)")).check(modified)
     assert "counterfactual: the model refuses this state" in str(refused)
 
 
@@ -323,3 +325,21 @@ def test_one_of_several_classes_must_pass_the_next(tmp_path: Path) -> None:
     told = plan.to_dict()["model"]
     assert told["score"] == pytest.approx(shares["good"])
     assert told["threshold"] == pytest.approx(max(shares["bad"], shares["fair"]))
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["parsed", "asked"])
+def test_a_category_that_the_encoder_has_not_met_is_refused_at_once(*, asked: bool) -> None:
+    table = pd.DataFrame({"job": ["a", "b"] * 50, "income": range(100)})
+    accepted = (table["job"] == "a") & (table["income"] > 50)
+    added = {"job": {"values": ["a", "b", "c"]}}
+
+    def fit(encoder: OneHotEncoder) -> Recourse:
+        columns = make_column_transformer((encoder, ["job"]), remainder="passthrough")
+        model = make_pipeline(columns, DecisionTreeClassifier(random_state=0)).fit(table, accepted)
+        return Recourse.fit(model.predict if asked else model, table, features=added)
+
+    with pytest.raises(ProblemError, match=r"features.job.values: the model has no answer to 'c'"):
+        fit(OneHotEncoder())
+    plan = fit(OneHotEncoder(handle_unknown="ignore")).plan({"job": "c", "income": 30})
+    assert plan.counterfactual is not None
+    assert plan.counterfactual["job"] == "a"

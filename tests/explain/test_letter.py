@@ -64,7 +64,7 @@ def test_a_plan_is_told_from_the_refusal_to_the_proof() -> None:
             "- The rules behind the answer stay as they are.",
             "",
             "What it takes",
-            "It takes 2 steps of your own. The hardest is step 1.",
+            "It takes 2 steps of your own.",
             "- Step 1: 5,000 dollars less (debt).",
             "- Step 2: 20,000 dollars more (bank balance).",
             "- No other way takes less effort. This is proved.",
@@ -93,7 +93,7 @@ def test_steps_of_the_same_effort_are_said_to_be_equally_hard() -> None:
     data = {
         "goal": "a(X,'y'), b(X,'y')",
         "rules": "",
-        "features": {name: category("x", "y") for name in "ab"},
+        "features": {name: {**category("x", "y"), "weight": 2} for name in "ab"},
     }
     text = Problem.from_dict(data).plan({"a": "x", "b": "x"}).explain()
     assert "It takes 2 steps of your own. Each is as hard as the others." in text
@@ -104,11 +104,27 @@ def test_where_several_steps_are_the_hardest_all_of_them_are_named() -> None:
     data = {
         "goal": "a(X,N), N>=1, b(X,'y'), c(X,'y'), d(X,'y')",
         "rules": "",
-        "features": {"a": whole(0, 10), **{name: category("x", "y") for name in "bcd"}},
+        "features": {
+            "a": {**whole(0, 10), "scale": 10},
+            **{name: {**category("x", "y"), "weight": 2} for name in "bcd"},
+        },
     }
     plan = Problem.from_dict(data).plan({"a": 0, "b": "x", "c": "x", "d": "x"})
     assert "It takes 4 steps of your own. The hardest are steps 2, 3 and 4." in plan.explain()
     assert "Am schwersten wiegen die Schritte 2, 3 und 4." in plan.explain(language="de")
+
+
+@pytest.mark.parametrize(("scale", "bounded"), [({}, True), ({}, False), ({"scale": 50.0}, False)])
+def test_no_step_is_called_the_hardest_where_a_cost_follows_the_range(
+    scale: dict[str, float], *, bounded: bool
+) -> None:
+    data = {
+        "goal": "a(X,N), N>=9, b(X,M), M>=9",
+        "rules": "",
+        "features": {"a": {**whole(0, 10), "weight": 3}, "b": {**whole(0, 1000), **scale}},
+    }
+    plan = Problem.from_dict(data, bounded=bounded).plan({"a": 0, "b": 0})
+    assert "It takes 2 steps of your own.\n" in plan.explain()
 
 
 def test_a_plan_is_told_in_german_with_the_problems_german_words() -> None:

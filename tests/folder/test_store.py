@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from skops import io
 
+from p2c.domain.files import file_digest
 from p2c.domain.spec import Trust
+from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from p2c.folder import accept_edit
 from p2c.folder.manifest import Manifest, write_manifest
@@ -189,36 +192,38 @@ def test_blanks_and_line_ends_of_the_manifest_are_bytes_too(
 ) -> None:
     path = folder / "manifest.json"
     path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(P2CError, match=r"manifest\.json: changed since it was written, or forged"):
+    with pytest.raises(P2CError, match=r"manifest\.json: modified since it was written"):
         Problem.load(folder)
 
 
-def edit_manifest(folder: Path, change: Callable[[dict[str, Any]], None], *, seal: bool) -> None:
+def edit_manifest(
+    folder: Path, change: Callable[[dict[str, Any]], None], *, checksum: bool
+) -> None:
     path = folder / "manifest.json"
     keys = json.loads(path.read_text())
     change(keys)
-    if seal:
+    if checksum:
         write_manifest(folder, Manifest.model_validate(keys))
     else:
         path.write_text(json.dumps(keys, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("change", "seal", "message"),
+    ("change", "checksum", "message"),
     [
-        (lambda keys: keys.update(budget=9), False, "changed since it was written, or forged"),
+        (lambda keys: keys.update(budget=9), False, "modified since it was written"),
         (lambda keys: keys.update(more=1), False, "not as p2c writes it"),
         (lambda keys: keys["files"].update({"../a": "0"}), True, "no file of this folder"),
         (lambda keys: keys["files"].pop("model.skops"), True, "no hash of model.skops"),
-        (lambda keys: keys["sample"].update(accepted=""), True, "forged"),
+        (lambda keys: keys["sample"].update(accepted=""), True, "modified"),
         (lambda keys: keys["sample"].update(accepted="00" * 60), True, "decides otherwise"),
         (lambda keys: keys["files"].update({"gone.csv": "0"}), True, "gone.csv: a file of the"),
     ],
 )
-def test_a_forged_manifest_is_refused(
-    change: Callable[[dict[str, Any]], None], seal: bool, message: str, folder: Path
+def test_a_modified_manifest_is_refused(
+    change: Callable[[dict[str, Any]], None], checksum: bool, message: str, folder: Path
 ) -> None:
-    edit_manifest(folder, change, seal=seal)
+    edit_manifest(folder, change, checksum=checksum)
     with pytest.raises(P2CError, match=message):
         Problem.load(folder)
 
@@ -232,7 +237,7 @@ def test_a_model_that_decides_otherwise_names_the_versions(folder: Path) -> None
         keys["files"]["model.skops"] = file_digest(folder / "model.skops")
         keys["versions"]["scikit-learn"] = "0.1"
 
-    edit_manifest(folder, change, seal=True)
+    edit_manifest(folder, change, checksum=True)
     with pytest.raises(
         P2CError, match=r"decides otherwise .* written with scikit-learn 0\.1, here"
     ):
@@ -255,7 +260,7 @@ def test_a_hostile_model_file_is_refused_in_one_line(folder: Path) -> None:
         edit_manifest(
             folder,
             lambda keys: keys["files"].update({"model.skops": file_digest(folder / "model.skops")}),
-            seal=True,
+            checksum=True,
         )
         with pytest.raises(P2CError, match=message) as found:
             Problem.load(folder)
@@ -270,6 +275,42 @@ def test_an_edit_counts_once_it_is_accepted(folder: Path) -> None:
     assert accept_edit(folder) == ["problem.toml"]
     assert Problem.load(folder).theory.feature["age"].action.value == "up"
     assert accept_edit(folder) == []
+
+
+def test_a_file_of_rules_is_one_of_the_folders_files(folder: Path) -> None:
+    problem = folder / "problem.toml"
+    keys = tomllib.loads(problem.read_text())
+    rules = folder / "own.lp"
+    rules.write_text(keys.pop("rules"))
+    problem.write_text(problem_to_toml(keys | {"rules_file": "own.lp"}))
+    assert accept_edit(folder) == ["problem.toml", "own.lp"]
+    Problem.load(folder)
+    rules.write_text(":- income(X,N), N>=1.\n")
+    for read in (Problem.load, Problem.outline):
+        with pytest.raises(P2CError, match=r"own.lp: changed since .* p2c lint .* --accept"):
+            read(folder)
+    assert accept_edit(folder) == ["own.lp"]
+    Problem.load(folder)
+    problem.write_text(problem_to_toml(keys | {"rules": ""}))
+    rules.unlink()
+    assert accept_edit(folder) == ["problem.toml"]
+    Problem.load(folder)
+
+
+def test_a_file_of_rules_that_the_manifest_does_not_list_is_refused(folder: Path) -> None:
+    problem = folder / "problem.toml"
+    keys = tomllib.loads(problem.read_text())
+    (folder.parent / "outside.lp").write_text(keys.pop("rules"))
+    problem.write_text(problem_to_toml(keys | {"rules_file": "../outside.lp"}))
+
+    def as_before(written: dict[str, Any]) -> None:
+        written["files"]["problem.toml"] = file_digest(problem)
+
+    edit_manifest(folder, as_before, checksum=True)
+    with pytest.raises(P2CError, match=r"does not list '\.\./outside\.lp'"):
+        Problem.load(folder)
+    with pytest.raises(P2CError, match="expected a file of rules in this folder"):
+        accept_edit(folder)
 
 
 def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: Path) -> None:

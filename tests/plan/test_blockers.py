@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from benchmarks.unplanted import SIZES, unplanted
 from p2c.explain.summary import summarize
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c.learn.model.read_model import ReadModel
@@ -23,6 +22,7 @@ from tests.oracle import best_plan
 from tests.plan.judged import never
 from tests.plan.search.test_limits import many_changes
 from tests.strategies import seeded_problems
+from tests.unplanted import SIZES, unplanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

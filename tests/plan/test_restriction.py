@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from p2c.domain.feature import Action
-from p2c.errors import ProblemError
+from p2c.domain.feature import Action, permits
+from p2c.domain.spec import Minimize
+from p2c.errors import P2CError, ProblemError
+from p2c.plan.outcome import DirectAction
 from p2c.plan.restriction import Restriction
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
+from tests.oracle import best_plan
+from tests.strategies import random_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from p2c.domain.feature import Feature
 
 PETS = {
     "goal": "pet(X,'cat')",
@@ -190,3 +199,144 @@ def test_limits_that_exclude_today_mean_the_same_as_a_constraint_on_targets() ->
         )
         assert mine.status == expected.status
         assert mine.cost == expected.cost
+
+
+TRADES: dict[str, Any] = {
+    "goal": "f(X,'b'), g(X,1)",
+    "rules": "g(X,1) :- f(X,'a').",
+    "law": "if",
+    "features": {"f": category("x", "a", "b"), "g": {**whole(0, 1), "action": "effect"}},
+}
+
+
+def test_only_some_names_will_do_for_a_person_whose_value_is_missing() -> None:
+    data = {**PETS, "features": {"pet": category("dog", "cat", "fish")}}
+    assert (
+        restricted(data, pet=Restriction(only=("dog", "fish"))).plan({"pet": None}).status
+        == "infeasible"
+    )
+    free = Problem.from_dict(data).plan({"pet": None})
+    own = {"asked": {"restrict": {"pet": {"only": ["dog", "fish"]}}}}
+    verdict = Problem.from_dict(data).check({**free.to_dict(), **own})
+    assert "pet is restricted to other values than 'cat'" in str(verdict)
+
+
+def test_a_choice_among_names_lets_nobody_change_a_feature_twice() -> None:
+    row = {"f": "x", "g": 0}
+    assert Problem.from_dict(TRADES).plan(row).status == "infeasible"
+    assert restricted(TRADES, f=Restriction(only=("x", "a", "b"))).plan(row).status == "infeasible"
+
+
+def test_a_choice_among_names_narrows_the_moves_of_the_problem() -> None:
+    moves = {"dog": ["fish", "cat"], "fish": ["cat"]}
+    data = {**PETS, "features": {"pet": category("dog", "cat", "fish", moves=moves)}}
+    assert restricted(data, pet=Restriction(only=("fish", "cat"))).plan({"pet": "dog"}).cost == 1
+    assert (
+        restricted(data, pet=Restriction(only=("fish",))).plan({"pet": "dog"}).status
+        == "infeasible"
+    )
+
+
+def test_limits_of_an_effect_never_carry_it_farther() -> None:
+    """The effect ends at 620, and no limit makes it end at 700 instead."""
+    data = {
+        "goal": "score(X,N), N>=700",
+        "rules": "score(X,N) :- debt(X,0), N>=620.",
+        "features": {"debt": whole(0, 9), "score": {**whole(300, 850), "action": "effect"}},
+    }
+    row = {"debt": 5, "score": 400}
+    for own in (Restriction(min=700), Restriction(max=600), Restriction(action=Action.FIXED)):
+        assert restricted(data, score=own).plan(row).status == "infeasible"
+    blocked = restricted({**data, "goal": "score(X,N), N>=620"}, score=Restriction(max=610)).plan(
+        row
+    )
+    assert [each["restriction"] for each in blocked.to_dict()["blockers"]] == ["limits"]
+
+
+def random_restrictions(rng: random.Random, features: Iterable[Feature]) -> dict[str, Any]:
+    """Return restrictions that only take away, of some features."""
+    found: dict[str, Any] = {}
+    for feature in features:
+        values = [feature.domain.value(place) for place in range(feature.domain.size)]
+        kind = rng.choice(["", "action", "values", "values"])
+        if kind == "action" and feature.action in (Action.FREE, Action.EFFECT):
+            free = feature.action is Action.FREE
+            ways = ["fixed", "up", "down"] if free and feature.has_order else ["fixed"]
+            found[feature.name] = rng.choice(ways)
+        elif kind == "values" and feature.kind.is_number:
+            low, high = sorted((rng.choice(values), rng.choice(values)))
+            found[feature.name] = rng.choice(
+                [{"min": low}, {"max": high}, {"min": low, "max": high}]
+            )
+        elif kind == "values":
+            found[feature.name] = {"only": rng.sample(values, rng.randint(0, len(values)))}
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_restrictions_only_take_plans_away(seed: int) -> None:
+    for number in range(40):
+        rng = random.Random(f"{seed}/{number}")
+        data, row = random_problem(rng, tiny=bool(number % 2))
+        problem = Problem.from_dict(data)
+        row |= {name: None for name in row if rng.random() < 0.2}
+        own = random_restrictions(rng, problem.theory.features)
+        try:
+            free = problem.plan(row)
+        except P2CError:
+            continue
+        narrow = problem.restricted(own)
+        plan, slow = narrow.plan(row), best_plan(narrow.theory, narrow.read_row(row))
+        assert slow is not None
+        assert plan.status == slow.status, own
+        assert plan.cost == pytest.approx(slow.cost), own
+        if plan.cost is not None:
+            assert free.cost is not None, own
+            by_cost = problem.theory.minimize is Minimize.COST
+            assert not by_cost or plan.cost >= free.cost * (1 - 1e-9), own
+        assert problem.check(plan), own
+        if free.status != "found":
+            continue
+        permitted = all(
+            each.end is not None
+            and permits(feature, each.start, each.end, direct=isinstance(each, DirectAction))
+            and feature.contains(each.end)
+            for step in free.steps
+            for each in step.actions
+            for feature in [narrow.theory.feature[each.feature]]
+        )
+        asked = {
+            "asked": {
+                "restrict": {n: {"action": e} if isinstance(e, str) else e for n, e in own.items()}
+            }
+        }
+        assert bool(problem.check({**free.to_dict(), **asked})) is permitted, own
+
+
+def test_an_effect_of_a_missing_value_may_end_in_every_value_that_moves_tell_apart() -> None:
+    """From 'b' an effect goes on to 'c', as moves have it; from 'a', which rules take for the same, it goes nowhere."""
+    data = {
+        "goal": "f(X,'c')",
+        "rules": "f(X,V) :- g(X,1), V \\= 'c'.",
+        "effects": "supported",
+        "features": {
+            "f": category("a", "b", "c", moves={"b": ["c"]}, weight=5),
+            "g": whole(0, 1),
+        },
+    }
+    plan = Problem.from_dict(data).plan({"f": None, "g": 1})
+    assert plan.cost == 1
+
+
+def test_a_question_with_restrictions_binds_no_rule_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.from_dict(LOAN)
+    answers = [problem.plan(JOHN, restrict={"debt": "fixed"}, norm="l0")]
+    answers += [problem.plan(JOHN)]
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the rules were bound again")
+
+    monkeypatch.setattr("p2c.statement.build_theory", refuse)
+    assert problem.plan(JOHN, restrict={"debt": {"weight": 2}}).cost == pytest.approx(0.01002)
+    assert problem.plan(JOHN, restrict={"debt": "fixed"}, norm="l0").status == "infeasible"
+    assert all(problem.check(each) for each in answers)

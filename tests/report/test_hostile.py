@@ -180,4 +180,4 @@ def test_a_hostile_word_breaks_neither_paper_nor_a_picture(text: str) -> None:
     else:
         complaint = ""
         assert paper.startswith(b"%PDF-")
-    assert ("has no '漢' (U+6F22); use .html, .md or .png" in complaint) is (text == "漢字かな")
+    assert ("has no '漢' (U+6F22); use .html, .md or .txt" in complaint) is (text == "漢字かな")

@@ -70,6 +70,20 @@ def never_ends(_folder: Path, _step: Callable[..., None]) -> dict[str, Any]:
     return {}
 
 
+@contextmanager
+def closed(path: Path) -> Iterator[None]:
+    """Take every permission from a path; the administrator, who needs none, is another user meanwhile."""
+    mode, user = path.stat().st_mode, os.geteuid()
+    path.chmod(0)
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        path.chmod(mode)
+
+
 HOLD = "hold"
 """The file in a project's folder while which is there work does not begin."""
 

@@ -84,8 +84,8 @@ def test_the_people_that_come_with_a_problem_can_be_audited(client: TestClient) 
 
 
 def test_what_is_wrong_is_said_in_one_line_and_what_was_there_stays(client: TestClient) -> None:
-    assert "choose the file of a table" in client.post(f"{AT}/people").text
-    assert "there is no table of people yet" in client.post(f"{AT}/start", data={}).text
+    assert "Choose the file of a table" in client.post(f"{AT}/people").text
+    assert "There is no table of people yet" in client.post(f"{AT}/start", data={}).text
     assert "debt: no such column; known: &#39;sex&#39; (people.csv" in send(
         client, "age,sex\n1,f\n"
     )

@@ -11,10 +11,12 @@ import pytest
 from p2c import datasets
 from p2c.engines.clingo.engine import ClingoEngine
 from p2c.engines.policy import Policy
+from p2c.explain.phrases import phrases_of
 from p2c.problem import Problem
 from p2c.web.consultation import Consultation, name_of
 from p2c.web.pages import frame
 from p2c.web.pages.address import case_of_row
+from p2c.web.pages.frame import templates
 from p2c.web.solver import ANSWERED, Memory, reply
 
 if TYPE_CHECKING:
@@ -95,6 +97,38 @@ def test_a_search_that_gave_up_is_taken_up_again_only_with_more_time() -> None:
     assert consultation.plan(20).status == "found"
     assert consultation.plan(1e-9).status == "found"
     assert consultation.solves == 2
+
+
+def test_a_plan_that_gave_up_is_no_first_plan_of_the_nearest() -> None:
+    consultation = Consultation(Problem.from_dict(KEYS), PAPER)
+    assert consultation.plan(1e-9).status == "gave_up"
+    found = consultation.nearest(2, "points", 20)
+    assert [each.status for each in found] == ["found", "found"]
+    assert consultation.plan(1e-9).status == "found"
+
+
+def test_the_service_finds_the_nearest_after_somebody_else_s_plan_gave_up(
+    client: TestClient,
+) -> None:
+    about = {"problem": "adult", "row": {**PAPER, "age": 37}}
+    assert client.post("/plan", json=about | {"time_limit": 1e-9}).json()["status"] == "gave_up"
+    plans = client.post("/nearest", json=about | {"k": 2}).json()["plans"]
+    assert [each["status"] for each in plans] == ["found", "found"]
+
+
+def test_other_ways_of_a_search_that_gave_up_are_no_ways() -> None:
+    memory = Memory()
+    row = {**PAPER, "age": 36}
+    assert asked(memory, "plan", row=row, time_limit=1e-9)["status"] == "gave_up"
+    ways = asked(memory, "ways", row=row, time_limit=1e-9)
+    assert ways == {"ways": [], "complete": False}
+    page = templates.get_template("ways.html").render(
+        told=ways, trouble="", words=phrases_of("en").pages
+    )
+    assert "The search stopped at its limit." in page
+    assert "cheapest" not in page
+    assert "There is no other way" not in page
+    assert asked(memory, "ways", row=row)["complete"]
 
 
 def test_what_was_proved_is_told_of_what_was_asked(client: TestClient) -> None:

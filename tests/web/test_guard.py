@@ -112,8 +112,21 @@ def test_a_browser_is_asked_for_the_token_and_keeps_a_proof_of_it(guarded: TestC
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert TOKEN not in cookie
+    assert "Secure" not in cookie
     assert guarded.get("/p/loan/plan").status_code == 200
     guarded.cookies.clear()
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_cookies_go_over_tls_alone_where_there_is_tls(guarded: TestClient, scheme: str) -> None:
+    client = TestClient(guarded.app, base_url=f"{scheme}://p2c.example")
+    entered = client.post("/login", data={"token": TOKEN}, follow_redirects=False)
+    visited = client.post("/p/loan/plan", data={"v:debt": "5000"}, follow_redirects=False)
+    for answer, name in ((entered, "p2c_session"), (visited, "p2c_visit")):
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith(f"{name}=")
+        assert "HttpOnly" in cookie
+        assert ("Secure" in cookie) == (scheme == "https")
 
 
 @pytest.mark.parametrize("room", [True, False])

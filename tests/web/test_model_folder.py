@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -19,7 +20,7 @@ from p2c.recourse import Recourse
 from p2c.web.problem_store import open_store
 from p2c.web.settings import Settings
 from tests.folder.test_store import fitted, table
-from tests.web.running import PATIENCE, running
+from tests.web.running import PATIENCE, closed, running
 from tests.web.test_server import until
 
 if TYPE_CHECKING:
@@ -74,14 +75,30 @@ def test_every_answer_of_the_service_equals_the_librarys(
 def test_the_pages_tell_what_the_model_said(kind: str, server: Running) -> None:
     row = next(each for each in rows() if each["income"] < 30)
     row = {"debt_now": row.pop("Debt now"), **row}
-    with httpx2.Client(timeout=PATIENCE) as client:
+    with httpx2.Client(timeout=PATIENCE, follow_redirects=True) as client:
         values = {f"v:{name}": str(value) for name, value in row.items()}
-        page = client.get(f"{server.address}/p/{kind}/plan", params=values)
+        page = client.post(f"{server.address}/p/{kind}/plan", data=values)
         assert page.status_code == 200
         assert "The model itself was asked about the end of this way." in page.text
         for path in ("", "/plan/letter", "/rules"):
             found = client.get(f"{server.address}/p/{kind}{path}", params=values)
             assert found.status_code in (200, 404), path
+
+
+@pytest.mark.parametrize("kind", ["boosted", "kernel"])
+def test_features_that_the_model_reads_stand_by_who_may_change_them(
+    kind: str, server: Running
+) -> None:
+    with httpx2.Client(timeout=PATIENCE) as client:
+        page = client.get(f"{server.address}/p/{kind}/person").text
+        half_filled = client.get(f"{server.address}/p/{kind}/plan?v:income=20").text
+    groups = {
+        name: re.findall(r'data-name="(\w+)"', fields)
+        for name, fields in re.findall(r'(?s)data-group="(\w+)" open>(.*?)</details>\n<', page)
+    }
+    assert groups["change"][:2] == ["income", "job"]
+    assert (groups["effect"], groups["fixed"]) == (["debt_now"], ["age"])
+    assert "Still needed before there is an answer" in half_filled
 
 
 def test_a_changed_folder_is_taken_without_dropping_a_request(
@@ -113,6 +130,25 @@ def test_a_changed_folder_is_taken_without_dropping_a_request(
         (desk / "model.skops").write_bytes(b"PK broken")
         until(error)
         assert fixed() == "renamed"
+
+
+def test_a_folder_that_may_not_be_read_for_a_while_is_watched_on(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    desk = tmp_path / "desk"
+    shutil.copytree(folders["boosted"], desk)
+    store = open_store(Settings(problems=(str(desk),)))
+    with closed(desk):
+        assert store.refresh() == []
+        assert "cannot be read" in store.find("desk").error
+    (fresh,) = store.refresh()
+    store.take(fresh)
+    assert store.find("desk").error == ""
+    file = desk / "problem.toml"
+    file.write_text(file.read_text().replace('name = "recourse"', 'name = "renamed"'))
+    accept_edit(desk)
+    (fresh,) = store.refresh()
+    assert fresh.problem.name == "renamed"
 
 
 def test_no_request_is_lost_while_many_ask_and_the_folder_changes(

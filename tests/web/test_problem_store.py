@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from p2c import datasets
 from p2c.errors import P2CError
+from p2c.web import app, problem_store
 from p2c.web.problem_store import UnknownProblem, open_store
 from p2c.web.settings import Settings
+from tests.web.conftest import HERE, LIMITS
+from tests.web.running import closed
+from tests.web.test_server import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +58,65 @@ def test_a_broken_new_file_leaves_the_old_one_in_use_and_says_so(file: Path) -> 
     file.write_text(LOAN)
     store.refresh()
     assert store.find("loan").to_dict()["error"] is None
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_may_not_be_read_for_a_while_is_reported_and_read_again_after(
+    tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / "place" / "loan.toml"
+    file.parent.mkdir()
+    file.write_text(LOAN)
+    store = open_store(Settings(problems=(str(file),)))
+    before = store.find(None)
+    with closed(file if kind == "file" else file.parent):
+        store.refresh()
+        store.refresh()
+        assert "cannot be read" in store.find(None).error
+        assert store.find(None).problem is before.problem
+    store.refresh()
+    assert store.find(None).error == ""
+    file.write_text(LOAN.replace("60000", "70000"))
+    store.refresh()
+    assert store.find(None).digest != before.digest
+
+
+def test_an_error_with_one_problem_leaves_the_others_watched(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(LOAN)
+    store = open_store(Settings(problems=(str(file), str(other))))
+    before, real = store.find("other").digest, problem_store._stamp
+
+    def broken(name: str, *given: Any) -> problem_store.Stamp:
+        if name == str(file):
+            raise RuntimeError("unforeseen")
+        return real(name, *given)
+
+    monkeypatch.setattr(problem_store, "_stamp", broken)
+    other.write_text(LOAN.replace("60000", "70000"))
+    store.refresh()
+    assert store.find("loan").error == f"{file}: cannot be read: RuntimeError"
+    assert store.find("other").digest != before
+
+
+def test_the_server_goes_on_watching_after_any_error(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = app.build_app(Settings(problems=(str(file),), limits=LIMITS))
+    store, failures = server.state.context.store, []
+
+    def broken() -> None:
+        failures.append(1)
+        raise RuntimeError("unforeseen")
+
+    with TestClient(server, base_url=HERE) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "refresh", broken)
+            until(lambda: len(failures) > 1)
+        file.write_text(LOAN.replace('name = "loan"', 'name = "renamed"'))
+        until(lambda: client.get("/problems").json()["problems"][0]["name"] == "renamed")
 
 
 def test_a_file_of_rules_is_watched_too(tmp_path: Path) -> None:

@@ -80,6 +80,17 @@ def test_logs_are_json_and_hold_nothing_that_a_person_said(server: Running) -> N
         assert secret not in server.log.read_text()
 
 
+@pytest.mark.parametrize(("trusted", "secure"), [("127.0.0.1", True), ("192.0.2.1", False)])
+def test_a_proxy_is_believed_about_tls_only_if_it_is_trusted(
+    tmp_path: Path, trusted: str, secure: bool
+) -> None:
+    token = "a-token-of-some-length"
+    with running(tmp_path, "--token", token, "--proxy", trusted) as server:
+        told = {"X-Forwarded-Proto": "https"}
+        entered = httpx2.post(f"{server.address}/login", data={"token": token}, headers=told)
+    assert ("Secure" in entered.headers["set-cookie"]) == secure
+
+
 def _metrics(address: str) -> bytes:
     return httpx2.get(f"{address}/metrics", timeout=PATIENCE).content
 

@@ -83,7 +83,7 @@ def test_why_comes_in_sentences_and_as_a_proof(client: TestClient) -> None:
     assert "40,000 dollars" in " ".join(each["text"] for each in answer["sentences"])
 
 
-def test_a_plan_of_ours_passes_the_check_and_a_forged_one_does_not(client: TestClient) -> None:
+def test_a_plan_of_ours_passes_the_check_and_a_modified_one_does_not(client: TestClient) -> None:
     plan = client.post("/plan", json={"problem": "loan", "row": JOHN}).json()
     assert client.post("/check", json={"problem": "loan", "plan": plan}).json() == {
         "valid": True,
@@ -92,9 +92,53 @@ def test_a_plan_of_ours_passes_the_check_and_a_forged_one_does_not(client: TestC
         "unchecked": "that no cheaper path exists",
     }
     plan["steps"][0]["actions"][0]["to"] = 7
-    forged = client.post("/check", json={"problem": "loan", "plan": plan}).json()
-    assert not forged["valid"]
-    assert forged["faults"][0]["place"].startswith("step 1")
+    modified = client.post("/check", json={"problem": "loan", "plan": plan}).json()
+    assert not modified["valid"]
+    assert modified["faults"][0]["place"].startswith("step 1")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "name"),
+    [
+        ("/plan", '{"problem": "loan", "row": {"debt": 1, "age": 31, "debt": 5000}}', "debt"),
+        ("/why", '{"problem": "loan", "row": {"debt": 1, "d\\u0065bt": 5000}}', "debt"),
+        ("/plan", '{"problem": "loan", "problem": "adult", "row": {}}', "problem"),
+        (
+            "/plan",
+            '{"problem": "loan", "row": {}, "restrictions": {"age": {"max": 1, "max": 2}}}',
+            "max",
+        ),
+        (
+            "/check",
+            '{"problem": "loan", "plan": {"status": "found", "status": "already"}}',
+            "status",
+        ),
+    ],
+)
+def test_a_key_that_is_given_twice_is_refused_in_one_line(
+    client: TestClient, path: str, body: str, name: str
+) -> None:
+    answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert error_answer(answer) == f"the name '{name}' stands there 2 times"
+
+
+def test_the_description_bounds_numbers_in_the_words_of_json_schema(client: TestClient) -> None:
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    limit = schemas["PlanRequest"]["properties"]["time_limit"]["anyOf"][0]
+    assert limit == {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}
+    text = json.dumps(schemas)
+    assert not [each for each in ("gt", "ge", "lt", "le") if f'"{each}":' in text]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["0", "-1", "1e10", "true", '"1"', "NaN", "1e999", "1" + "0" * 400]
+)
+def test_a_time_limit_that_is_none_is_refused(client: TestClient, wrong: str) -> None:
+    body = f'{{"problem": "loan", "row": {json.dumps(JOHN)}, "time_limit": {wrong}}}'
+    answer = client.post("/plan", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert error_answer(answer).startswith("time_limit")
 
 
 def test_restrictions_of_a_person_change_the_answer(client: TestClient) -> None:

@@ -165,14 +165,25 @@ def audit_problem(
     against: Statement | None,
     after: Any,
     seed: int,
-    patience: float | None,
+    explain_time_limit: float | None,
     asked: Asked | None,
     progress: bool | None,
 ) -> Audit:
     """Return who of the people of a frame has a way and who has none, planned for where `answers` do not say it.
 
-    `against` is another problem for the same people, `after` what it answers. `patience` are the seconds that are spent on why
-    people have no way, and as many on who is like them.
+    Args:
+        problem: The problem that decides.
+        frame: The people.
+        policy: The engine and the limits of plans.
+        by: Columns that divide people.
+        answers: The answers for the same rows, where they are known.
+        against: Another problem for the same people.
+        after: Its answers, where they are known.
+        seed: Random seed.
+        explain_time_limit: Seconds for everything that explains why people have no way; None sets no limit. Obstacles take at
+            most half of them, regions the rest.
+        asked: The question, for the report.
+        progress: Whether a bar is shown.
     """
     seed = whole_number("seed", seed, least=0)
     if against is None and after is not None:
@@ -196,6 +207,9 @@ def audit_problem(
         raise P2CError(f"answers: expected one for each of {size} rows, found {len(told)}")
     groups = divide(divisions, columns, size)
     people = place_people(space, [columns[name] for name in names], told, ask)
+    compared = tuple(differences(people, groups, seed=seed))
+    limits = Limits.within(explain_time_limit)
+    obstacles = find_obstacles(people, Limits.within(limits.left and limits.left / 2))
     return Audit(
         space.theory,
         replace(
@@ -207,9 +221,9 @@ def audit_problem(
             date=asked.date or date.today().isoformat(),
         ),
         tuple(tally(told, group) for group in groups),
-        tuple(differences(people, groups, seed=seed)),
-        find_obstacles(people, Limits.within(patience)),
-        confine(people, Limits.within(patience)) if told.having("infeasible").any() else None,
+        compared,
+        obstacles,
+        confine(people, limits) if told.having("infeasible").any() else None,
         compare(against.name, told, read_answers(after), groups) if against else None,
     )
 

@@ -16,6 +16,7 @@ import numpy as np
 from p2c.audit.ground import MISSING, Ground, Part
 from p2c.domain.spec import Exceptions
 from p2c.errors import RowError
+from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.space import SMALL
 from p2c.plan.compiled.transitions import Transitions
@@ -24,7 +25,7 @@ from p2c.plan.planner import search_plan
 from p2c.plan.search.best_first import LimitReached, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c.audit.ground import Limitation, Parts
     from p2c.audit.groups import Codes
@@ -47,6 +48,11 @@ class Box:
     where: tuple[Limitation, ...]
     """What it says of each feature that it does not leave open."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the limitations of the box and the number of people in it as JSON."""
+        where = {each.feature: each.to_dict() for each in self.where}
+        return {"where": where, "people": len(self.rows)}
+
     def is_inside(self, other: Box) -> bool:
         """Tell whether all of the box is in another one."""
         pairs = zip(self.parts, other.parts, strict=True)
@@ -64,17 +70,18 @@ class Confinement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return who has no way as JSON."""
-        boxes = [
-            {"where": {each.feature: each.to_dict() for each in box.where}, "people": len(box.rows)}
-            for box in self.boxes
-        ]
-        return {"classes": boxes, "complete": self.complete, "not_found_out": len(self.left)}
+        return {
+            "classes": [each.to_dict() for each in self.boxes],
+            "complete": self.complete,
+            "not_found_out": len(self.left),
+        }
 
 
 def confine(people: People, limits: Limits) -> Confinement:
     """Return boxes that hold everybody who has no way, and nobody else; as many as there is time for."""
     ground = Ground(people.space)
-    prover = Prover(ground)
+    lacking = {index for index in ground.axes if None in people.columns[index].values}
+    prover = Prover(ground, frozenset(lacking))
     stuck = np.flatnonzero(people.answers.having("infeasible"))
     known = _parts_of_rows(ground, people)
     valid = np.flatnonzero(~people.answers.having("invalid"))
@@ -95,10 +102,8 @@ def confine(people: People, limits: Limits) -> Confinement:
             covered[_inside(box, known, valid)] = True
             found.append(box)
     complete = not left and prover.complete(found, limits)
-    lacking = {index for index in ground.axes if None in people.columns[index].values}
     boxes = [
-        Box(parts, _inside(parts, known, valid), tuple(_said(ground, parts, lacking)))
-        for parts in found
+        Box(parts, _inside(parts, known, valid), tuple(_said(ground, parts))) for parts in found
     ]
     return Confinement(tuple(_ordered(boxes)), complete, np.array(left, dtype=np.int64))
 
@@ -132,11 +137,11 @@ def _inside(parts: Parts, known: Mapping[int, tuple[Codes, dict[Part, int]]], ro
     return rows
 
 
-def _said(ground: Ground, parts: Parts, lacking: Set[int]) -> Iterator[Limitation]:
-    """Yield what a box says of features; to hold every value is to say nothing, where nobody lacks one."""
+def _said(ground: Ground, parts: Parts) -> Iterator[Limitation]:
+    """Yield the limitations of a box; a feature of which it holds every value that a row may have is left out."""
     for index, some in parts:
-        known = MISSING in some or index not in lacking
-        if not (known and some.issuperset(ground.parts[index])):
+        known = MISSING in some or not ground.may_lack(index)
+        if not (known and some.issuperset(ground.parts[index]) and ground.covers(index)):
             yield ground.said(index, some)
 
 
@@ -145,30 +150,21 @@ class Prover:
     """Proves of boxes that whoever starts in one has no way, and makes them as wide as the proof holds."""
 
     ground: Ground
+    lacking: frozenset[int] = frozenset()
+    """The features whose value is missing in some row."""
     _proved: dict[tuple[tuple[Value, ...], Parts], bool] = field(default_factory=dict)
 
     def confines(self, state: Mapping[str, Value], parts: Parts, limits: Limits) -> bool:
-        """Tell whether it is proved that nobody who starts in a box has a way; the calm values of a state lie in it."""
-        stirring = [(index, some) for index, some in parts if index not in self.ground.calm]
-        calm = tuple((index, some) for index, some in parts if index in self.ground.calm)
-        if prod(len(some) for _, some in stirring) > WIDE:
+        """Tell whether it is proved that nobody who starts in a box has a way.
+
+        Args:
+            state: The values of the features that do not matter.
+            parts: The box.
+            limits: The time that is left.
+        """
+        if limits.left == 0.0:
             return False
-        for chosen in product(*(sorted(some, key=repr) for _, some in stirring)):
-            start = dict(state)
-            for (index, _), part in zip(stirring, chosen, strict=True):
-                start[self.ground.space.axes[index].feature.name] = self.ground.value(index, part)
-            if not self._proves(start, calm, limits):
-                return False
-        return True
-
-    def _proves(self, state: Mapping[str, Value], calm: Parts, limits: Limits) -> bool:
-        key = tuple(state.values()), calm
-        known = self._proved.get(key)
-        if known is None:
-            known = self._proved[key] = self._search(state, calm, limits)
-        return known
-
-    def _search(self, state: Mapping[str, Value], calm: Parts, limits: Limits) -> bool:
+        calm = tuple((index, some) for index, some in parts if index in self.ground.calm)
         if self.ground.acceptance is not None:
             boxes = self.ground.boxes(dict(calm))
             if boxes is not None:
@@ -176,6 +172,31 @@ class Prover:
                     return not self.ground.acceptance.some(boxes, self._hurried(limits))
                 except LimitReached:
                     return False
+        starts = [self._starts(index, some) for index, some in parts]
+        if prod(map(len, starts)) > WIDE:
+            return False
+        axes = self.ground.space.axes
+        names = [axes[index].feature.name for index, _ in parts]
+        for chosen in product(*starts):
+            proved = self._proved.get((chosen, calm))
+            if proved is None:
+                start = {**state, **dict(zip(names, chosen, strict=True))}
+                proved = self._proved[chosen, calm] = self._search(start, calm, limits)
+            if not proved:
+                return False
+        return True
+
+    def _starts(self, index: int, some: frozenset[Part]) -> list[Value]:
+        """Return the values of a feature from which a box is searched.
+
+        For a calm feature, one search holds all starts on the grid, and from a start off it also whatever these lead to.
+        """
+        parts = sorted(some, key=repr)
+        if index in self.ground.calm:
+            parts = [each for each in parts if each.first == OFF] or parts[:1]
+        return [self.ground.value(index, each) for each in parts]
+
+    def _search(self, state: Mapping[str, Value], calm: Parts, limits: Limits) -> bool:
         within = {
             index: frozenset().union(*(self.ground.reach(index, part) for part in some))
             for index, some in calm
@@ -199,23 +220,28 @@ class Prover:
         }
 
         def holds(index: int, some: frozenset[Part]) -> bool:
-            tried = tuple((parts | {index: some}).items())
-            return self.confines(state, tried, limits)
+            return self.confines(state, tuple((parts | {index: some}).items()), limits)
 
         if not self.confines(state, tuple(parts.items()), limits):
             return None
-        # What is widened to everything first is what need not be spoken of.
+        # A feature that is widened to everything first is left out of the statement.
         order = sorted(
             self.ground.axes,
             key=lambda index: (index not in self.ground.calm, len(self.ground.parts[index])),
         )
         for index in order:
             every = parts[index] | frozenset(self.ground.parts[index])
-            if holds(index, every):
-                parts[index] = every
+            lacks = [every | {MISSING}] * self.ground.may_lack(index)
+            for some in (*lacks, every):
+                if holds(index, some):
+                    parts[index] = some
+                    break
         for index in order:
             if not parts[index] >= frozenset(self.ground.parts[index]):
                 parts[index] = self._widened(index, parts[index], holds)
+                more = parts[index] | {MISSING}
+                if index in self.lacking and holds(index, more):
+                    parts[index] = more
         return tuple(parts.items())
 
     def _widened(
@@ -245,9 +271,10 @@ class Prover:
 
     def complete(self, boxes: list[Parts], limits: Limits) -> bool:
         """Add the boxes in which nobody of the data starts; tell whether there was time and room for all."""
-        looked = [index for index in self.ground.axes if not self.ground.is_open(index)]
+        looked = [index for index in self.ground.axes if not self._start_is_alike(index)]
         strict = self.ground.space.theory.exceptions is Exceptions.STRICT
-        if strict or prod(len(self.ground.parts[index]) for index in looked) > SMALL:
+        room = prod(len(self.ground.parts[index]) for index in looked) <= SMALL
+        if strict or not room or not all(map(self.ground.covers, self.ground.axes)):
             return False
         spare = {
             index: self.ground.parts[index][0] for index in self.ground.axes if index not in looked
@@ -267,3 +294,8 @@ class Prover:
             if found is not None:
                 boxes.append(found)
         return True
+
+    def _start_is_alike(self, index: int) -> bool:
+        """Tell whether every known start of a feature leads to the same."""
+        placed = all(each.first != OFF for each in self.ground.parts[index])
+        return placed and self.ground.is_open(index)

@@ -3,18 +3,24 @@
 A feature that sets off no effects and breaks no constraint is `calm`: whoever starts in a box of parts can end in any combination of what
 its calm features may become. The other features are looked at value by value: where an exception hangs on the own value, the ends of a
 region of a number are told from what lies between them, since effects lead to the ends.
+
+The parts of a number hold every value that a row may have, also between the places of its grid and, where rows may lie outside of the
+limits, beyond them. A value that no part holds has a part of its own, which no statement about a range includes.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import groupby, pairwise, product
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c.audit.acceptance import Acceptance, as_read
+from p2c.audit.spans import Range, Span, sample_value
 from p2c.domain.cost import Norm
-from p2c.domain.feature import Action, exact
+from p2c.domain.feature import Action, Kind, exact
 from p2c.domain.spec import Minimize
 from p2c.plan.compiled.axis import OFF
 from p2c.plan.compiled.space import Space
@@ -22,6 +28,7 @@ from p2c.rules.theory import ACCEPTED, Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from p2c.domain.feature import Feature, Value
     from p2c.domain.row import State
@@ -29,13 +36,15 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """Values of a feature from which the future is the same: places of its grid, or one value that has no place."""
+    """Values of a feature from which the future is the same: places of its grid, numbers between them, or a single value."""
 
     first: int
     last: int
-    """The first and the last place of a range; of a category, twice the number of its cell."""
+    """The first and the last place of a range, `OFF` without any; of a category, twice the number of its cell."""
     alone: Value = None
-    """A value off the grid; with both places `OFF` and none, the missing one."""
+    """A value off the grid that stands for a part without places; None as well makes the part of the missing value."""
+    span: Span | None = None
+    """The numbers that the part holds; None for names and for a value in a part of its own."""
 
 
 MISSING = Part(OFF, OFF)
@@ -44,21 +53,26 @@ Parts = tuple[tuple[int, frozenset[Part]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Limitation:
-    """What a box says of one feature: ranges of a number, open where an end is None, or names; and whether it may be missing."""
+    """The values of one feature that a region holds: ranges of a number or names, and whether the value may be missing."""
 
     feature: str
     missing: bool
-    spans: tuple[tuple[Value, Value], ...] = ()
+    spans: tuple[Range, ...] = ()
     names: tuple[Value, ...] = ()
 
+    @property
+    def is_only_known(self) -> bool:
+        """Tell whether it excludes the missing value and no other."""
+        return not self.missing and self.spans == (Range(None, None),)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return what is said as JSON."""
-        told = (
-            {"names": list(self.names)}
-            if self.names
-            else {"ranges": [list(each) for each in self.spans]}
+        """Return the values as JSON."""
+        values = (
+            {"ranges": [each.to_dict() for each in self.spans]}
+            if self.spans
+            else {"names": list(self.names)}
         )
-        return {**told, "missing": self.missing}
+        return {**values, "missing": self.missing}
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,10 @@ class Ground:
     """A value for each cell of the model that was met, by feature and cell."""
     told: Acceptance | None = None
     """What is known already of the same model."""
+    cut: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
+    """The parts of features for which they are known."""
     _cells: dict[tuple[int, Part], int | None] = field(default_factory=dict)
+    _starts: dict[int, list[tuple[Any, bool]]] = field(default_factory=dict)
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
@@ -87,54 +104,248 @@ class Ground:
     def opened(self) -> Space:
         """Return the space in which all calm features may be set at will."""
         calm = [self.space.axes[index].feature for index in self.calm]
-        features = [replace(each, action=Action.FREE, moves=None) for each in calm]
+        features = [replace(each, action=Action.FREE, moves=None, targets=None) for each in calm]
         opened = self.space.with_features(features)
         # Whether there is a way does not hang on what it costs; to count actions is the least work.
         return Space(replace(opened.theory, norm=Norm.L0, minimize=Minimize.COST))
 
     @cached_property
     def is_weighed(self) -> bool:
-        """Tell whether a model weighs the very number of a feature that may not become anything, so that cells say too little."""
+        """Tell whether a model weighs the very number of a feature, so that values of one part may differ in what they lead to.
+
+        A straight line with one margin is no such case if the feature may become anything: between two places it is never more
+        than the larger of the two.
+        """
         model = self.space.theory.model
-        lined = frozenset() if model is None else model.lined
-        names = [(index, self.space.axes[index].feature.name) for index in self.axes]
-        return any(name in lined and not self.is_open(index) for index, name in names)
+        if model is None:
+            return False
+        return any(
+            not (self.is_open(index) and self._is_dominated(index))
+            for index in self.axes
+            if self._name(index) in model.lined
+        ) or any(map(self._is_unread, self.axes))
+
+    def _is_dominated(self, index: int) -> bool:
+        model, axis = self.space.theory.model, self.space.axes[index]
+        assert model is not None
+        whole = axis.feature.kind is Kind.INT and axis.feature.step == 1
+        return whole or (model.margins == 1 and model.is_straight(self._name(index)))
+
+    def _is_unread(self, index: int) -> bool:
+        """Tell whether a model was read for whole numbers only where rows may have others."""
+        judge, axis = as_read(self.space.theory.model), self.space.axes[index]
+        if judge is None or axis.feature.kind is not Kind.FLOAT:
+            return False
+        place = judge.score.places.get(self._name(index))
+        return place is not None and judge.score.axes[place].whole
+
+    def _name(self, index: int) -> str:
+        return self.space.axes[index].feature.name
 
     def part(self, index: int, value: Value) -> Part:
         """Return the part that a value is in."""
         if value is None:
             return MISSING
         axis = self.space.axes[index]
+        if axis.feature.kind.is_number:
+            return self._part_of_number(index, value)
         place = axis.feature.place(value)
         if place is None:
-            assert not isinstance(value, str)
-            above = axis.feature.domain.first_place_from(exact(value))
-            between = 0 < above < axis.size and axis.region(above - 1) == axis.region(above)
-            if not (between and index in self.calm):
-                return Part(OFF, OFF, value)
-            place = above
+            return Part(OFF, OFF, value)
         return next(each for each in self.parts[index] if _holds(axis, each, place))
+
+    def _part_of_number(self, index: int, value: Value) -> Part:
+        assert isinstance(value, int | float)
+        number = exact(value)
+        place = bisect_right(self._starts_of(index), (number, False)) - 1
+        if place >= 0:
+            part = self.parts[index][place]
+            if part.span is not None and part.span.holds(number):
+                return part
+        return Part(OFF, OFF, value)
+
+    def _starts_of(self, index: int) -> list[tuple[Any, bool]]:
+        """Return where the parts of a number begin, and whether the first number is left out."""
+        if index not in self._starts:
+            spans = (each.span for each in self.parts[index])
+            self._starts[index] = [span.start for span in spans if span is not None]
+        return self._starts[index]
 
     @cached_property
     def parts(self) -> dict[int, tuple[Part, ...]]:
-        """Return for each feature that matters the parts of its grid, in order."""
-        return {index: tuple(self._cut(index)) for index in self.axes}
+        """Return for each feature that matters its parts but the missing value, in order."""
+        return {index: self.cut.get(index) or tuple(self._cut(index)) for index in self.axes}
 
     def _cut(self, index: int) -> Iterator[Part]:
         axis = self.space.axes[index]
-        if axis.feature.moves_from is not None:
+        if axis.feature.kind.is_number:
+            yield from self._cut_number(index)
+        elif axis.feature.moves_from is not None:
             yield from (Part(place, place) for place in range(axis.size))
-            return
-        for number, region in enumerate(axis.regions):
-            if not isinstance(region, range):
-                yield Part(number, number)
-            elif index in self.calm or len(region) == 1:
-                yield Part(region[0], region[-1])
+        else:
+            for number, region in enumerate(axis.regions):
+                if not isinstance(region, range):
+                    yield Part(number, number)
+                else:
+                    yield from _ends_and_middle(region, whole=index in self._plain)
+
+    @cached_property
+    def _plain(self) -> frozenset[int]:
+        """Return the features of whose start only the truth of tests counts, and not which value of a region it is.
+
+        Sound because no effect leads to a value of such a feature, and no exception hangs on its keeping the initial value: those of
+        governed features hang on these, and those of constraints on what they read. To set it within a region changes no test.
+        """
+        space = self.space
+        read = frozenset[int]().union(*(reads for _, reads in space.constraint_bits))
+        moved = {i for i, axis in enumerate(space.axes) if axis.feature.moves_from is not None}
+        return frozenset(self.axes) - space.governed_axes - read - moved
+
+    def _cut_number(self, index: int) -> Iterator[Part]:
+        """Yield the parts of a number: regions of its grid, and what lies below, between and above them.
+
+        In a feature that is plain, what tests cannot tell from a neighbour joins it.
+        """
+        known: Part | None = None
+        truth: object = None
+        plain = index in self._plain
+        for part in self._pieces(index):
+            here = self._truth(index, part) if plain else None
+            grid = part.first != OFF
+            if plain and known is not None and here == truth and not (grid and known.first != OFF):
+                assert known.span is not None
+                assert part.span is not None
+                base = part if grid else known
+                known = base._replace(span=known.span.up_to(part.span))
+                continue
+            if known is not None:
+                yield known
+            known, truth = part, here
+        if known is not None:
+            yield known
+
+    def _truth(self, index: int, part: Part) -> object:
+        """Return all that rules and the model see of a part."""
+        axis, model = self.space.axes[index], self.space.theory.model
+        value = self.value(index, part)
+        if part.first == OFF:
+            masks = self.space.off_masks(index, value)
+        else:
+            cell = axis.cell(part.first)
+            masks = self.space.body_masks[index][cell], self.space.head_masks[index][cell]
+        reads = model is not None and self._name(index) in model.reads
+        return masks, model.cell(self._name(index), value) if model is not None and reads else None
+
+    def _pieces(self, index: int) -> Iterator[Part]:
+        """Yield regions of the grid and the gaps between them, the latter cut where tests or middles between heads lie."""
+        axis = self.space.axes[index]
+        low, high = self._limits(index)
+        marks = sorted(self._marks(index))
+        before, closed = low, True
+        for region in axis.regions:
+            assert isinstance(region, range)
+            first, last = axis.position(region[0]), axis.position(region[-1])
+            yield from self._between(index, marks, Span(before, first, closed, False))
+            if index in self._plain:
+                yield Part(region[0], region[-1], span=Span(first, last))
             else:
-                yield Part(region[0], region[0])
-                if len(region) > 2:
-                    yield Part(region[1], region[-2])
-                yield Part(region[-1], region[-1])
+                yield from self._divided(index, region)
+            before, closed = last, False
+        yield from self._between(index, marks, Span(before, high, closed, True))
+
+    def _divided(self, index: int, region: range) -> Iterator[Part]:
+        """Yield the ends of a region and what lies between them, also off the grid."""
+        axis = self.space.axes[index]
+        first, last = axis.position(region[0]), axis.position(region[-1])
+        yield Part(region[0], region[0], span=Span(first, first))
+        if len(region) > 1:
+            inside = Span(first, last, False, False)
+            if len(region) > 2:
+                yield Part(region[1], region[-2], span=inside)
+            else:
+                yield from self._off(index, inside)
+            yield Part(region[-1], region[-1], span=Span(last, last))
+
+    def _between(self, index: int, marks: Sequence[Fraction], gap: Span) -> Iterator[Part]:
+        """Yield the parts of a gap between places, cut at marks."""
+        if self._name(index) in self._weighed:
+            return
+        if gap.low is None:
+            start = 0
+        else:
+            start = bisect_left(marks, gap.low) if gap.low_closed else bisect_right(marks, gap.low)
+        low, closed = gap.low, gap.low_closed
+        for mark in marks[start:]:
+            if not gap.holds(mark):
+                break
+            yield from self._off(index, Span(low, mark, closed, False))
+            yield from self._off(index, Span(mark, mark))
+            low, closed = mark, False
+        yield from self._off(index, Span(low, gap.high, closed, gap.high_closed))
+
+    def _off(self, index: int, span: Span) -> Iterator[Part]:
+        """Yield a part without places; none where no value lies in it."""
+        value = sample_value(span, self.space.axes[index].feature)
+        if value is not None:
+            yield Part(OFF, OFF, value, span)
+
+    @cached_property
+    def _weighed(self) -> frozenset[str]:
+        model = self.space.theory.model
+        return frozenset() if model is None else model.lined
+
+    def _limits(self, index: int) -> tuple[Fraction | None, Fraction | None]:
+        """Return the least and the greatest number that a row may have; None without such a limit."""
+        feature = self.space.axes[index].feature
+        if feature.kept or not feature.bounded:
+            return None, None
+        return exact(feature.minimum), exact(feature.maximum)
+
+    def _marks(self, index: int) -> set[Fraction]:
+        """Return the numbers where the future of values off the grid may change."""
+        axis = self.space.axes[index]
+        marks = {exact(each.constant) for each in axis.tests if not isinstance(each.constant, str)}
+        if index not in self.space.governed_axes:
+            return marks
+        # A value between places that heads hold goes to the nearer one.
+        held = [
+            list(some)
+            for _, some in groupby(
+                axis.regions, lambda each: self.space.head_masks[index][axis.cell(each[0])]
+            )
+        ]
+        lows = [axis.position(some[0][0]) for some in held]
+        highs = [axis.position(some[-1][-1]) for some in held]
+        marks |= {(high + low) / 2 for high, low in product(highs, lows) if high < low}
+        return marks | {
+            (axis.position(one[-1]) + axis.position(other[0])) / 2
+            for one, other in pairwise(axis.regions)
+        }
+
+    def covers(self, index: int) -> bool:
+        """Tell whether the parts hold every known value that a row may have."""
+        axis = self.space.axes[index]
+        if not axis.feature.kind.is_number:
+            return not axis.feature.kept
+        spans = [each.span for each in self.parts[index] if each.span is not None]
+        low, high = self._limits(index)
+        below = low is None and spans[0].low is not None
+        above = high is None and spans[-1].high is not None
+        if below or above:
+            return False
+        ends = Span(None, low, high_closed=False), Span(high, None, low_closed=False)
+        return all(self._adjoin(index, *two) for two in pairwise((ends[0], *spans, ends[1])))
+
+    def _adjoin(self, index: int, one: Span, other: Span) -> bool:
+        """Tell whether a row may have no value between two intervals."""
+        if one.high is None or other.low is None:
+            return True
+        return sample_value(one.gap_before(other), self.space.axes[index].feature) is None
+
+    def may_lack(self, index: int) -> bool:
+        """Tell whether a row may lack the value: not where a model that reads it cannot be asked about one that does."""
+        model, name = self.space.theory.model, self._name(index)
+        return model is None or name not in model.reads or model.cell(name, None) >= 0
 
     def value(self, index: int, part: Part) -> Value:
         """Return a value that stands for a part."""
@@ -160,7 +371,7 @@ class Ground:
         if feature.moves_from is not None and part != MISSING:
             yield from _moved(axis, feature, part.first)
             return
-        regions = axis.cells
+        regions = [each for each in axis.cells if axis.is_target(each[0])]
         for region in regions:
             if part == MISSING or feature.action is Action.FREE:
                 yield region[0]
@@ -185,7 +396,9 @@ class Ground:
 
     def lifted(self, space: Space) -> Ground:
         """Return the ground of the same problem with other restrictions; what is known of the model is shared."""
-        return Ground(space, self.values, self.acceptance)
+        axes = self.space.axes
+        same = [i for i in self.axes if space.axes[i].feature == axes[i].feature]
+        return Ground(space, self.values, self.acceptance, {i: self.parts[i] for i in same})
 
     def _state_of(self, cells: tuple[int, ...]) -> State:
         """Return a state with given cells of the model, of values on the grid or met before."""
@@ -228,34 +441,61 @@ class Ground:
         return found
 
     def said(self, index: int, some: frozenset[Part]) -> Limitation:
-        """Return what some parts of a feature are in values."""
-        axis, every = self.space.axes[index], self.parts[index]
+        """Return the values that some parts of a feature hold."""
+        axis = self.space.axes[index]
         value, name = axis.feature.domain.value, axis.feature.name
         lack = MISSING in some
+        alone = [each.alone for each in some if each.span is None and each.alone is not None]
         if axis.feature.is_listed:
             held = [p for p in range(axis.size) if any(_holds(axis, each, p) for each in some)]
-            return Limitation(name, lack, names=tuple(map(value, held)))
-        spans: list[tuple[Value, Value]] = [
-            (each.alone, each.alone) for each in some if each.alone is not None
-        ]
-        inside = [number for number, part in enumerate(every) if part in some]
-        for first in (n for n in inside if n - 1 not in inside):
-            last = next(n for n in range(first, len(every)) if n + 1 not in inside)
-            low = value(every[first].first) if first else None
-            high = value(every[last].last) if last < len(every) - 1 else None
-            spans.append((low, high))
-        return Limitation(name, lack, spans=tuple(spans))
+            names = (*map(value, held), *sorted(alone, key=str))
+            return Limitation(name, lack, names=names)
+        spans: list[Span] = []
+        for part in self.parts[index]:
+            if part not in some or part.span is None:
+                continue
+            if spans and self._adjoin(index, spans[-1], part.span):
+                spans[-1] = spans[-1].up_to(part.span)
+            else:
+                spans.append(part.span)
+        lone = [Range(each, each) for each in alone if not isinstance(each, str)]
+        told = [self._open_ended(index, each).in_values_of(axis.feature) for each in spans]
+        return Limitation(name, lack, spans=(*told, *sorted(lone)))
+
+    def _open_ended(self, index: int, span: Span) -> Span:
+        """Return an interval without the ends beyond which no row may have a value."""
+        feature = self.space.axes[index].feature
+        low, high = self._limits(index)
+        below = Span(low, span.low, high_closed=not span.low_closed)
+        above = Span(span.high, high, low_closed=not span.high_closed)
+        if low is not None and span.low is not None and sample_value(below, feature) is None:
+            span = span._replace(low=None, low_closed=True)
+        if high is not None and span.high is not None and sample_value(above, feature) is None:
+            span = span._replace(high=None, high_closed=True)
+        return span
 
     def is_open(self, index: int) -> bool:
         """Tell whether a feature may become anything wherever it starts, so that its start does not matter."""
         feature = self.space.axes[index].feature
-        return index in self.calm and feature.action is Action.FREE and feature.moves is None
+        free = feature.action is Action.FREE and feature.moves is None and feature.targets is None
+        return index in self.calm and free
 
 
 def _holds(axis: Axis, part: Part, place: int) -> bool:
     if axis.ordered or axis.feature.moves_from is not None:
         return part.first <= place <= part.last
     return axis.region(place) == part.first
+
+
+def _ends_and_middle(region: range, *, whole: bool) -> Iterator[Part]:
+    """Yield a region as one part, or its ends apart from what lies between them."""
+    if whole or len(region) == 1:
+        yield Part(region[0], region[-1])
+        return
+    yield Part(region[0], region[0])
+    if len(region) > 2:
+        yield Part(region[1], region[-2])
+    yield Part(region[-1], region[-1])
 
 
 def _moved(axis: Axis, feature: Feature, start: int) -> Iterator[int]:
@@ -268,7 +508,7 @@ def _moved(axis: Axis, feature: Feature, start: int) -> Iterator[int]:
             rises = not axis.ordered or end > here
             falls = not axis.ordered or end < here
             fits = {Action.UP: rises, Action.DOWN: falls}.get(feature.action, True)
-            if end not in seen and fits:
+            if end not in seen and fits and axis.is_target(end):
                 seen.add(end)
                 waiting.append(end)
                 yield end

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from p2c.audit.groups import Codes, Rows
     from p2c.audit.intervals import Numbers
     from p2c.audit.people import People
-    from p2c.domain.feature import Value
+    from p2c.domain.feature import Feature, Value
     from p2c.plan.blockers import Lifting, Lifts
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Blocker, Plan
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 PRICED = 60
 """Of how many people it is found out what their ways cost, where each has to be planned for alone."""
+CHUNK, SMALL_CHUNK = 10, 500
+"""How many people are planned for between two looks at the clock, and how many where classes of people are few."""
 FORCED = 150
 """For how many different people it is found out which values force a model's refusal."""
 PAIRS = 5
@@ -104,6 +106,8 @@ class Obstacles:
     """Of how many people that was found out."""
     unexplained: int
     """For how many there was no time."""
+    cut_short: bool = False
+    """Whether the time ended before everything was counted, so that more may be opened than the counts say."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the obstacles as JSON."""
@@ -115,6 +119,7 @@ class Obstacles:
             "features": [{"feature": name, "people": count} for name, count in self.features],
             "features_of": self.forced,
             "not_found_out": self.unexplained,
+            "cut_short": self.cut_short,
         }
 
 
@@ -128,14 +133,18 @@ def find_obstacles(people: People, limits: Limits) -> Obstacles | None:
     forcing, forced = trials.forcing()
     opening = [n for n in range(len(trials.liftings)) if trials.opens((n,)).any()]
     opening.sort(key=lambda n: -int(trials.opens((n,)).sum()))
+    singles = tuple(trials.opening((n,)) for n in opening)
+    pairs = tuple(trials.pairs())
+    refusing = tuple(_refusing(people, rows))
     return Obstacles(
         statements,
-        tuple(trials.opening((n,)) for n in opening),
-        tuple(trials.pairs()),
-        tuple(_refusing(people, rows)),
+        singles,
+        pairs,
+        refusing,
         forcing,
         forced,
         unexplained,
+        limits.left == 0.0,
     )
 
 
@@ -170,6 +179,7 @@ class Trials:
     rows: Codes
     limits: Limits
     _opens: dict[Lifts, Rows] = field(default_factory=dict)
+    _cells_of: dict[Feature, list[int | None]] = field(default_factory=dict)
 
     @cached_property
     def liftings(self) -> tuple[Lifting, ...]:
@@ -202,6 +212,8 @@ class Trials:
 
     def opens(self, lifted: Lifts) -> Rows:
         """Tell for which rows lifting opens a way; not for those whom there was no time for."""
+        if lifted not in self._opens and self.limits.left == 0.0:
+            return np.zeros(len(self.rows), dtype=bool)
         if lifted not in self._opens:
             first, which = self._persons
             asked = np.ones(len(first), dtype=bool)
@@ -222,16 +234,27 @@ class Trials:
         rows = self.rows[persons]
         boxes: list[list[int | None]] = []
         for index in ground.space.model_axes:
-            column = self.people.columns[index]
-            cells = [ground.cells_of(index, ground.part(index, v)) for v in column.values]
-            boxes.append([cells[number] for number in column.which[rows]])
+            feature = ground.space.axes[index].feature
+            same = feature == self.ground.space.axes[index].feature
+            cells = self._cells(self.ground if same else ground, index)
+            boxes.append([cells[number] for number in self.people.columns[index].which[rows]])
         known: dict[tuple[int | None, ...], bool] = {}
         found = np.zeros(len(rows), dtype=bool)
         for place, key in enumerate(zip(*boxes, strict=True)):
+            if key not in known and self.limits.left == 0.0:
+                continue
             if key not in known:
                 known[key] = self._accepts(ground, key, lifted, rows[place : place + 1])
             found[place] = known[key]
         return found
+
+    def _cells(self, ground: Ground, index: int) -> list[int | None]:
+        """Return for each value of a column the cells of the model that it may lead to; remembered for each feature as lifted."""
+        key = ground.space.axes[index].feature
+        if key not in self._cells_of:
+            values = self.people.columns[index].values
+            self._cells_of[key] = [ground.cells_of(index, ground.part(index, v)) for v in values]
+        return self._cells_of[key]
 
     def _accepts(
         self, ground: Ground, box: tuple[int | None, ...], lifted: Lifts, row: Codes
@@ -246,7 +269,19 @@ class Trials:
 
     def _planned(self, lifted: Lifts, rows: Codes) -> Numbers:
         """Return what the way costs that lifting opens to some people; infinity where there is none, or time ended."""
+        costs = np.full(len(rows), np.inf)
+        if self.limits.left == 0.0:
+            return costs
         space = self.space(lifted)
+        size = SMALL_CHUNK if space.is_small else CHUNK
+        for first in range(0, len(rows), size):
+            if self.limits.left == 0.0:
+                break
+            costs[first : first + size] = self._planned_at_once(space, rows[first : first + size])
+        return costs
+
+    def _planned_at_once(self, space: Space, rows: Codes) -> Numbers:
+        """Return the cost of the plan of each of some people in one space; infinity without one."""
         columns: dict[str, Column | Coded] = {
             axis.feature.name: Coded(column.which[rows], column.values)
             for axis, column in zip(space.axes, self.people.columns, strict=True)
@@ -284,6 +319,8 @@ class Trials:
 
         classes = self.people.classes(self.rows)
         for number in np.random.default_rng(0).permutation(len(classes))[:FORCED]:
+            if self.limits.left == 0.0:
+                break
             group = classes[number]
             found = forcing(theory, self.people.state(int(group[0])), self.limits)
             if found is not None:
@@ -297,6 +334,8 @@ class Trials:
 
     def pairs(self) -> Iterator[Opening]:
         """Yield the pairs that open most ways, where they open more than each of the two alone."""
+        if self.limits.left == 0.0:
+            return
         alone = {n: int(self.opens((n,)).sum()) for n in range(len(self.liftings))}
         counts = {pair: int(self.opens(pair).sum()) for pair in self._pairs}
         better = [p for p in counts if counts[p] > max(alone[each] for each in p)]
@@ -322,6 +361,8 @@ class Trials:
         sizes = np.full(len(self.rows), -1)
         found: dict[Lifts, Rows] = {}
         for group in self._alike(np.flatnonzero(left)):
+            if self.limits.left == 0.0:
+                break
             state = self.people.state(int(self.rows[group[0]]))
             try:
                 chosen = Trial(self.people.space, state, self.liftings, self.limits).smallest()

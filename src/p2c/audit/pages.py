@@ -32,6 +32,8 @@ RARE = ("given_up", "exceptions", "unknown", "invalid")
 """What is counted in a column of its own only where it happened at all."""
 MANY = 12
 """How many bars or sure differences are shown."""
+REGIONS = 10
+"""How many regions without recourse are shown."""
 
 METHODS = ("method_intervals", "method_tests", "method_draws")
 """What is said of how sure figures are."""
@@ -51,6 +53,7 @@ class _Pages:
         self.language = language
         self.tell = AuditTeller(audit.theory, language)
         self.words = self.tell.words
+        self.names = {each.group: self.tell.group(each.traits) for each in audit.tallies}
 
     def blocks(self) -> Iterator[Block]:
         yield from self._short()
@@ -66,7 +69,11 @@ class _Pages:
 
     def name(self, tally: Tally) -> str:
         """Return what a group is called, with a star where it is small."""
-        return (tally.group or self.words["everybody"]) + " *" * _is_starred(tally)
+        return self.group(tally.group) + " *" * _is_starred(tally)
+
+    def group(self, name: str) -> str:
+        """Return the words for a group that is known by its name."""
+        return self.names[name] or self.words["everybody"]
 
     def _short(self) -> Iterator[Block]:
         whole = self.audit.everybody
@@ -147,7 +154,7 @@ class _Pages:
         return self.tell.say(
             "sure_gap",
             measure=self.tell.teller.sentence(self._measure(each)).rstrip("."),
-            group=each.group,
+            group=self.group(each.group),
             here=self._level(each, each.here),
             others=self._level(each, each.others),
             how=self._how(each),
@@ -277,7 +284,8 @@ class _Pages:
         whole, groups = tallies[0], tallies[1:]
         by_column = groupby(groups, lambda each: each.traits[0][0])
         parts = [(column, list(some)) for column, some in by_column] or [("", [])]
-        for column, some in parts:
+        for name, some in parts:
+            column = self.tell.column(name)
             title = self.tell.say("curve_title", by=column) if column else self.words["costs"]
             told = self.tell.say("curve_told" if column else "curve_told_all", by=column)
             axes = self.words["curve_x"], self.words["curve_y"]
@@ -321,7 +329,7 @@ class _Pages:
             for each in (shift.before, shift.after)
         ]
         shares = [self._share(each, small=small) for each in (shift.gain, shift.lose)]
-        return shift.group or self.words["everybody"], *shares, *efforts
+        return self.group(shift.group), *shares, *efforts
 
     def _why(self) -> Iterator[Block]:
         found = self.audit.obstacles
@@ -332,6 +340,8 @@ class _Pages:
         yield Paragraph(self.tell.say("why_note", count=size))
         if any(each.instead for each in found.statements):
             yield Paragraph(self.words["why_instead"])
+        if found.cut_short:
+            yield Paragraph(self.words["why_cut_short"])
         counts = [(self.tell.statement(each), each.people) for each in found.statements]
         counts += [(self.words["not_found_out"], found.unexplained)] * bool(found.unexplained)
         bars = [Bar(name, count, self.tell.out_of(count, size)) for name, count in counts[:MANY]]
@@ -370,11 +380,11 @@ class _Pages:
         yield Heading(self.words["confined"])
         yield Paragraph(self.words["confined_note"])
         boxes = found.boxes
-        rows = [(self.tell.told(b.where), self.tell.count(len(b.rows))) for b in boxes[:MANY]]
+        rows = [(self.tell.told(b.where), self.tell.count(len(b.rows))) for b in boxes[:REGIONS]]
         if rows:
             yield Grid.under(self.words, ("who", "in_data"), rows)
-        if len(boxes) > MANY:
-            yield Paragraph(self.tell.say("confined_more", count=len(boxes) - MANY))
+        if len(boxes) > REGIONS:
+            yield Paragraph(self.tell.say("confined_more", count=len(boxes) - REGIONS))
         if len(found.left):
             yield Paragraph(self.tell.say("confined_left", count=len(found.left)))
         else:
@@ -400,7 +410,7 @@ class _Pages:
     def _difference(self, each: Difference) -> tuple[str, ...]:
         gap, low, high = (self._level(each, value) for value in (each.gap, *each.interval))
         return (
-            each.group,
+            self.group(each.group),
             self._measure(each),
             self._level(each, each.here),
             self._level(each, each.others),

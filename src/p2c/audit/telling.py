@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from p2c.audit.groups import ELSEWHERE, UNKNOWN
 from p2c.domain.feature import Action, Kind
 from p2c.explain.facts import source_words
 from p2c.explain.letter import teller_in
@@ -17,15 +18,20 @@ if TYPE_CHECKING:
 
     from p2c.audit.ground import Limitation
     from p2c.audit.lifting import Statement
+    from p2c.audit.spans import Range
     from p2c.domain.feature import Feature
     from p2c.plan.outcome import Blocker
     from p2c.rules.theory import Condition, Theory
+
+CONDITIONS = 4
+"""How many conditions of a region are written out."""
 
 
 class AuditTeller:
     """Says things about many people of one problem in one language."""
 
     def __init__(self, theory: Theory, language: str) -> None:
+        self.language = language
         self.teller = teller_in(theory, language)
         self.phrases = self.teller.phrases
         self.words = self.phrases.audit
@@ -76,6 +82,25 @@ class AuditTeller:
         theory = self.theory
         return source_words(theory.source, self.phrases) if theory.source else ""
 
+    def group(self, traits: Sequence[tuple[str, str]]) -> str:
+        """Return the name of a group, with the words of the problem and of the language."""
+        return ", ".join(f"{self.column(c)}: {self._trait(c, value)}" for c, value in traits)
+
+    def column(self, name: str) -> str:
+        """Return the label of a column in this language; its name where the problem has none."""
+        return self.teller.label(name) if self._is_worded(name) else name
+
+    def _is_worded(self, name: str) -> bool:
+        feature = self.theory.feature.get(name)
+        return feature is not None and self.language in dict(feature.languages)
+
+    def _trait(self, column: str, value: str) -> str:
+        feature = self.theory.feature.get(column)
+        if feature is not None and feature.is_listed and value in feature.places:
+            return self.teller.value(column, value) if self._is_worded(column) else value
+        words = {UNKNOWN: self.words["no_value"], ELSEWHERE: self.words["elsewhere"]}
+        return words.get(value, value)
+
     def goal(self) -> str:
         """Return what counts as a yes."""
         return self.words["and"].join(map(self._condition, self.theory.goal))
@@ -100,31 +125,46 @@ class AuditTeller:
         return text if clause is None else rule_words(self.theory, clause, self.phrases)
 
     def told(self, limitations: Sequence[Limitation]) -> str:
-        """Return what is said of those who are within some limits."""
-        said = [self._limitation(each) for each in limitations]
-        return self.words["and"].join(said) or self.words["anybody"]
+        """Return a region in words: its first conditions, and how many more it has."""
+        # That a value is known says less than a range or names do.
+        telling = sorted(limitations, key=lambda each: each.is_only_known)
+        shown, rest = telling[:CONDITIONS], len(telling[CONDITIONS:])
+        said = self.words["and"].join(map(self._limitation, shown)) or self.words["anybody"]
+        return said + (self.say("more_conditions", count=rest) if rest else "")
 
     def _limitation(self, each: Limitation) -> str:
         label, feature = self.teller.label(each.feature), self.theory.feature[each.feature]
         parts = [self.say("is_unknown", label=label)] * each.missing
         if each.names:
             rest = [name for name in feature.places if name not in each.names]
-            few = 0 < len(rest) < len(each.names)
+            few = 0 < len(rest) < len(each.names) and not feature.kept
             names = [
                 self.teller.value(each.feature, name) for name in (rest if few else each.names)
             ]
             values = self.words["or"].join(self.say("quoted", value=name) for name in names)
             key = ("is_not" if few else "is_one") if rest else "known"
             parts.append(self.say(key, label=label, values=values))
-        for low, high in each.spans:
-            ends = {
-                "low": self.teller.value(each.feature, low),
-                "high": self.teller.value(each.feature, high),
-            }
-            keys = {(True, True): "known", (True, False): "at_most", (False, True): "at_least"}
-            key = keys.get((low is None, high is None), "is_one" if low == high else "between")
-            parts.append(self.say(key, label=label, values=ends["low"], **ends))
+        parts += [self._span(each.feature, span) for span in each.spans]
         return self.words["or"].join(parts)
+
+    def _span(self, name: str, span: Range) -> str:
+        """Return an interval of a number in words."""
+        label = self.teller.label(name)
+        low, high = (
+            "" if end is None else self.teller.value(name, end) for end in (span.low, span.high)
+        )
+        if low and low == high:
+            return self.say("is_one", label=label, values=low)
+        if low and high and span.low_closed and span.high_closed:
+            return self.say("between", label=label, low=low, high=high)
+        ends = []
+        if low:
+            key = "at_least" if span.low_closed else "above"
+            ends.append(self.say(key, label=label, low=low))
+        if high:
+            key = "at_most" if span.high_closed else "below"
+            ends.append(self.say(key, label=label, high=high))
+        return self.words["and"].join(ends) or self.say("known", label=label)
 
     def norm(self) -> str:
         """Return how the efforts of several changes come together."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c.audit.reasons import Catalogue
-    from p2c.domain.feature import Feature
+    from p2c.domain.feature import Feature, Value
     from p2c.domain.row import State
     from p2c.plan.outcome import Plan
     from p2c.plan.tables.encode import Column, Whole
@@ -144,15 +144,15 @@ class Planner:
             ends = {each.name: found[f"end_{each.name}"] for each in features}
             way = found["status"][row] == "found"
             end = state_of(ends, row, features) if way else None
-            told = principal_reasons(self.space, state_of(people, row, features), end, catalogue)
-            texts.append(json.dumps([each.to_dict() for each in told], ensure_ascii=False))
+            state = state_of(people, row, features)
+            texts.append(reasons_text(self.space, state, end, catalogue))
         return Coded.of(texts)
 
     def _further(self, state: State) -> str | None:
         key = tuple(state.values())
         if key not in self._others:
             most = self.options.alternatives + 1
-            plans = self.options.policy.nearest(self.space, state, most, Distinct.POINTS)
+            plans = self.options.policy.nearest(self.space, state, most, Distinct.CELLS)
             self._others[key] = further_text(islice(plans, 1, most))
         return self._others[key]
 
@@ -214,6 +214,21 @@ def first_action(actions: str) -> str:
     """Return the first of a list of actions; there is none where effects alone lead to the goal."""
     listed = json.loads(actions or "[]")
     return json.dumps(listed[0], ensure_ascii=False) if listed else ""
+
+
+def reasons_text(
+    space: Space, state: State, end: Mapping[str, Value] | None, catalogue: Catalogue
+) -> str:
+    """Return the principal reasons against a person as JSON.
+
+    Args:
+        space: The problem.
+        state: The person.
+        end: The end of their plan; None without one.
+        catalogue: The codes.
+    """
+    reasons = principal_reasons(space, state, end, catalogue)
+    return json.dumps([each.to_dict() for each in reasons], ensure_ascii=False)
 
 
 def further_text(plans: Iterable[Plan]) -> str:

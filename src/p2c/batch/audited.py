@@ -46,6 +46,7 @@ def audit_files(
     by: Sequence[str] = (),
     against: Problem | None = None,
     seed: int = 0,
+    explain_time_limit: float | None = 60.0,
     workers: int = 1,
     policy: Policy | None = None,
     command: str = "",
@@ -88,6 +89,7 @@ def audit_files(
         against=against,
         after=None if against is None else answered(against, AFTER),
         seed=seed,
+        explain_time_limit=explain_time_limit,
         asked=Asked(0, hashes={"data": described}, command=command),
     )
 

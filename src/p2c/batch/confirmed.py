@@ -20,12 +20,13 @@ from p2c.batch.answers import (
     as_array,
     first_action,
     further_text,
+    reasons_text,
     state_of,
 )
 from p2c.batch.persons import columns_of, tell_apart, to_array
 from p2c.batch.remembered import Memory
 from p2c.batch.summary import Counts, Stuck
-from p2c.errors import P2CError, RowError
+from p2c.errors import RowError
 from p2c.plan.tables.encode import Coded
 
 if TYPE_CHECKING:
@@ -126,6 +127,12 @@ class ModelPlanner:
                 found[place] = line
                 if self.options.alternatives and line["status"] == "found":
                     line["alternatives"] = self._further(states[place])
+                if self.options.reasons is not None and line["status"] in ("found", "infeasible"):
+                    end = {name: line[f"end_{name}"] for name in states[place]}
+                    found_end = end if line["status"] == "found" else None
+                    line["reasons"] = reasons_text(
+                        self.problem.compiled, states[place], found_end, self.options.reasons
+                    )
         return [found[place] for place in range(len(people))]
 
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
@@ -136,7 +143,7 @@ class ModelPlanner:
 
     def _further(self, state: State) -> str:
         most = self.options.alternatives + 1
-        plans = nearest(self.problem, state, most, self.options.policy, distinct="points")
+        plans = nearest(self.problem, state, most, self.options.policy, distinct="cells")
         return further_text(plans[1:])
 
 
@@ -155,8 +162,4 @@ def planner_for(problem: Problem, options: Options, *, shelf: Path | None = None
     if problem.decider is None:
         return Planner(problem, options)
     options.policy.refuse_model()
-    if options.reasons is not None:
-        raise P2CError(
-            "a catalogue of reasons goes by rules, and a model decides here: leave it out"
-        )
     return ModelPlanner(problem, options, shelf)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 auditing = command_group()
 
+EXPLAIN_TIME_LIMIT = 60.0
+
 
 @auditing.command()
 @spread
@@ -59,6 +61,12 @@ def audit(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="For what is drawn at random.")] = 0,
+    explain_time_limit: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", min=0, help="For all explanations of why people have no way."
+        ),
+    ] = EXPLAIN_TIME_LIMIT,
     workers: Workers = 1,
     language: Language = "en",
     overwrite: Overwrite = False,
@@ -74,6 +82,8 @@ def audit(
 
     phrases_of(language)
     options = {"against": against, "seed": seed, **manner.given, **keys.given}
+    if explain_time_limit != EXPLAIN_TIME_LIMIT:
+        options["explain-time-limit"] = explain_time_limit
     divided = [f"--by={each}" for each in by or ()]
     command = spelled("audit", problem, data, "-o", output, *divided, **options, language=language)
 
@@ -88,6 +98,7 @@ def audit(
             by=tuple(by or ()),
             against=None if against is None else opened(against),
             seed=seed,
+            explain_time_limit=explain_time_limit,
             workers=workers,
             policy=Policy(**manner.given),
             command=command,

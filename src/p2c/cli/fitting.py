@@ -174,6 +174,7 @@ def init(
 ) -> None:
     """Make a problem out of a table of outcomes: rules learned from them, with comments, to be edited."""
     need_learning()
+    from p2c.learn.decision import outcomes_of
     from p2c.project import FitRequest, learn_problem
     from p2c.project.fitting import feature_remarks, read_causal
     from p2c.report.learned import show_changes, show_learned, show_next
@@ -186,7 +187,7 @@ def init(
     table = table.useful(kept)
     rest = table.without([column])
     if _may_ask(yes):
-        desired = desired or _ask_class(sorted(map(str, table.frame[column].dropna().unique())))
+        desired = desired or _ask_class(outcomes_of(table.frame[column]))
     assumed = efforts.assumed(rest, yes=yes)
     request = FitRequest(
         desired=desired,
@@ -304,7 +305,7 @@ def _ask_changes(
             ordered = seen.kind.value == "number"
             choices = ACTIONS if ordered else ("free", "fixed")
             action = choose(told, choices, default=each.action)
-            why = each.why if action == each.action else ""
+            why = each.why if action == each.action else None
             weight = each.weight if action == "fixed" else _effort(each.weight)
             each = replace(each, action=action, weight=weight, why=why)  # noqa: PLW2901
         found.append(each)

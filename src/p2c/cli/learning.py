@@ -14,14 +14,17 @@ import typer
 
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import chosen_actions, refuse_existing, write_new
+from p2c.domain.feature import Law
 from p2c.domain.spec import read_text
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import need_learning
+from p2c.errors import P2CError, need_learning
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from p2c.explain.phrases import Phrases
+    from p2c.learn.causal.review import Review
     from p2c.learn.tables.files import Table
 
 learning = command_group()
@@ -37,6 +40,9 @@ class ScaleName(Enum):
 
 DataFile = Annotated[Path, typer.Argument(help="The data, a CSV or Parquet file with names.")]
 ReviewFile = Annotated[Path, typer.Argument(help="The review, as `p2c causal` writes it.")]
+LawOption = Annotated[
+    Law | None, typer.Option(help="The law to approve; by default the suggested one.")
+]
 Kept = Annotated[
     list[str] | None,
     typer.Option("--keep", help="A column to keep although it looks useless; repeat it for more."),
@@ -208,48 +214,88 @@ def causal(
     show_candidates(out, written, found)
     out.print(f"\n{render_graph(found)}", markup=False)
     show_progress(out, written)
-    out.print(f"none of them is used before it is approved: p2c review {output}", markup=False)
+    out.print(
+        f"none of them is used before it is approved: p2c review {output} --list", markup=False
+    )
 
 
 @learning.command()
 def review(
     file: ReviewFile,
     *,
-    by: Annotated[str | None, typer.Option(help="Who answers.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The data, to measure edited rules on.")] = None,
-    language: Annotated[str, typer.Option(help="The language of the rules: en or de.")] = "en",
-    again: Annotated[
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show the open rules with evidence and laws.")
+    ] = False,
+    approve: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="RULE", help="A rule to answer once more, by its id; repeat it for more."
-        ),
+        typer.Option(metavar="RULE", help="The id of a rule to approve; repeat it for more."),
     ] = None,
-    log: Annotated[bool, typer.Option("--log", help="Only show the answers given so far.")] = False,
+    reject: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RULE", help="The id of a rule to reject; repeat it for more."),
+    ] = None,
+    by: Annotated[str, typer.Option(help="The name of the person who answers.")] = "",
+    why: Annotated[str, typer.Option(help="The reason for the answers.")] = "",
+    law: LawOption = None,
+    rule: Annotated[
+        str | None, typer.Option(help="Another text for the one rule that is approved.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The data to measure that text on.")] = None,
+    language: Annotated[str, typer.Option(help="The language of the rules: en or de.")] = "en",
+    log: Annotated[bool, typer.Option("--log", help="Show the answers given so far.")] = False,
 ) -> None:
-    """Walk an expert through the rules that are left to answer; every answer is saved at once."""
+    """Approve or reject candidates for causal rules; answers are appended."""
     need_learning()
-    from p2c.cli.interview import Interview, interview
     from p2c.explain.phrases import phrases_of
+    from p2c.learn.causal.records import ReviewVerdict
     from p2c.learn.causal.review import read_review
-    from p2c.learn.tables.files import read_frame
-    from p2c.report.learned import show_conclusion, show_progress, show_review
+    from p2c.report.learned import show_conclusion, show_open, show_progress, show_review
     from p2c.report.questions import conclude
 
+    if rule is not None and (len(approve or ()) != 1 or reject):
+        raise P2CError("--rule: expected exactly one --approve and no --reject beside it")
     phrases = phrases_of(language)
     opened = read_review(file)
-    once_more = tuple(opened.candidate(each).id for each in again or ())
+    for each in approve or ():
+        if rule is None:
+            opened.decide(each, ReviewVerdict.APPROVED, by=by, why=why, law=law)
+        else:
+            _edit(opened, each, rule, by=by, why=why, law=law, data=data, phrases=phrases)
+    for each in reject or ():
+        opened.decide(each, ReviewVerdict.REJECTED, by=by, why=why)
+    if list_:
+        show_open(out, opened, phrases)
     show = show_review if log or opened.torn else show_progress
     show(out, opened)
-    if not log and (once_more or opened.pending()):
-        frame = read_frame(data) if data else None
-        try:
-            name = by or typer.prompt("your name")
-            interview(Interview(opened, name, out, frame, phrases, once_more))
-        except (typer.Abort, KeyboardInterrupt):
-            out.print("\nstopped; every answer so far is saved")
-        show_progress(out, opened)
     show_conclusion(out, conclude(opened))
-    raise typer.Exit(1 if opened.pending() else 0)
+    raise typer.Exit(1 if opened.pending() and not (approve or reject) else 0)
+
+
+def _edit(
+    opened: Review,
+    rule_id: str,
+    text: str,
+    *,
+    by: str,
+    why: str,
+    law: Law | None,
+    data: Path | None,
+    phrases: Phrases,
+) -> None:
+    """Approve a candidate with another text, and print it with its figures."""
+    from p2c.learn.causal.learning import measure
+    from p2c.learn.causal.records import ReviewVerdict
+    from p2c.learn.tables.files import read_frame
+    from p2c.report.learned import show_rule_reading
+    from p2c.report.questions import read_back
+
+    candidate = opened.candidate(rule_id)
+    evidence = measure(opened, rule_id, text, read_frame(data)) if data else None
+    reading = read_back(opened, candidate, text, evidence, phrases)
+    opened.decide(
+        rule_id, ReviewVerdict.EDITED, by=by, why=why, law=law, rule=text, evidence=evidence
+    )
+    show_rule_reading(out, reading)
 
 
 @learning.command()

@@ -162,9 +162,13 @@ def check(
     ],
     *,
     prove: Annotated[
-        bool, typer.Option("--prove", help="Plan again, and refute what is claimed falsely.")
+        bool,
+        typer.Option(
+            "--prove",
+            help="Plan again, by clingo where it is installed and takes the problem, and refute what is claimed falsely.",
+        ),
     ] = False,
-    engine: EngineOption = "native",
+    engine: EngineOption = "auto",
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds to plan again; then it stays unproved.")
     ] = None,

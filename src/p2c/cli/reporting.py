@@ -53,7 +53,7 @@ def report(
     codes: Codes,
     *,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="The file: .html, .md, .txt, .png or .pdf.")
+        Path, typer.Option("-o", "--output", help="The file: .html, .md, .txt or .pdf.")
     ],
     audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
     language: Language = "en",

@@ -60,6 +60,12 @@ def serve(
     data: Annotated[
         Path | None, typer.Option(help="The data of the review, to measure edited rules on.")
     ] = None,
+    proxy: Annotated[
+        str,
+        typer.Option(
+            help="The address of the proxy for TLS, if it is on another machine; several with commas."
+        ),
+    ] = "",
 ) -> None:
     """Serve the workbench pages and the JSON service, on this machine unless told otherwise."""
     _need_packages()
@@ -79,6 +85,7 @@ def serve(
         host=host,
         port=port,
         token=token,
+        proxy=proxy,
         pages=not api,
         limits=limits,
     )

@@ -163,8 +163,9 @@ def _scores(judge: Judge, plan: Plan) -> tuple[tuple[float, float], ...]:
 
 
 def _testimony(judge: Judge, plan: Plan, replayed: str = "", *, proved: bool = False) -> Testimony:
-    said, scores = judge.said(plan.counterfactual or {}), _scores(judge, plan)
-    return Testimony(said, judge.asked, proved, scores[-1] if scores else None, replayed)
+    said = judge.said(plan.counterfactual or {})
+    last = judge.known.get(tuple(_states(plan)[-1].values()))
+    return Testimony(said, judge.asked, proved, None if last is None else last.told, replayed)
 
 
 def _verified(judge: Judge, plan: Plan, told: Testimony) -> VerifiedPlan:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from p2c.confirm.judge import Ruling
 from p2c.confirm.proxy import fit_proxy
 from p2c.confirm.trial_values import FINE_PARTS, choose_values, sample_values
-from p2c.errors import Fault, P2CError
+from p2c.errors import P2CError
 from p2c.learn.model.read_model import ReadModel
 from p2c.learn.model.reading import NotRead, Read
-from p2c.rules.evaluate import goal_holds
-from p2c.rules.theory import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from p2c.learn.extract.source import Source
     from p2c.learn.model.asking import AskedModel
     from p2c.learn.model.encoded import EncodedModel
-    from p2c.plan.check.validate import Verdict
     from p2c.rules.theory import DecidingModel, Theory
 
     Row = Mapping[str, Any] | pd.Series
@@ -156,22 +153,6 @@ class Decider:
         if self.source.model is None or self.scored or self.exact or self.is_read:
             return None
         return fit_proxy(self.source.table, self.source.accepted, seed=self.seed)
-
-    def testified(self, verdict: Verdict, document: Mapping[str, Any], theory: Theory) -> Verdict:
-        """Return a verdict on a plan with the model's own word on the end, by which the plan says that the goal is met."""
-        end, told = document.get("counterfactual"), document.get("model") or {}
-        if end is None or not told.get("verified", True):
-            return verdict
-        if theory.wants_yes:
-            met, said = self.accepts(end), "the model refuses this state"
-        else:
-            met = bool(verdict.faults) or goal_holds(theory, end, {ACCEPTED: self.accepts(end)})
-            said = "the model's answer is not what the goal asks for"
-        return (
-            verdict
-            if met
-            else replace(verdict, faults=(*verdict.faults, Fault("counterfactual", said)))
-        )
 
     def row(self, row: Any) -> dict[str, Any]:
         """Return one person's row by feature, whether it goes by features or by columns of the table."""

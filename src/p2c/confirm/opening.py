@@ -24,7 +24,7 @@ from p2c.learn.tables.view import as_frame, feature_names, view_of
 from p2c.rules.bind import build_theory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from p2c.domain.feature import Feature, Value
@@ -235,3 +235,36 @@ def _drawn(feature: Feature, draw: Random) -> pd.Series:
     values: list[Value] = [feature.domain.value(place) for place in places]
     texts = any(isinstance(value, str) for value in values)
     return pd.Series(values, dtype=object if texts else None)
+
+
+def refuse_unanswered(features: Iterable[Feature], decider: Decider) -> None:
+    """Refuse names of a problem that its model has no answer to, such as a category that its encoder has not met."""
+    table = decider.source.table
+    if not len(table):
+        return
+    row = table.iloc[0].items()
+    first = {str(name): None if pd.isna(value) else value for name, value in row}
+    for feature in features:
+        if feature.is_listed and feature.name in first and not feature.kept:
+            met = set(table[feature.name].dropna())
+            added = [value for value in feature.places if value not in met]
+            for value, error in _unanswered(decider, first, feature.name, added):
+                message = (
+                    f"the model has no answer to '{value}', which is none of its table's ({error})"
+                )
+                raise ProblemError([Fault(f"features.{feature.name}.values", message)])
+
+
+def _unanswered(
+    decider: Decider, first: Mapping[str, Any], name: str, added: list[Any]
+) -> Iterator[tuple[Any, ModelError]]:
+    """Yield the values to which the model has no answer, be it asked for one state or, encoded, for a table."""
+    model, view = decider.source.model, decider.source.view
+    assert model is not None
+    for value in added:
+        states = [{**first, name: value}]
+        try:
+            model.answer(view.frame(view.cells({}, states)))
+            decider.asker({})(states)
+        except ModelError as error:
+            yield value, error

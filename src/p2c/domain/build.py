@@ -46,6 +46,7 @@ def build_feature(
         languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
         governed=governed,
         bounded=bounded,
+        states_cost=spec.weight != 1 or (bounded and not isinstance(spec.scale, str)),
         **_as_given(spec),
     )
     if range_is_too_dear(feature):

@@ -207,6 +207,12 @@ class Feature:
     """Whether it is a column that only a model reads: it keeps the row's value, and nobody speaks of changing it."""
     bounded: bool = True
     """Whether the numbers of rows lie within the range; in a problem made from data that is only what was seen."""
+    states_cost: bool = False
+    """Whether the author of the problem gave a weight or a scale, so that the costs of changes may be compared in words."""
+    targets: Domain | None = None
+    """The values in which a change may end, where one person restricts them; None where every value of the domain may be."""
+    effect_action: Action | None = None
+    """The action that decides where effects carry the feature, where one person restricts the feature to a narrower one."""
 
     @cached_property
     def is_listed(self) -> bool:
@@ -272,6 +278,21 @@ class Feature:
             return Fraction(1)
         return exact(self.domain.step) if isinstance(self.domain, Grid) else None
 
+    @property
+    def bars_effects(self) -> bool:
+        """Tell whether one person restricts the ends of changes, so that an effect may end where no plan goes on."""
+        return self.targets is not None or self.effect_action is not None
+
+    def is_target(self, value: str | int | float) -> bool:
+        """Tell whether a change may end in a value of the domain, as one person restricts it."""
+        match self.targets:
+            case None:
+                return True
+            case Points(values):
+                return value in values
+            case Grid(start, stop, _):
+                return not isinstance(value, str) and exact(start) <= exact(value) <= exact(stop)
+
     def contains(self, value: str | int | float) -> bool:
         """Tell whether a value is admissible as a target."""
         return self.place(value) is not None
@@ -324,7 +345,8 @@ def distance(feature: Feature, start: Value, end: Value) -> Fraction:
 def restrictions(feature: Feature) -> list[RestrictionKind]:
     """Return the restrictions that a feature has by itself; whether its limits bar anything is up to the rules."""
     found = [] if feature.action is Action.FREE else [RestrictionKind(feature.action.value)]
-    return found if feature.moves is None else [*found, RestrictionKind.MOVES]
+    chosen = feature.is_listed and feature.targets is not None
+    return [*found, RestrictionKind.MOVES] if chosen or feature.moves is not None else found
 
 
 def unrestricted(feature: Feature, kind: RestrictionKind) -> Feature:
@@ -333,8 +355,8 @@ def unrestricted(feature: Feature, kind: RestrictionKind) -> Feature:
         "how far a number goes without them is up to the rules"
     )
     if kind is RestrictionKind.MOVES:
-        return replace(feature, moves=None)
-    return replace(feature, action=Action.FREE)
+        return replace(feature, moves=None, targets=None)
+    return replace(feature, action=Action.FREE, effect_action=None)
 
 
 def may_set(feature: Feature, start: Value, end: Value) -> bool:
@@ -345,19 +367,38 @@ def may_set(feature: Feature, start: Value, end: Value) -> bool:
 def permits(
     feature: Feature, start: Value, end: str | int | float, *, direct: bool = False
 ) -> bool:
-    """Tell whether a change of value goes a way that the feature's action and moves allow.
+    """Tell whether a change of value is allowed by the feature's action and moves, and ends in one of its targets.
 
     A person's own, `direct` change is barred to an `effect` feature, which may go anywhere by its rules.
     """
     if direct and not feature.action.is_direct:
         return False
-    if feature.action is Action.FIXED or start == end:
+    return (
+        leads(feature, start, end)
+        and feature.is_target(end)
+        and _goes(feature, feature.action, start, end)
+    )
+
+
+def leads(feature: Feature, start: Value, end: str | int | float) -> bool:
+    """Tell whether a change of value is allowed but for what one person adds: by the problem's own action and moves.
+
+    Effects take the nearest value by this alone: a path on which one ends where the person lets no change end is no
+    plan, but a restriction never carries an effect elsewhere.
+    """
+    moves = feature.moves_from
+    if start is not None and moves is not None and end not in moves.get(start, ()):
+        return False
+    return _goes(feature, feature.effect_action or feature.action, start, end)
+
+
+def _goes(feature: Feature, action: Action, start: Value, end: str | int | float) -> bool:
+    """Tell whether a change of value goes a way that an action allows."""
+    if action is Action.FIXED or start == end:
         return False
     if start is None:
         return True
-    if feature.moves_from is not None and end not in feature.moves_from.get(start, ()):
-        return False
-    match feature.action:
+    match action:
         case Action.UP:
             return feature.order(end) > feature.order(start)
         case Action.DOWN:

@@ -146,7 +146,7 @@ def refuse_repeats(names: Sequence[str]) -> None:
     """Raise if a name stands there twice."""
     for name, times in Counter(names).items():
         if times > 1:
-            raise RowError([Fault("", f"the name '{name}' stands there {times} times")])
+            raise RowError([Fault("", f"the name '{name[:60]}' stands there {times} times")])
 
 
 def _even(rows: Iterator[Row], width: int) -> Iterator[Row]:
@@ -261,12 +261,13 @@ def _decoded(text: str) -> Any:
     if not text.strip():
         raise RowError([Fault("", "it is empty; expected a JSON object with each feature's value")])
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        return json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise RowError([Fault("", f"not JSON: {misread(error, text)}")]) from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raise if a key is given more than once, for which value counts would be a guess."""
     refuse_repeats([key for key, _ in pairs])
     return dict(pairs)
 

@@ -113,10 +113,14 @@ class Reach:
         low, high = max(past - self.spread - 1, region[0]), min(past + self.spread, region[-1])
         return [*kept, *range(low, high + 1)]
 
+    def ends(self, place: int, end: int) -> bool:
+        """Tell whether an effect from a place ends where one person lets a change end."""
+        return self.dynamics.ends(self.index, place, end)
+
     def near(self, place: int) -> list[list[int]]:
         """Return where effects may carry the feature, in groups that are equally near, nearest first."""
         feature = self.dynamics.person.space.axes[self.index].feature
-        if not feature.governed or feature.action is Action.FIXED:
+        if not feature.governed or (feature.effect_action or feature.action) is Action.FIXED:
             return []
         if self.dynamics.person.missing(self.index, place):
             ends = self._anywhere()
@@ -135,7 +139,8 @@ class Reach:
     def _carried(self, place: int) -> list[int]:
         axis, dynamics = self.dynamics.person.space.axes[self.index], self.dynamics
         if axis.feature.moves_from is not None:
-            return [end for end, _ in dynamics.targets(self.index, place)]
+            ends = sorted(dynamics.moves(self.index, place))
+            return [end for end in ends if dynamics.carries(self.index, place, end)]
         if not axis.ordered:
             return [end for end in self._anywhere() if end != place]
         here = dynamics.position(self.index, place)
@@ -146,14 +151,15 @@ class Reach:
                 ends.append(region[0])
             elif dynamics.position(self.index, region[-1]) < here:
                 ends.append(region[-1])
-        return [end for end in ends if dynamics.leads(self.index, place, end)]
+        return [end for end in ends if dynamics.carries(self.index, place, end)]
 
     def _anywhere(self) -> list[int]:
         """Return one place of each region, and more where it can matter which."""
         found: list[int] = []
         own = self.dynamics.person.places[self.index]
+        by_value = self.dynamics.person.space.axes[self.index].feature.moves_from is not None
         for region in self._regions:
-            found += [*_ends(region), *region[: self.spread]]
+            found += region if by_value else [*_ends(region), *region[: self.spread]]
             if self.index in self.dynamics.own_matters and own in region:
                 found += [own, *[place for place in region[:2] if place != own]]
         return [place for place in dict.fromkeys(found) if place != OFF]

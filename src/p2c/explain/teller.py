@@ -207,7 +207,10 @@ class Teller:
             yield self.phrases.effects_follow
 
     def effort(self, plan: Found) -> tuple[str, tuple[Item, ...]]:
-        """Say how many things a plan asks for, which is the hardest, and what each of them takes."""
+        """Say how many things a plan asks for and what each of them takes.
+
+        The hardest is named only where the problem states what every one of them costs: default costs follow the ranges.
+        """
         actions = plan.direct_actions
         if not actions:
             return self.sentence(self.phrases.wait), ()
@@ -215,9 +218,11 @@ class Teller:
             return self.phrases.one_own_step, ()
         told = filled(self.phrases.own_steps, count=self.number(len(actions)))
         numbered = list(enumerate(actions, start=self._first_number(plan)))
+        items = tuple(Item(self._takes(n, each)) for n, each in numbered)
+        if not all(self.theory.feature[each.feature].states_cost for each in actions):
+            return told, items
         most = max(each.cost for each in actions)
         top = [str(n) for n, each in numbered if math.isclose(each.cost, most, rel_tol=SAME)]
-        items = tuple(Item(self._takes(n, each)) for n, each in numbered)
         return f"{told} {self._hardest(top, len(actions))}", items
 
     def _hardest(self, top: list[str], count: int) -> str:

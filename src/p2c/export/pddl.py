@@ -232,7 +232,7 @@ class Pddl:
             fits = {end: self._fits(name, place, end, clause) for end in group}
             for end, fit in fits.items():
                 when = both(Is(name, place), fit, *nearer)
-                if when == Or():
+                if when == Or() or not self.instance.reaches[name].ends(place, end):
                     continue
                 before, after = self.atoms[Is(name, place)], self.atoms[Is(name, end)]
                 yield from _action(

@@ -21,7 +21,7 @@ PROBLEM = "problem.toml"
 SAMPLE = "sample.csv"
 STAND_IN = "stand_in.lp"
 EDITABLE = (PROBLEM, STAND_IN)
-"""The files that are meant to be edited; the edit has to be accepted."""
+"""The files of every folder that are meant to be edited."""
 PACKAGES = (
     DISTRIBUTION,
     "scikit-learn",
@@ -62,10 +62,12 @@ class SampleEntry(_Record):
 
 
 class Manifest(_Record):
-    """What a folder holds; `seal` is the hash of all the rest."""
+    """What a folder holds; `checksum` is the hash of all the rest."""
 
     format: StrictInt = 1
     files: dict[StrictStr, StrictStr]
+    rules_file: StrictStr | None = None
+    """The file, one of `files`, that the problem takes its rules from; not written where there is none."""
     model: ModelEntry
     sample: SampleEntry
     learned: dict[StrictStr, Any] | None = None
@@ -74,28 +76,36 @@ class Manifest(_Record):
     budget: StrictInt = Field(2_000, ge=1)
     seed: StrictInt = 0
     versions: dict[StrictStr, StrictStr]
-    seal: StrictStr = ""
+    checksum: StrictStr = ""
 
-    def sealed(self) -> Manifest:
-        """Return the manifest with the hash of what it says."""
-        return self.model_copy(update={"seal": self._digest()})
+    def with_checksum(self) -> Manifest:
+        """Return the manifest with the hash of the rest."""
+        return self.model_copy(update={"checksum": self._digest()})
+
+    def _keys(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude=set() if self.rules_file else {"rules_file"})
 
     def _digest(self) -> str:
-        keys = self.model_dump(mode="json", exclude={"seal"})
+        keys = {key: value for key, value in self._keys().items() if key != "checksum"}
         return sha256(json.dumps(keys, sort_keys=True).encode()).hexdigest()
 
     @property
-    def is_sealed(self) -> bool:
-        """Tell whether it says what it said when it was sealed."""
-        return self.seal == self._digest()
+    def is_whole(self) -> bool:
+        """Tell whether the checksum is that of the rest."""
+        return self.checksum == self._digest()
+
+    @property
+    def editable(self) -> tuple[str, ...]:
+        """Return the files that are meant to be edited; the edit has to be accepted."""
+        return (*EDITABLE, *([self.rules_file] if self.rules_file else []))
 
     def text(self) -> str:
         """Return the manifest as the text of its file."""
-        return json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(self._keys(), indent=2, ensure_ascii=False) + "\n"
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a folder; one that is torn, forged or not byte for byte ours is refused."""
+    """Return the manifest of a folder; one that is torn or modified is refused."""
     refuse_bare_folder(folder)
     path = folder / MANIFEST
     try:
@@ -108,22 +118,20 @@ def read_manifest(folder: Path) -> Manifest:
         raise P2CError(
             f"{path}: format {found.format}, and this p2c reads 1: another version of p2c"
         )
-    if not found.is_sealed or path.read_bytes() != found.text().encode():
-        raise P2CError(
-            f"{path}: changed since it was written, or forged: make the folder anew with p2c fit"
-        )
+    if not found.is_whole or path.read_bytes() != found.text().encode():
+        raise P2CError(f"{path}: modified since it was written: make the folder anew with p2c fit")
     for name in found.files:
         if name in ("", ".", "..", MANIFEST) or "/" in name or "\\" in name or "\0" in name:
-            raise P2CError(f"{path}: '{name}' is no file of this folder: the manifest is forged")
+            raise P2CError(f"{path}: '{name}' is no file of this folder: the manifest was modified")
     for name in (PROBLEM, SAMPLE, found.model.file):
         if name not in found.files:
-            raise P2CError(f"{path}: no hash of {name}: the manifest is forged")
+            raise P2CError(f"{path}: no hash of {name}: the manifest was modified")
     return found
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest of a folder, sealed, the same bytes on every system."""
-    (folder / MANIFEST).write_bytes(manifest.sealed().text().encode())
+    """Write the manifest of a folder with its checksum, the same bytes on every system."""
+    (folder / MANIFEST).write_bytes(manifest.with_checksum().text().encode())
 
 
 def changed_files(folder: Path, manifest: Manifest) -> list[str]:
@@ -142,7 +150,7 @@ def refuse_changed(folder: Path, manifest: Manifest) -> None:
     """Refuse a folder with a file that was changed, and say how an edit is accepted."""
     for name in changed_files(folder, manifest):
         path = folder / name
-        if name in EDITABLE:
+        if name in manifest.editable:
             raise P2CError(
                 f"{path}: changed since it was last accepted; if that is your edit: p2c lint {folder} --accept"
             )
@@ -150,9 +158,9 @@ def refuse_changed(folder: Path, manifest: Manifest) -> None:
 
 
 def fingerprint(path: Path) -> str:
-    """Return what tells whether a problem's model is still the same: the seal of a folder, or the hash of a file."""
+    """Return what tells whether a problem's model is still the same: the checksum of a folder, or the hash of a file."""
     if path.is_dir():
-        return read_manifest(path).seal
+        return read_manifest(path).checksum
     return file_digest(path)
 
 

@@ -18,6 +18,7 @@ from p2c.domain.spec import MANIFEST, load_spec, read_text, unreadable
 from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, counted
 from p2c.folder.manifest import (
+    EDITABLE,
     PROBLEM,
     SAMPLE,
     STAND_IN,
@@ -252,7 +253,7 @@ def _packed(accepted: NDArray[np.bool_]) -> str:
 
 
 def open_folder(folder: Path, trust: Trust | None = None) -> OpenedFolder:
-    """Open a folder; refuse a file that was changed, a forged manifest, and a model that answers otherwise than it did."""
+    """Open a folder; refuse a file that was changed, a modified manifest, and a model that answers otherwise than it did."""
     manifest = read_manifest(folder)
     refuse_changed(folder, manifest)
     opened = _opened(folder, manifest, trust)
@@ -265,6 +266,7 @@ def outline_folder(folder: Path) -> tuple[ProblemSpec, Path]:
     manifest = read_manifest(folder)
     refuse_changed(folder, manifest)
     spec = load_spec(folder / PROBLEM)
+    _refuse_unlisted(folder, spec, manifest)
     columns = spec.model.columns if spec.model else {}
     known = {columns.get(name, name) for name in spec.features}
     other = [each.name for each in manifest.sample.columns if each.name not in known]
@@ -278,11 +280,12 @@ def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
 
     What cannot be read, and any other changed file, is refused, and nothing is accepted.
     """
-    manifest = read_manifest(folder)
+    manifest = _with_rules_file(folder, read_manifest(folder))
     changed = changed_files(folder, manifest)
     if not changed:
         return []
-    kept = manifest.model_copy(update={"files": {**manifest.files, **_editable(folder, changed)}})
+    accepted_now = {n: file_digest(folder / n) for n in changed if n in manifest.editable}
+    kept = manifest.model_copy(update={"files": {**manifest.files, **accepted_now}})
     refuse_changed(folder, kept)
     opened = _opened(folder, kept, trust)
     accepted = _packed(opened.decider.source.accepted)
@@ -299,12 +302,38 @@ def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
     return changed
 
 
-def _editable(folder: Path, changed: list[str]) -> dict[str, str]:
-    return {name: file_digest(folder / name) for name in changed if name in (PROBLEM, STAND_IN)}
+def _with_rules_file(folder: Path, manifest: Manifest) -> Manifest:
+    """Return a manifest that lists the file which the problem takes its rules from now, in the place of an earlier one."""
+    name, before = load_spec(folder / PROBLEM).rules_file, manifest.rules_file
+    if name == before:
+        return manifest
+    files = {
+        known: each
+        for known, each in manifest.files.items()
+        if known != before or before in EDITABLE
+    }
+    if name is not None:
+        outside = name in ("", ".", "..", MANIFEST) or set(name) & {"/", "\\", "\0"}
+        if outside or name in files.keys() - {STAND_IN}:
+            raise P2CError(
+                f"{folder / PROBLEM}: rules_file: expected a file of rules in this folder, found '{name}'"
+            )
+        files.setdefault(name, "")
+    return manifest.model_copy(update={"files": files, "rules_file": name})
+
+
+def _refuse_unlisted(folder: Path, spec: ProblemSpec, manifest: Manifest) -> None:
+    """Refuse a file of rules that the manifest does not list, so that it could be edited unnoticed."""
+    if spec.rules_file != manifest.rules_file:
+        raise P2CError(
+            f"{folder / PROBLEM}: rules_file: the manifest does not list '{spec.rules_file}';"
+            f" if it is yours: p2c lint {folder} --accept"
+        )
 
 
 def _opened(folder: Path, manifest: Manifest, trust: Trust | None) -> OpenedFolder:
     spec = load_spec(folder / PROBLEM)
+    _refuse_unlisted(folder, spec, manifest)
     if spec.model is None or spec.model.file != manifest.model.file:
         found = spec.model.file if spec.model else "none"
         raise P2CError(
@@ -336,7 +365,7 @@ def _refuse_other_answers(folder: Path, opened: OpenedFolder) -> None:
         then = np.zeros(0, dtype=np.uint8)
     if len(then) < len(now):
         raise P2CError(
-            f"{folder / MANIFEST}: the model's answers are not those of {len(now)} rows: forged"
+            f"{folder / MANIFEST}: the model's answers are not those of {len(now)} rows: modified"
         )
     wrong = int((then[: len(now)].astype(bool) != now).sum())
     if wrong:

@@ -135,6 +135,12 @@ def describe_problem(
     }
 
 
+def outcomes_of(column: pd.Series) -> list[str]:
+    """Return the classes of a column in order, as `learn_decision` names them."""
+    known = tidy_frame(column.to_frame()).iloc[:, 0].dropna()
+    return sorted({str(plain_value(each)) for each in known.unique()})
+
+
 def _labels(column: pd.Series, positive: str | None) -> tuple[pd.Series, str]:
     """Return the two classes as text and the one that the rules define; what is not `positive` is one class."""
     holes = int(column.isna().sum())

@@ -115,7 +115,10 @@ class Trial:
         return frozenset(
             number
             for number, (blocker, feature) in enumerate(self.liftings)
-            if blocker.restriction == RestrictionKind.EFFECT.value
+            if (
+                blocker.restriction == RestrictionKind.EFFECT.value
+                and self.space.theory.feature[blocker.feature].effect_action is None
+            )
             or not (feature.governed or self.space.theory.feature[blocker.feature].moves)
         )
 
@@ -257,7 +260,12 @@ def _merged(feature: Feature, lifting: Lifting) -> Feature:
     if kind is not RestrictionKind.LIMITS:
         return unrestricted(feature, kind)
     return replace(
-        feature, domain=wide.domain, minimum=wide.minimum, maximum=wide.maximum, scale=wide.scale
+        feature,
+        domain=wide.domain,
+        minimum=wide.minimum,
+        maximum=wide.maximum,
+        scale=wide.scale,
+        targets=None,
     )
 
 
@@ -325,7 +333,7 @@ def _widened(axis: Axis, far: float | None = None, *, by_steps: bool = True) -> 
         borders += [-farthest, farthest]
     first, last = axis.position(0), axis.position(axis.size - 1)
     if not (any(not first < each < last for each in borders) or (listed and borders)):
-        return None
+        return None if feature.targets is None else replace(feature, targets=None)
     rest = [each + shift for each in borders for shift in (-step, 0, step)]
     number = type(feature.minimum)
     domain = _wide_list(feature, rest) if as_list else _wide_grid(feature, step, rest)
@@ -335,6 +343,7 @@ def _widened(axis: Axis, far: float | None = None, *, by_steps: bool = True) -> 
         minimum=min(feature.minimum, number(domain.value(0))),
         maximum=max(feature.maximum, number(domain.value(domain.size - 1))),
         scale=float(feature.divisor),
+        targets=None,
     )
 
 

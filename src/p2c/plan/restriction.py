@@ -1,7 +1,8 @@
 """What one person adds to a problem: "I cannot change this", own limits, how hard something is, or a restriction lifted.
 
 A restriction never changes what a distance is worth: the divisor and the grid stay those of the problem, however narrow
-the limits become. Limits bound what a change may end in, not who asks: a value of today may lie outside them.
+the limits become. Limits and `only` bound what a change may end in, not who asks: a value of today may lie outside them.
+They only take plans away: an effect goes where the problem has it go, and where that lies outside, the path is no plan.
 """
 
 from __future__ import annotations
@@ -18,15 +19,24 @@ from p2c.domain.keys import SpecNumber, SpecValue, Weight  # noqa: TC001 - pydan
 from p2c.domain.spec import Table, fault_of, shown_kind
 from p2c.errors import Fault, ProblemError, suggestion
 from p2c.plan.blockers import widened
-from p2c.plan.compiled.space import Space
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Domain, Feature
+    from p2c.plan.compiled.space import Space
     from p2c.rules.theory import Theory
 
 Liftable = Literal["moves", "limits"]
 LIFTABLE = get_args(Liftable)
 """The restrictions that are lifted as such; the others are actions and are lifted by another action."""
+
+
+NARROWER = {
+    Action.FREE: (Action.UP, Action.DOWN, Action.EFFECT, Action.FIXED),
+    Action.UP: (Action.EFFECT, Action.FIXED),
+    Action.DOWN: (Action.EFFECT, Action.FIXED),
+    Action.EFFECT: (Action.FIXED,),
+}
+"""The actions that allow less than another one."""
 
 
 class Restriction(Table):
@@ -72,8 +82,9 @@ def _read(name: object, given: object) -> Restriction:
         ) from None
 
 
-def restrict(theory: Theory, restrictions: Mapping[str, Restriction]) -> Theory:
-    """Return a theory with a person's restrictions in its features; the rules stay bound as they are."""
+def restrict(space: Space, restrictions: Mapping[str, Restriction]) -> Theory:
+    """Return a compiled theory with a person's restrictions in its features; the rules stay bound as they are."""
+    theory = space.theory
     known = theory.feature
     changed: dict[str, Feature] = {}
     faults: list[Fault] = []
@@ -83,7 +94,7 @@ def restrict(theory: Theory, restrictions: Mapping[str, Restriction]) -> Theory:
             faults.append(Fault(str(name), f"no such feature; {hint}"))
             continue
         try:
-            changed[name] = _restricted(theory, known[name], restriction)
+            changed[name] = _restricted(space, known[name], restriction)
         except ValueError as error:
             faults.append(Fault(name, str(error)))
     if faults:
@@ -91,20 +102,22 @@ def restrict(theory: Theory, restrictions: Mapping[str, Restriction]) -> Theory:
     return replace(theory, features=tuple(changed.get(each.name, each) for each in theory.features))
 
 
-def _restricted(theory: Theory, feature: Feature, restriction: Restriction) -> Feature:
+def _restricted(space: Space, feature: Feature, restriction: Restriction) -> Feature:
     _check(feature, restriction)
     found: dict[str, Any] = {}
     if restriction.action is not None:
         found["action"] = restriction.action
+        if feature.governed and restriction.action in NARROWER.get(feature.action, ()):
+            found["effect_action"] = feature.action
     if restriction.weight is not None:
         found["weight"] = restriction.weight
     lifted = restriction.lift or ()
-    wide = widened(Space(theory), feature.name) if "limits" in lifted else None
+    wide = widened(space, feature.name) if "limits" in lifted else None
     if restriction.min is not None or restriction.max is not None or wide is not None:
         found |= _limits(wide or feature, feature, restriction)
     if restriction.only is not None:
-        found["moves"] = _moves(feature, restriction.only)
-    elif "moves" in lifted:
+        found["targets"] = _named_targets(feature, restriction.only)
+    if "moves" in lifted:
         found["moves"] = None
     changed = replace(feature, **found)
     if range_is_too_dear(changed):
@@ -138,9 +151,12 @@ def _limits(wide: Feature, feature: Feature, restriction: Restriction) -> dict[s
             f"{wide.minimum if low is None else low} to {wide.maximum if high is None else high}"
         )
         raise ValueError(f"no admissible value lies within your limits, {shown}")
-    divisor = feature.divisor
+    divisor, part = feature.divisor, _part(domain, first, past)
+    # Without the other values an effect would go to the nearest of those left, and open what was closed.
+    whole = feature.governed and part != domain
     return {
-        "domain": _part(domain, first, past),
+        "domain": domain if whole else part,
+        "targets": part if whole else None,
         "minimum": wide.minimum,
         "maximum": wide.maximum,
         "scale": int(divisor) if divisor.denominator == 1 else float(divisor),
@@ -156,24 +172,12 @@ def _part(domain: Domain, first: int, past: int) -> Domain:
             return Grid(domain.value(first), last, step)
 
 
-def _moves(
-    feature: Feature, only: tuple[str | int | float, ...]
-) -> tuple[tuple[str | int | float, tuple[str | int | float, ...]], ...]:
+def _named_targets(feature: Feature, only: tuple[str | int | float, ...]) -> Points:
+    """Return the names that a change may end in, in the order of the domain."""
     if feature.kind.is_number:
         raise ValueError("'only' needs names; use limits for a number")
     for value in only:
         if value not in feature.places:
             hint = suggestion(str(value), map(str, feature.places))
             raise ValueError(f"'{value}' is not one of its values; {hint}")
-    moves = feature.moves_from
-    return tuple(
-        (
-            start,
-            tuple(
-                end
-                for end in (only if moves is None else moves.get(start, ()))
-                if end in only and end != start
-            ),
-        )
-        for start in feature.places
-    )
+    return Points(tuple(value for value in feature.places if value in only))

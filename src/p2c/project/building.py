@@ -44,9 +44,16 @@ def build(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
     draft = read_draft(folder)
     if not draft.table:
         raise P2CError("there is no table yet")
+    if not draft.desired:
+        raise P2CError("which outcome do people want? None is assumed: choose it")
     causal = approved(folder)
     made = _fit(folder, draft, causal, step) if draft.model else _learn(folder, draft, causal, step)
-    return made | {"causes": causal is not None}
+    return made | {"causes": causal is not None, "aim": aim_of(draft)}
+
+
+def aim_of(draft: Draft) -> tuple[str, str]:
+    """Return the column of outcomes, empty if a model decides, and the outcome that people want."""
+    return ("" if draft.model else draft.target), draft.desired
 
 
 def approved(folder: Path) -> Review | None:
@@ -58,7 +65,7 @@ def approved(folder: Path) -> Review | None:
 
 def _request(folder: Path, draft: Draft, table: Table, causal: Review | None) -> FitRequest:
     return FitRequest(
-        desired=draft.desired or None,
+        desired=draft.desired,
         assumptions=chosen(draft, table),
         causal=causal,
         name=folder.resolve().name,

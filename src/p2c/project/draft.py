@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError
+from p2c.learn.decision import outcomes_of
+from p2c.learn.model.asking import classes_of
 from p2c.learn.model.stored import OWN_FILES
 from p2c.learn.tables.assumptions import assume
 from p2c.learn.tables.files import open_table
@@ -31,6 +33,8 @@ DRAFT = "project.json"
 TABLES = (".csv", ".parquet")
 MODELS = (".skops", ".onnx", *OWN_FILES)
 """What a model may come as: nothing that can run code as it is opened."""
+MOST_OUTCOMES = 20
+"""Maximum number of distinct values in a column of outcomes."""
 
 
 class _Kept(BaseModel):
@@ -46,7 +50,10 @@ class Choice(_Kept):
 
 
 class Draft(_Kept):
-    """What was given and said so far; files are named as they stand in the folder."""
+    """What was given and said so far; files are named as they stand in the folder.
+
+    `desired` is the outcome that people want, empty until somebody has chosen it: none is assumed.
+    """
 
     table: str = ""
     model: str = ""
@@ -80,10 +87,13 @@ def take_table(folder: Path, given: Path) -> Draft:
     table = open_table(given)
     names = {str(each) for each in table.frame.columns}
     old = read_draft(folder)
+    target = old.target if old.target in targets_of(table) else ""
+    is_known = bool(target) and old.desired in outcomes_of(table.frame[target])
     draft = old.model_copy(
         update={
             "table": f"table{kind}",
-            "target": old.target if old.target in names else "",
+            "target": target,
+            "desired": old.desired if old.model or is_known else "",
             "columns": {key: each for key, each in old.columns.items() if key in names},
         }
     )
@@ -93,14 +103,19 @@ def take_table(folder: Path, given: Path) -> Draft:
 
 
 def take_model(folder: Path, given: Path) -> Draft:
-    """Take a model into the project, once it opens and can be asked about the table."""
+    """Take a model into the project, once it opens and can be asked about the table.
+
+    The chosen outcome is kept if the model takes the place of another one and has that class too.
+    """
     kind = _kind(given, MODELS, "a model")
     old = read_draft(folder)
     if not old.table:
         raise P2CError("a model needs a table beside it: give both")
     open_stored(given, open_table(folder / old.table))
-    draft = old.model_copy(update={"model": f"model{kind}", "desired": ""})
+    draft = old.model_copy(update={"model": f"model{kind}"})
     _put(folder, given, draft.model, old.model)
+    if not (old.model and old.desired in _offered(folder, draft)):
+        draft = draft.model_copy(update={"desired": ""})
     write_draft(folder, draft)
     return draft
 
@@ -144,6 +159,30 @@ def opened_model(folder: Path, draft: Draft) -> Opened:
     """Return the model of a draft, and the table as the model is asked about it."""
     path, table = folder / draft.model, seen_table(folder, draft)
     return open_stored(path, table, target=draft.target or None, known=True)
+
+
+def targets_of(table: Table) -> list[str]:
+    """Return the columns of a table that may hold outcomes: those with few distinct values."""
+    return [each.name for each in table.seen.columns if each.distinct <= MOST_OUTCOMES]
+
+
+def choices_of(folder: Path, draft: Draft) -> list[str]:
+    """Return the outcomes to choose from: the classes of the model, or else the values of the outcome column.
+
+    Raises:
+        P2CError: The model gives numbers instead of classes, or names none and cannot be asked about the table.
+    """
+    if draft.model:
+        opened = opened_model(folder, draft)
+        return [str(each) for each in classes_of(opened.model, opened.table.frame)]
+    return outcomes_of(seen_table(folder, draft).frame[draft.target]) if draft.target else []
+
+
+def _offered(folder: Path, draft: Draft) -> list[str]:
+    try:
+        return choices_of(folder, draft)
+    except P2CError:
+        return []
 
 
 def chosen(draft: Draft, table: Table) -> tuple[Assumption, ...]:

@@ -177,12 +177,9 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
 
 
 def learn_problem(table: Table, target: str, request: FitRequest) -> tuple[Learned, dict[str, Any]]:
-    """Learn rules from labels by FOLD-SE, and return them with the problem around them; the goal is the class wanted."""
+    """Learn rules for the wanted class from labels by FOLD-SE, and put the problem of reaching it around them."""
     column, wanted = table.column(target), request.desired
-    several = table.frame[column].nunique() > 2
-    learned = learn_decision(
-        table.frame, column, positive=wanted if several else None, seed=request.seed
-    )
+    learned = learn_decision(table.frame, column, positive=wanted, seed=request.seed)
     described = describe_problem(
         learned,
         table.frame.drop(columns=column),
@@ -208,6 +205,10 @@ def feature_remarks(
         said = assumed.get(each.name)
         missing = f", {each.missing:,} missing" if each.missing else ""
         note = f"; {each.note}" if each.note else ""
-        why = f"\nassumed {said.action}, for {said.why}" if said is not None and said.why else ""
+        why = (
+            f"\nassumed {said.action}, for {said.why.value}"
+            if said is not None and said.why
+            else ""
+        )
         found["features", name] = f"{each.kind.value}: {each.span}{missing}{note}{why}"
     return found

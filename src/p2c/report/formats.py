@@ -13,7 +13,6 @@ from p2c.report.expert_report import expert_document
 from p2c.report.html import html_page
 from p2c.report.markdown import markdown
 from p2c.report.pdf import pdf_report
-from p2c.report.png import png_report
 from p2c.report.text import text_report
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from p2c.statement import Statement
 
 FORMATS: Mapping[str, Callable[[Document], bytes]] = MappingProxyType(
-    {"html": html_page, "md": markdown, "txt": text_report, "png": png_report, "pdf": pdf_report}
+    {"html": html_page, "md": markdown, "txt": text_report, "pdf": pdf_report}
 )
 AUDIENCES = ("applicant", "expert")
 

@@ -11,13 +11,14 @@ from p2c.errors import counted
 from p2c.learn.model import Read
 from p2c.learn.tables.look import USELESS
 from p2c.markup import clean
-from p2c.report.questions import effects
+from p2c.report.questions import effects, read_back
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from rich.console import Console
 
+    from p2c.explain.phrases import Phrases
     from p2c.learn.causal.candidate import Candidate, Evidence
     from p2c.learn.causal.review import Review
     from p2c.learn.decision import Learned
@@ -42,7 +43,7 @@ def show_columns(console: Console, seen: TableLook, *, keep: Collection[str] = (
 def show_left_out(console: Console, columns: Iterable[ColumnLook]) -> None:
     """Print which columns are left out, why, and how to keep them."""
     for each in columns:
-        told = f"column '{each.name}' is left out: {USELESS[each.kind]}; keep it with --keep '{each.name}'"
+        told = f"column '{each.name}' is left out: {USELESS[each.kind].value}; keep it with --keep '{each.name}'"
         console.print(_text(told, "yellow"))
 
 
@@ -103,7 +104,7 @@ def show_changes(console: Console, read: Rows, assumed: Iterable[Assumption]) ->
         each = looks[said.column]
         table.add_row(*map(_text, (*_held(each), said.action, f"{said.weight:g}", each.note)))
         if said.why:
-            reasons.setdefault((said.action, said.why), []).append(said.column)
+            reasons.setdefault((said.action, said.why.value), []).append(said.column)
     for word, others in (("not read", read.unread), ("left out", read.left_out)):
         for each in others:
             table.add_row(*map(_text, (*_held(each), word, "", each.note)))
@@ -172,12 +173,21 @@ def show_rule_reading(console: Console, reading: Reading) -> None:
         console.print("the data suggest no law: neither direction convinces")
 
 
-def show_candidate(console: Console, candidate: Candidate, reading: Reading, *, place: str) -> None:
-    """Print one candidate with all its evidence."""
-    console.print()
-    console.print(_text(f"{place}: {candidate.id}", "dim"))
-    show_rule_reading(console, reading)
-    _show_rule(console, candidate.rule)
+def show_open(console: Console, review: Review, phrases: Phrases) -> None:
+    """Print each open candidate of a review, with its evidence and its laws."""
+    waiting = [
+        (effect.label, question.candidate)
+        for effect in effects(review, phrases)
+        for question in effect.questions
+        if question.is_open
+    ]
+    for number, (label, candidate) in enumerate(waiting, start=1):
+        place = f"{number} of {len(waiting)}, {label}: {candidate.id}"
+        console.print(_text(place, "dim"))
+        reading = read_back(review, candidate, candidate.rule, candidate.evidence, phrases)
+        show_rule_reading(console, reading)
+        _show_rule(console, candidate.rule)
+        console.print()
 
 
 def show_conclusion(console: Console, conclusion: Conclusion | None) -> None:

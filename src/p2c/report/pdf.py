@@ -7,6 +7,7 @@ name rather than lost.
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 from p2c.errors import MissingExtra, P2CError
@@ -15,6 +16,8 @@ from p2c.report.document import Code, Figure, Grid, Heading, Listing, Outline, P
 from p2c.report.png import font_file, png
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from p2c.report.document import Block, Document
 
 FAMILY = "Source"
@@ -23,6 +26,11 @@ SIZE = 10.5
 INDENT = 6.0
 SUBSTITUTES = {"→": "->", "✓": "+", "✗": "x", UNSEEN: "?"}
 """What stands for signs that a font may lack."""
+PADDING = 0.7
+"""Millimetres around the text of a cell."""
+RANGE = re.compile(r"(?<![\w-])(\d[\d.,]*)-(\d[\d.,]*)(?![\w-])")
+BORDER = 0.6
+"""Millimetres that the lines of a table and rounding take from a cell."""
 MILLIMETRES = 0.2646
 """A unit of a drawing on paper, 96 to the inch."""
 
@@ -83,7 +91,7 @@ class _Writer:
         lacking = next((letter for letter in shown if ord(letter) not in self.known), None)
         if lacking is not None:
             raise P2CError(
-                f"format: the font for PDF has no '{lacking}' (U+{ord(lacking):04X}); use .html, .md or .png"
+                f"format: the font for PDF has no '{lacking}' (U+{ord(lacking):04X}); use .html, .md or .txt"
             )
         return shown
 
@@ -140,13 +148,34 @@ class _Writer:
         self.pdf.set_font(FAMILY, "", 9)
         with self.pdf.table(
             line_height=4.6, text_align="LEFT", borders_layout="HORIZONTAL_LINES",
-            padding=0.7, col_widths=_widths(grid),
+            padding=PADDING, col_widths=self.widths(grid),
         ) as table:  # fmt: skip
             for cells in (grid.header, *grid.rows):
                 row = table.row()
                 for cell in cells:
-                    row.cell(self.text(cell))
+                    # A line may end at a hyphen, and a range of numbers is one word.
+                    row.cell(self.text(RANGE.sub(r"\1–\2", cell)))
         self.pdf.ln(1)
+
+    def widths(self, grid: Grid) -> tuple[float, ...]:
+        """Return the widths of the columns in millimetres: wide enough for each number on one line, the rest by the length of texts."""
+        least = [
+            max((self.pdf.get_string_width(word) for word in _numbers(column)), default=0.0)
+            + 2 * PADDING
+            + BORDER
+            for column in zip(*grid.rows, strict=True)
+        ] or [0.0] * len(grid.header)
+        shares, rest = _shares(grid), set(range(len(least)))
+        found = [0.0] * len(least)
+        room = self.pdf.epw
+        while rest:
+            unit = max(room, 0.0) / sum(shares[each] for each in rest)
+            narrow = {each for each in rest if shares[each] * unit < least[each]}
+            for each in narrow or rest:
+                found[each] = least[each] if narrow else shares[each] * unit
+                room -= found[each]
+            rest -= narrow or rest
+        return tuple(found)
 
     def figure(self, svg: str, told: str) -> None:
         image = png(svg)
@@ -162,7 +191,15 @@ class _Writer:
         self.pdf.ln(1)
 
 
-def _widths(grid: Grid) -> tuple[int, ...]:
+def _numbers(column: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a column that are numbers: with a digit and without a letter."""
+    for cell in column:
+        for word in cell.split(" "):
+            if any(map(str.isdigit, word)) and not any(map(str.isalpha, word)):
+                yield word
+
+
+def _shares(grid: Grid) -> tuple[int, ...]:
     """Return the shares of the columns: by their longest text, none too narrow or too wide."""
     columns = zip(grid.header, *grid.rows, strict=True)
     return tuple(min(max(*map(len, column), 6), 40) for column in columns)

@@ -75,8 +75,10 @@ def every_test(theory: Theory) -> Iterator[Test]:
 
 
 def weighed_features(theory: Theory) -> frozenset[str]:
-    """Return the features that some rule or the goal looks at."""
-    return frozenset(test.feature for test in every_test(theory))
+    """Return the features read by a rule, by the goal, or by the model where one decides."""
+    bodies = (theory.goal, *(clause.body for clause in theory.clauses))
+    tested = frozenset(test.feature for test in every_test(theory))
+    return tested.union(*map(theory.reads, bodies))
 
 
 def _samples(feature: Feature, constants: set[str | int | float]) -> Iterator[Value]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import distance, exact, permits
+from p2c.domain.feature import distance, exact, leads, permits
 from p2c.rules.cells import every_test
 from p2c.rules.evaluate import body_holds, clause_fires, goal_holds, in_head
 
@@ -53,6 +53,8 @@ class Outcome:
     value: str | int | float
     because: tuple[Clause, ...]
     assumed: bool
+    barred: bool = False
+    """Whether one person lets no such change be: then no plan goes on from here with this effect."""
 
 
 def fired(theory: Theory, feature: str, state: State) -> tuple[Clause, ...]:
@@ -167,7 +169,7 @@ def supported_outcomes(theory: Theory, state: State) -> tuple[Outcome, ...]:
         for clause in rules:
             if not in_head(theory, clause, state[name]):
                 found += _outcomes(theory, name, state, rules, partial(in_head, theory, clause))
-    return tuple(found)
+    return tuple(each for each in found if not each.barred)
 
 
 def _outcomes(
@@ -183,7 +185,11 @@ def _outcomes(
     )
     start = state[name]
     values = nearest_values(feature, start, admits, candidate_values(theory, feature, tests))
-    return [Outcome(name, start, value, rules, assumed=len(values) > 1) for value in values]
+    assumed = len(values) > 1
+    return [
+        Outcome(name, start, value, rules, assumed, barred=not permits(feature, start, value))
+        for value in values
+    ]
 
 
 def nearest_values(
@@ -192,11 +198,11 @@ def nearest_values(
     admits: Callable[[Value], bool],
     candidates: Iterable[str | int | float],
 ) -> list[str | int | float]:
-    """Return the candidates nearest to the start among those admitted and permitted."""
+    """Return the candidates nearest to the start among those admitted, to which action and moves lead."""
     near: list[str | int | float] = []
     best: Fraction | None = None
     for value in candidates:
-        if not (permits(feature, start, value) and admits(value)):
+        if not (leads(feature, start, value) and admits(value)):
             continue
         far = distance(feature, start, value)
         if best is None or far < best:
@@ -211,8 +217,8 @@ def candidate_values(
 ) -> list[str | int | float]:
     """Return the values among which, from a value that is not missing, the nearest allowed ones lie, in order.
 
-    For categories these are all values. For numbers they are the ends of the domain and the grid points next to each
-    constant that a head compares with: between two of those, allowed values end nowhere. A number's own neighbours are
+    For categories these are all values. For numbers they are the ends of the domain and of the targets, and the grid points
+    next to each constant that a head compares with: between two of those, allowed values end nowhere. A number's own neighbours are
     not needed, since a violated value lies strictly outside every allowed range. With `tests`, the points next to
     their constants are listed as well.
     """
@@ -220,6 +226,9 @@ def candidate_values(
     if not feature.kind.is_number:
         return [domain.value(place) for place in range(domain.size)]
     places = {0, domain.size - 1}
+    if feature.targets is not None:
+        ends = (feature.targets.value(0), feature.targets.value(feature.targets.size - 1))
+        places |= {place for end in ends if (place := feature.place(end)) is not None}
     heads = [test for clause in theory.rules_of[feature.name] for test in clause.head]
     for test in (*heads, *(tests or ())):
         assert not isinstance(test.constant, str)

@@ -86,7 +86,9 @@ class Player:
                 yield Rest(here, effects, whole)
             first = sorted(outcomes, key=lambda each: (each.feature, each.value) not in planned)
             waiting += [
-                ({**here, each.feature: each.value}, (*effects, each)) for each in reversed(first)
+                ({**here, each.feature: each.value}, (*effects, each))
+                for each in reversed(first)
+                if not each.barred
             ]
 
     def consistent(self, state: State) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from p2c.web.audits import Audits
 from p2c.web.error_answers import handle_errors
 from p2c.web.guard import Guard
 from p2c.web.messages import Message, WhyRequest
+from p2c.web.page_states import PageStates
 from p2c.web.pages import add_pages
 from p2c.web.pages.frame import show_error
 from p2c.web.problem_store import open_store
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from p2c.web.problem_store import Entry, ProblemStore
 
+log = logging.getLogger(__name__)
 LOOK = 0.5
 """Seconds between two looks at the files of the problems."""
 
@@ -40,9 +43,10 @@ def build_app(settings: Settings) -> FastAPI:
     limits = settings.limits
     store = open_store(settings)
     pool = SolverPool(size=limits.solvers, waiting=limits.waiting, first=store.greetings)
-    workshop = Workshop(Path(settings.project)) if settings.project else None
-    audits = Audits(Path(settings.audits)) if settings.audits else None
-    context = Context(settings, store, pool, Metrics(), workshop, audits)
+    workshop = Workshop(Path(settings.project), limits) if settings.project else None
+    audits = Audits(Path(settings.audits), limits) if settings.audits else None
+    states = PageStates(settings.states)
+    context = Context(settings, store, pool, Metrics(), states, workshop, audits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -58,6 +62,7 @@ def build_app(settings: Settings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await watching
             await pool.stop()
+            states.close()
 
     app = FastAPI(
         title="p2c",
@@ -87,16 +92,30 @@ def app_from_environment() -> FastAPI:
 
 
 async def _watch(store: ProblemStore, pool: SolverPool) -> None:
-    """Look at the files now and then; a changed model is opened by every solver before anybody is answered by it."""
+    """Look at the files now and then; a changed model is opened by every solver before anybody is answered by it.
+
+    An error of any kind is reported, and the files are looked at again: a server that misses changes is a stale one.
+    """
     while True:
         await asyncio.sleep(LOOK)
-        for entry in await asyncio.to_thread(store.refresh):
-            try:
-                await pool.greet(entry.greeting)
-            except (P2CError, SolverFailed) as error:
-                store.take(entry, joined_lines(error))
-            else:
-                store.take(entry)
+        try:
+            for entry in await asyncio.to_thread(store.refresh):
+                await _open(entry, store, pool)
+        except Exception:
+            log.exception("the files of the problems could not be looked at")
+
+
+async def _open(entry: Entry, store: ProblemStore, pool: SolverPool) -> None:
+    """Put a changed problem with a model into use once every solver has opened it."""
+    try:
+        await pool.greet(entry.greeting)
+    except (P2CError, SolverFailed) as error:
+        store.take(entry, joined_lines(error))
+    except Exception as error:
+        log.exception("a changed model could not be opened")
+        store.take(entry, f"{entry.file}: cannot be opened: {type(error).__name__}")
+    else:
+        store.take(entry)
 
 
 def questions() -> dict[str, type[Message]]:

@@ -7,16 +7,19 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from p2c.errors import P2CError
 from p2c.explain.phrases import LANGUAGES
 from p2c.problem import Problem
+from p2c.web.page_error import PageError
+from p2c.web.uploads import read_limited
 from p2c.web.workshop import Workshop
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from p2c.domain.feature import Feature
     from p2c.web.problem_store import Entry
+    from p2c.web.settings import Limits
     from p2c.web.workshop import Step
 
 QUESTION = "question.json"
@@ -27,14 +30,15 @@ REPORT = "audit"
 class Audits:
     """The folders of the problems' audits, none of which outlives the server."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limits: Limits) -> None:
         self.folder = folder
+        self.limits = limits
         self._shops: dict[str, Workshop] = {}
 
     def of(self, entry: Entry) -> Workshop:
         """Return where a problem is audited; a problem that has changed begins anew."""
         name = f"{entry.id}-{entry.digest[:16]}"
-        return self._shops.setdefault(name, Workshop(self.folder / name))
+        return self._shops.setdefault(name, Workshop(self.folder / name, self.limits))
 
     def cancel(self) -> None:
         """End all that is under way."""
@@ -49,13 +53,22 @@ def table_in(folder: Path) -> Path | None:
 
 def take_table(shop: Workshop, problem: Problem, path: Path) -> None:
     """Take a table of people that has all columns of a problem, in the place of what was there; else say what is wrong with it."""
+    shop.refuse_if_busy()
+    features, aliases = problem.theory.features, problem.columns
+    read_limited(path, check_people, path, features, aliases, limits=shop.limits)
+    _put(shop, path)
+
+
+def check_people(path: Path, features: Sequence[Feature], aliases: Mapping[str, str]) -> None:
+    """Refuse a table of people without a column for each feature."""
     from p2c.batch import Options
     from p2c.batch.columns import check_columns
     from p2c.batch.source import find_files
 
-    shop.refuse_if_busy()
-    aliases = problem.columns
-    check_columns(find_files(path), problem.theory.features, Options(), taken=(), aliases=aliases)
+    check_columns(find_files(path), features, Options(), taken=(), aliases=aliases)
+
+
+def _put(shop: Workshop, path: Path) -> None:
     for old in shop.folder.glob("[!.]*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink()
     path.replace(shop.folder / f"people{path.suffix.lower()}")
@@ -63,6 +76,7 @@ def take_table(shop: Workshop, problem: Problem, path: Path) -> None:
 
 def take_rows(shop: Workshop, entry: Entry) -> None:
     """Take the people that a problem is served with."""
+    shop.refuse_if_busy()
     names = [each.name for each in entry.problem.theory.features]
     shop.folder.mkdir(parents=True, exist_ok=True)
     path = shop.folder / ".rows.csv"
@@ -70,7 +84,7 @@ def take_rows(shop: Workshop, entry: Entry) -> None:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(entry.rows.values())
-    take_table(shop, entry.problem, path)
+    _put(shop, path)
 
 
 def columns_in(table: Path) -> list[str]:
@@ -87,7 +101,7 @@ def start(shop: Workshop, problem: Problem, by: Sequence[str]) -> None:
 
     table = table_in(shop.folder)
     if table is None:
-        raise P2CError("there is no table of people yet")
+        raise PageError("audit_no_table")
     read_divisions(by)
     shop.refuse_if_busy()
     asked = {"problem": problem.to_message(), "table": table.name, "by": list(by)}

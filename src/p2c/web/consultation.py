@@ -71,8 +71,12 @@ class Consultation:
         return self._plan
 
     def nearest(self, k: int, distinct: str, seconds: float) -> list[Plan]:
-        """Return the k cheapest end states; the search goes on from the plan where that is known."""
-        self.solves += self._plan is None
+        """Return the k cheapest end states; the search goes on from the plan if it is known.
+
+        A plan that gave up belongs to its own time limit, so the search then starts anew.
+        """
+        first = None if isinstance(self._plan, GaveUp) else self._plan
+        self.solves += first is None
         policy = Policy(self.engine, seconds)
         told = nearest(
             self.problem,
@@ -81,9 +85,9 @@ class Consultation:
             policy,
             distinct=distinct,
             state=self.state,
-            first=self._plan,
+            first=first,
         )
-        if self._plan is None and told and not _is_unsettled(told[0]):
+        if first is None and told and not _is_unsettled(told[0]):
             self._plan = told[0]
         return told
 

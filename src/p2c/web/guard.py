@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import logging
 import re
+import secrets
 import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from p2c.web.error_answers import BUSY, HUNG_UP, error_answer, head_too_long
 from p2c.web.settings import is_loopback
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("p2c.web.requests")
 
 COOKIE = "p2c_session"
+VISIT_COOKIE = "p2c_visit"
+"""The cookie with the secret of a browser, to which the states of its pages belong."""
+NEW_VISIT = "p2c.new_visit"
+"""Where the scope of a request holds a secret that the browser does not have yet."""
+SECRET = re.compile(r"[A-Za-z0-9_-]{22,64}")
 OPEN = frozenset({"/health", "/ready", "/login"})
 """Paths that need no token."""
 HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\[\]:@/\s]+)(:[0-9]+)?")
@@ -61,6 +68,19 @@ DIGITS = 18
 def session(token: str) -> str:
     """Return what the cookie of someone who gave the token holds."""
     return sha256(f"p2c session {token}".encode()).hexdigest()
+
+
+def visit_of(request: Request) -> str:
+    """Return the secret of the browser that sent a request: its cookie's, or a new one, which the answer brings."""
+    given = request.scope.get(NEW_VISIT) or request.cookies.get(VISIT_COOKIE, "")
+    if not SECRET.fullmatch(given):
+        given = request.scope[NEW_VISIT] = secrets.token_urlsafe(24)
+    return str(given)
+
+
+def is_encrypted(scope: Scope) -> bool:
+    """Tell whether a request came over TLS, to here or to a proxy that is believed."""
+    return scope.get("scheme") == "https"
 
 
 class Guard:
@@ -102,7 +122,10 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _mark(MutableHeaders(scope=message), scope["path"])
+                headers = MutableHeaders(scope=message)
+                _mark(headers, scope["path"])
+                if NEW_VISIT in scope:
+                    headers.append("Set-Cookie", _visit_cookie(scope))
             await send(message)
 
         self.metrics.active.inc()
@@ -211,6 +234,12 @@ def foreign(method: str, headers: Headers, host: str) -> bool:
         return urlsplit(origin).netloc.lower() != host.lower()
     except ValueError:
         return True
+
+
+def _visit_cookie(scope: Scope) -> str:
+    """Return the header that gives a browser its secret until it is closed; a link from elsewhere may be followed with it."""
+    parts = [f"{VISIT_COOKIE}={scope[NEW_VISIT]}", "HttpOnly", "Path=/", "SameSite=lax"]
+    return "; ".join([*parts, "Secure"] if is_encrypted(scope) else parts)
 
 
 def _head_size(scope: Scope) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -19,7 +19,6 @@ from p2c.plan.plan_json import PlanRecord  # noqa: TC001
 from p2c.plan.restriction import Restriction  # noqa: TC001
 
 Value = StrictStr | StrictInt | StrictFloat | StrictBool | None
-Number = StrictInt | StrictFloat
 Row = dict[str, Value]
 """A value for each feature; null is one that is not known, true and false stand in tables of models only."""
 
@@ -47,11 +46,8 @@ class PlanRequest(WhyRequest):
     law: Law | None = None
     restrictions: dict[str, Restriction] = Field(default_factory=dict)
     engine: Literal["auto", "native", "clingo"] = Field("auto", description="Who answers.")
-    time_limit: Number | None = Field(
-        None,
-        gt=0,
-        le=LONGEST,
-        description="Seconds; a longer limit than the server's is the server's.",
+    time_limit: Annotated[StrictFloat, Field(gt=0, le=LONGEST)] | None = Field(
+        None, description="Seconds; a longer limit than the server's is the server's."
     )
 
 

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Stamp = tuple[tuple[str, int, int], ...]
-"""The files behind a problem, each with when it was written and how long it is."""
+Stamp = tuple[tuple[str, int, int, int], ...]
+"""The files behind a problem, each with its modification time, its size and its permissions."""
+UNSEEN: Stamp = ()
+"""The stamp of files that could not be looked at; it differs from that of any file."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +97,24 @@ class ProblemStore:
         return [each.greeting for each in tuple(self.entries.values())[:16]]
 
     def refresh(self) -> list[Entry]:
-        """Read the problems again whose files have changed; return those with a model, which a solver opens first."""
+        """Read the problems again whose files have changed; return those with a model, which a solver opens first.
+
+        An error with one problem is reported in its entry, and never keeps the others from being read.
+        """
         waiting = []
         for entry in tuple(self.entries.values()):
-            if entry.file and _stamp(entry.file, entry.rows_file, entry.problem) != entry.stamp:
+            if not entry.file:
+                continue
+            try:
                 fresh = _refreshed(entry)
-                if fresh.error or not fresh.problem.home:
-                    self.entries[entry.id] = fresh
-                else:
-                    waiting.append(fresh)
+            except Exception as error:
+                fresh = _unseen(entry, error)
+            if fresh is entry:
+                continue
+            if fresh.error or not fresh.problem.home:
+                self.entries[entry.id] = fresh
+            else:
+                waiting.append(fresh)
         return waiting
 
     def take(self, fresh: Entry, error: str = "") -> None:
@@ -180,7 +191,10 @@ def _entry(id_: str, problem: Problem, rows: Mapping[str, State], **files: Any) 
 
 
 def _refreshed(entry: Entry) -> Entry:
+    """Return a problem as its files are now; the same entry if they have not changed."""
     stamp = _stamp(entry.file, entry.rows_file, entry.problem)
+    if stamp == entry.stamp:
+        return entry
     try:
         fresh = _load(entry.id, entry.file, entry.rows_file)
     except P2CError as error:
@@ -193,8 +207,22 @@ def _refreshed(entry: Entry) -> Entry:
     return fresh
 
 
+def _unseen(entry: Entry, error: Exception) -> Entry:
+    """Return the problem in use with an unforeseen error of its files; they are looked at again each time."""
+    kind = error.strerror if isinstance(error, OSError) else type(error).__name__
+    message = f"{entry.file}: cannot be read: {kind}"
+    if (entry.stamp, entry.error) == (UNSEEN, message):
+        return entry
+    log.warning(
+        "a problem's files cannot be read",
+        extra={"problem": entry.id, "error": message},
+        exc_info=None if isinstance(error, OSError) else error,
+    )
+    return replace(entry, stamp=UNSEEN, error=message)
+
+
 def _stamp(file: str, rows_file: str, problem: Problem | None = None) -> Stamp:
-    """Return when each file behind a problem was written and how long it is; of a folder, each file in it.
+    """Return the modification time, size and permissions of each file behind a problem, and of each in a folder.
 
     A problem that was read names those of its rules and its model.
     """
@@ -209,9 +237,9 @@ def _stamp(file: str, rows_file: str, problem: Problem | None = None) -> Stamp:
     return tuple(map(_file_stamp, paths))
 
 
-def _file_stamp(path: Path) -> tuple[str, int, int]:
+def _file_stamp(path: Path) -> tuple[str, int, int, int]:
     try:
         status = path.stat()
     except OSError:
-        return str(path), 0, -1
-    return str(path), status.st_mtime_ns, status.st_size
+        return str(path), 0, -1, 0
+    return str(path), status.st_mtime_ns, status.st_size, status.st_mode

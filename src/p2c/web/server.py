@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from p2c.errors import MissingExtra, P2CError
@@ -44,6 +45,7 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
     with tempfile.TemporaryDirectory(prefix="p2c-server-") as folder:
         if workers > 1:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+            settings = replace(settings, states=str(Path(folder) / "states.sqlite"))
         elif settings.pages:
             # Who audits has to come back to the same process, and people's rows shall be gone with it.
             settings = replace(settings, audits=folder)
@@ -62,6 +64,7 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
             access_log=False,
             log_config=None,
             server_header=False,
+            forwarded_allow_ips=settings.proxy or None,
             timeout_graceful_shutdown=PARTING,
         )
 

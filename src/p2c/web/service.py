@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from p2c.domain.files import unique_keys
 from p2c.errors import Fault, RowError
 from p2c.plan.plan_json import PlanRecord
 from p2c.web import messages
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from p2c.web.audits import Audits
+    from p2c.web.page_states import PageStates
     from p2c.web.problem_store import Entry, ProblemStore
     from p2c.web.settings import Settings
     from p2c.web.solver_pool import SolverPool
@@ -41,12 +44,13 @@ PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 
 @dataclass(frozen=True)
 class Context:
-    """The settings, the problems, the solvers, the counts, the project that is being made, and the audits."""
+    """The settings, the problems, the solvers, the counts, the states of pages, the project that is being made, and the audits."""
 
     settings: Settings
     store: ProblemStore
     pool: SolverPool
     metrics: Metrics
+    states: PageStates
     workshop: Workshop | None = None
     audits: Audits | None = None
 
@@ -65,10 +69,12 @@ class LightRoute(APIRoute):
             kind = request.headers.get("content-type", "")
             if not kind.startswith("application/json"):
                 raise HTTPException(415, f"expected application/json, found '{kind[:60]}'")
+            body = await request.body()
             try:
-                asked = model.model_validate_json(await request.body())
+                asked = model.model_validate_json(body)
             except ValidationError as error:
                 raise RequestValidationError(error.errors(include_url=False)) from None
+            json.loads(body, object_pairs_hook=unique_keys)
             answer: Response = await endpoint(request, asked)
             return answer
 

@@ -15,6 +15,14 @@ VARIABLE = "P2C_SERVER"
 """The environment variable through which server processes learn their settings."""
 
 
+def _physical_memory() -> int:
+    """Return the bytes of memory of this machine, 8 GB where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8_000_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much is taken on before a request is refused."""
@@ -23,6 +31,12 @@ class Limits:
     """Bytes of a request's body."""
     upload: int = 500_000_000
     """Bytes of a table and a model sent to a project, and of a table of people to audit."""
+    unpacked: int = 2_000_000_000
+    """Bytes that an upload may declare to unpack to."""
+    rows: int = 2_000_000
+    """Rows of an uploaded table."""
+    memory: int = field(default_factory=lambda: min(4_000_000_000, _physical_memory() // 2))
+    """Bytes of memory of a process that reads an upload, or works on one."""
     head: int = 65_536
     """Bytes of a request's address and headers."""
     reading: float = 30.0
@@ -42,7 +56,9 @@ class Settings:
     """A server's settings; without problems, it serves those that come with the package.
 
     `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone,
-    `project` the folder of a project that is being made in the browser, `audits` one for the people of audits and their reports.
+    `project` the folder of a project that is being made in the browser, `audits` one for the people of audits and their reports,
+    `states` a file for the states of pages that several processes share, `proxy` the addresses of proxies that are believed
+    when they say that a request came over TLS, with commas between them; without one, those of this machine.
     """
 
     problems: tuple[str, ...] = ()
@@ -51,6 +67,8 @@ class Settings:
     data: str = ""
     project: str = ""
     audits: str = ""
+    states: str = ""
+    proxy: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
     token: str = ""

@@ -10,7 +10,7 @@ from p2c.explain.model_reasons import model_reasons
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import explain_proof, filled, number_words, rounded
 from p2c.explain.summary import summarize
-from p2c.plan.outcome import DirectAction, Infeasible
+from p2c.plan.outcome import DirectAction, GaveUp, Infeasible
 from p2c.report.graph import graph_told
 from p2c.report.picture import plan_svg
 from p2c.report.plan_layout import lay_out
@@ -182,8 +182,9 @@ def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Return the cheapest ways that differ in kind, each in words; none contains a cheaper one."""
-    found = asked.nearest(arguments["k"], "cells", arguments["time_limit"])
+    """Describe the cheapest plans that differ in kind; `complete` is false if the search gave up before the last."""
+    answers = asked.nearest(arguments["k"], "cells", arguments["time_limit"])
+    found = [each for each in answers if not isinstance(each, GaveUp)]
     language = arguments.get("language") or "en"
     phrases = phrases_of(language)
     return {
@@ -191,7 +192,8 @@ def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
             told(asked.problem.worded, each, language)
             | {"own_steps": len(_direct(each)), "factor": _factor(each, found[0], phrases)}
             for each in found
-        ]
+        ],
+        "complete": len(found) == len(answers),
     }
 
 

@@ -16,28 +16,33 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from p2c.domain.spec import read_text
 from p2c.errors import P2CError, joined_lines
+from p2c.web.page_error import PageError
+from p2c.web.uploads import limit_memory, memory_words
 from p2c.whole_file import put_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.process import BaseProcess
 
+    from p2c.web.settings import Limits
+
     Step = Callable[..., None]
     """Is told that work has come a step further and, by name, what is known by then."""
     Task = Callable[[Path, Step], dict[str, Any]]
 
 WORK = "work.json"
-CHOOSE_TABLE = "choose the file of a table: CSV with names in the first line, or Parquet"
-BROKEN = "this step ended before its end, by a fault or by the system; the log says where"
 
 
 class Work(BaseModel):
-    """What is going on, or was: `step` is what it is at, `told` what was found."""
+    """What is going on, or was: `step` is what it is at, `told` what was found.
+
+    The state is "broken" if the process ended without an answer, by a fault or by the system.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: str = "build"
-    state: Literal["none", "working", "done", "failed", "cancelled"] = "none"
+    state: Literal["none", "working", "done", "failed", "broken", "cancelled"] = "none"
     step: int = 0
     error: str = ""
     told: dict[str, Any] = {}
@@ -60,10 +65,11 @@ def write_work(folder: Path, work: Work) -> None:
 
 
 class Workshop:
-    """A folder, and who works in it."""
+    """A folder, and the process that works in it within limits."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limits: Limits) -> None:
         self.folder = folder
+        self.limits = limits
         self._process: BaseProcess | None = None
 
     @property
@@ -74,7 +80,7 @@ class Workshop:
             return found
         found = read_work(self.folder)  # it may have ended between the two looks
         if found.state == "working":
-            found = found.model_copy(update={"state": "failed", "error": BROKEN})
+            found = found.model_copy(update={"state": "broken"})
             write_work(self.folder, found)
         return found
 
@@ -90,13 +96,15 @@ class Workshop:
         told = read_work(self.folder).told if keep else {}
         write_work(self.folder, Work(task=name, state="working", told=told))
         context = multiprocessing.get_context("spawn")
-        self._process = context.Process(target=perform, args=(task, self.folder), daemon=True)
+        self._process = context.Process(
+            target=perform_limited, args=(task, self.folder, self.limits), daemon=True
+        )
         self._process.start()
 
     def refuse_if_busy(self) -> None:
         """Raise where a step is under way."""
         if self.work.state == "working":
-            raise P2CError("a step is under way: wait for it, or cancel it")
+            raise PageError("work_busy")
 
     def cancel(self) -> None:
         """End the step that is under way; what was there before it stays."""
@@ -123,6 +131,16 @@ class Workshop:
                 # The one who sent it knows it by its own name.
                 told = str(error).replace(str(path), name[:60])
                 raise P2CError(told.replace(path.name, name[:60])) from None
+
+
+def perform_limited(task: Task, folder: Path, limits: Limits) -> None:
+    """Do a long step in this process with limited memory."""
+    limit_memory(limits.memory)
+    try:
+        perform(task, folder)
+    except MemoryError:
+        failed = {"state": "failed", "error": f"this step: {memory_words(limits)}"}
+        write_work(folder, read_work(folder).model_copy(update=failed))
 
 
 def perform(task: Task, folder: Path) -> None:

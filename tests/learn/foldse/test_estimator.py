@@ -7,7 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from p2c.datasets import load_frame
 from p2c.learn.foldse import FoldSE
-from p2c.learn.foldse.proof import prove_rule
+from p2c.rules.parse import parse
+from tests.learn.foldse.interpreter import body_holds, first_label
 
 CARS = load_frame("cars").iloc[::4].reset_index(drop=True)
 FEATURES = CARS.drop(columns="label")
@@ -133,9 +134,10 @@ def test_of_tied_features_strings_come_first_then_numbers_also_where_some_are_mi
 def test_qualities_count_what_each_rule_covers() -> None:
     model = FoldSE(positive="unacc").fit(FEATURES, UNACCEPTABLE)
     wanted = (UNACCEPTABLE == "unacc").to_numpy()
-    rows: list[Any] = FEATURES.to_dict("records")
-    for rule, quality in zip(model.rules_, model.qualities_, strict=True):
-        covered = np.array([prove_rule(rule, row).holds for row in rows])
+    program, rows = parse(model.program_), cast("Any", FEATURES.to_dict("records"))
+    rules = [each for each in program.rules if each.head and each.head.predicate == "label"]
+    for rule, quality in zip(rules, model.qualities_, strict=True):
+        covered = np.array([body_holds(program, rule.body, row) for row in rows])
         assert quality.support == covered.sum()
         assert quality.precision == wanted[covered].mean()
         assert quality.recall == covered[wanted].mean()
@@ -145,7 +147,8 @@ def test_of_several_classes_each_rule_answers_for_what_the_ones_above_leave() ->
     model = FoldSE().fit(FEATURES, CARS["label"])
     undecided = len(FEATURES) - sum(quality.support for quality in model.qualities_)
     assert len(model.classes_) == 4
-    assert undecided == sum(model.explain(row).by_default for row in FEATURES.to_dict("records"))
+    program, rows = parse(model.program_), cast("Any", FEATURES.to_dict("records"))
+    assert undecided == [first_label(program, row, default="") for row in rows].count("")
 
 
 def test_a_positive_class_among_several_is_refused() -> None:
@@ -191,7 +194,7 @@ def test_weights_that_make_no_sense_are_refused(weights: list[float], message: s
 
 def test_rows_before_fitting_are_refused() -> None:
     with pytest.raises(NotFittedError):
-        FoldSE().explain({"a": 1})
+        FoldSE().predict(pd.DataFrame({"a": [1]}))
 
 
 @pytest.mark.parametrize(

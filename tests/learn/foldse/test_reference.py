@@ -71,14 +71,6 @@ def test_probabilities_sum_to_one_and_favour_the_prediction(table: Table) -> Non
     assert (model.classes_[shares.argmax(axis=1)] == model.predict(table.frame)).all()
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(2, 3).flatmap(tables))
-def test_the_proof_of_every_row_ends_in_its_prediction(table: Table) -> None:
-    model, _ = fitted(table)
-    predicted = model.predict(table.frame).tolist()
-    assert [model.explain(row).label for row in table.rows] == predicted
-
-
 @given(*[st.integers(0, 10**6)] * 4)
 def test_the_score_is_the_published_one(tp: int, fn: int, tn: int, fp: int) -> None:
     if tp + fn + tn + fp:

@@ -39,7 +39,7 @@ def fitted(name: str) -> Any:
     return model
 
 
-def forge(model: Any, change: Callable[[Any], None]) -> None:
+def modify(model: Any, change: Callable[[Any], None]) -> None:
     """Change the nodes of the first tree of a model."""
     if hasattr(model, "_predictors"):
         change(model._predictors[0][0].nodes)
@@ -85,10 +85,10 @@ def test_a_tree_that_leads_outside_is_refused_before_it_is_asked(
     name: str, change: Callable[[Any], None], tmp_path: Path
 ) -> None:
     model = fitted(name)
-    forge(model, change)
+    modify(model, change)
     io.dump(model, tmp_path / "model.skops")
     with pytest.raises(
-        P2CError, match="numbers that lead outside of it: the file is torn or forged"
+        P2CError, match="numbers that lead outside of it: the file is torn or modified"
     ):
         load_model(tmp_path / "model.skops", loans()[["income", "debt", "age"]])
 
@@ -97,7 +97,7 @@ def test_an_ensemble_whose_trees_read_more_columns_than_it_gives_is_refused(tmp_
     model = fitted("forest")
     model.n_features_in_ = 2
     io.dump(model, tmp_path / "model.skops")
-    with pytest.raises(P2CError, match="torn or forged"):
+    with pytest.raises(P2CError, match="torn or modified"):
         load_model(tmp_path / "model.skops", loans()[["income", "debt"]])
 
 
@@ -115,7 +115,7 @@ def test_boosted_trees_of_another_library_are_let_in_where_it_has_opened_them(
     assert (load_model(path, table).predict(table) == model.predict(table)).all()
     setattr(model._Booster, "_handle" if library == "lightgbm" else "handle", None)
     io.dump(model, path)
-    with pytest.raises(P2CError, match="torn or forged"):
+    with pytest.raises(P2CError, match="torn or modified"):
         load_model(path, table)
 
 

@@ -41,13 +41,13 @@ def test_p2c_fit_lives_on(
 ) -> None:
     desk = Desk(tmp_path, capsys, monkeypatch)
     shown = desk.refuses("fit", torn, "--data", tmp_path / "people.csv", "-o", tmp_path / "desk")
-    assert "model.txt: torn or forged" in shown
+    assert "model.txt: torn or modified" in shown
 
 
 def test_a_project_in_the_browser_lives_on(torn: Path, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
     take_table(folder, tmp_path / "people.csv")
-    with pytest.raises(P2CError, match="torn or forged"):
+    with pytest.raises(P2CError, match="torn or modified"):
         take_model(folder, torn)
     assert not read_draft(folder).model

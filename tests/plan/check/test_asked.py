@@ -50,9 +50,9 @@ def test_each_of_the_nearest_is_proved_by_its_place_among_them(distinct: str) ->
     )
     plans = choice.nearest({"a": 0, "b": 0}, k=2, distinct=distinct)
     assert [choice.check(each, prove=True).ok for each in plans] == [True, True]
-    forged = plans[1].to_dict()
-    del forged["asked"]
-    assert str(choice.check(forged, prove=True)).startswith("optimal: a better path exists")
+    modified = plans[1].to_dict()
+    del modified["asked"]
+    assert str(choice.check(modified, prove=True)).startswith("optimal: a better path exists")
 
 
 def test_the_path_that_would_open_is_replayed_and_its_cost_compared() -> None:

@@ -1,4 +1,4 @@
-"""What a replay cannot tell is named, and a second search refutes it where it is false."""
+"""Claims that a replay cannot judge are named, and a second answer refutes them where they are false."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from p2c.engines.clingo.engine import ClingoEngine
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 from tests.plan.check.claimed import BALANCE, DEBT, SCORE, loan_plan, plan_of
@@ -25,7 +26,7 @@ def loan() -> Problem:
     return Problem.from_dict(LOAN)
 
 
-def forged(status: str, initial: dict[str, Any] = JOHN, **keys: Any) -> dict[str, Any]:
+def modified(status: str, initial: dict[str, Any] = JOHN, **keys: Any) -> dict[str, Any]:
     """Return an answer without a path."""
     empty: dict[str, Any] = {"cost": None, "counterfactual": None, "exceptions": [], "steps": []}
     return {"status": status, "problem": "loan", "norm": "l1", "initial": initial, **empty, **keys}
@@ -35,9 +36,9 @@ def forged(status: str, initial: dict[str, Any] = JOHN, **keys: Any) -> dict[str
     ("document", "claimed", "fault"),
     [
         (DEARER, "that no cheaper path exists", "optimal: a better path exists: it costs 0.00502"),
-        (forged("infeasible"), "that no path exists", "status: a path exists: it costs 0.00502"),
+        (modified("infeasible"), "that no path exists", "status: a path exists: it costs 0.00502"),
         (
-            forged("gave_up", bound=0.5),
+            modified("gave_up", bound=0.5),
             "that no path costs less than 0.5",
             "bound: a path costs 0.00502, which is less than 0.5",
         ),
@@ -55,17 +56,38 @@ def test_a_false_claim_is_left_open_by_a_replay_and_refuted_by_a_proof(
     assert fault in str(proved)
 
 
-@pytest.mark.parametrize("engine", ["native", "clingo"])
-def test_a_true_claim_is_proved(loan: Problem, engine: str) -> None:
-    verdict = loan.check(loan_plan(), prove=True, engine=engine)
+def test_a_true_claim_is_proved_by_another_solver(loan: Problem) -> None:
+    for engine in ("auto", "clingo"):
+        verdict = loan.check(loan_plan(), prove=True, engine=engine)
+        assert verdict.ok
+        assert (verdict.unchecked, verdict.repeated) == ("", "")
+        assert "proved by clingo: that no cheaper path exists" in str(verdict)
+
+
+def test_the_same_search_repeats_a_claim_and_proves_nothing(loan: Problem) -> None:
+    verdict = loan.check(loan_plan(), prove=True, engine="native")
     assert verdict.ok
-    assert (verdict.unchecked, verdict.proved) == ("", "that no cheaper path exists")
-    assert "proved by a second search: that no cheaper path exists" in str(verdict)
+    assert (verdict.unchecked, verdict.proved) == ("", "")
+    assert "repeated by the same search: that no cheaper path exists" in str(verdict)
+    assert "proved" not in str(verdict)
 
 
-def test_blockers_are_proved_too(loan: Problem) -> None:
+def test_without_another_solver_the_claim_is_repeated(
+    loan: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ClingoEngine, "version", lambda _: None)
+    assert loan.check(loan_plan(), prove=True).repeated == "that no cheaper path exists"
+
+
+def test_what_another_solver_cannot_take_is_repeated(loan: Problem) -> None:
+    plan = loan.plan(JOHN, norm="linf")
+    assert loan.check(plan, prove=True).repeated == "that no cheaper path exists"
+
+
+def test_blockers_are_only_repeated(loan: Problem) -> None:
     plan = loan.plan(STUCK).to_dict()
-    assert loan.check(plan, prove=True).proved == "that no path exists, and what blocks it"
+    verdict = loan.check(plan, prove=True)
+    assert (verdict.proved, verdict.repeated) == ("that no path exists", "what blocks it")
     wrong = plan | {"blockers": [{"feature": "age", "restriction": "fixed"}], "opened": None}
     assert loan.check(wrong).ok
     found = str(loan.check(wrong, prove=True))
@@ -81,13 +103,13 @@ def test_a_plan_that_claims_no_more_than_its_path_leaves_nothing_open(loan: Prob
 
 
 def test_an_answer_without_a_path_is_not_called_a_valid_plan(loan: Problem) -> None:
-    told = str(loan.check(forged("infeasible")))
+    told = str(loan.check(modified("infeasible")))
     assert "valid" not in told
     assert told.startswith("there is no path to replay: only that the goal does not hold")
 
 
 def test_a_second_search_that_runs_out_of_time_proves_nothing(loan: Problem) -> None:
-    infeasible = forged("infeasible", STUCK, exceptions=None)
+    infeasible = modified("infeasible", STUCK, exceptions=None)
     wide = Problem.from_dict(LOAN)
     verdict = wide.check(infeasible, prove=True, time_limit=0, engine="clingo")
     assert verdict.ok

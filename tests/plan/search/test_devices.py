@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.unplanted import unplanted
 from p2c.errors import P2CError
 from p2c.plan.blockers import find_blockers
 from p2c.plan.compiled.person import place_person
@@ -20,6 +19,7 @@ from p2c.plan.search.devices import ALL, Device
 from p2c.problem import Problem
 from tests.plan.test_read_models import read_worlds
 from tests.strategies import seeded_problems
+from tests.unplanted import unplanted
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.handover import with_moves
-from benchmarks.synthetic import synthetic
-from benchmarks.unplanted import SIZES, unplanted
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.outcome import GaveUp
@@ -25,6 +22,8 @@ from tests.oracle import best_plan
 from tests.plan.search.test_stopovers import Counted
 from tests.plan.test_agreement import compare
 from tests.strategies import seeded_problems
+from tests.synthetic import synthetic
+from tests.unplanted import SIZES, unplanted, with_moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

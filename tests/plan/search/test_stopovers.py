@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.unplanted import SIZES, unplanted
 from p2c.plan.compiled.person import place_person
 from p2c.plan.compiled.transitions import Transitions
 from p2c.plan.planner import find_plan
@@ -14,6 +13,7 @@ from p2c.plan.search.relaxed_reach import RelaxedReach
 from p2c.plan.search.stopovers import Stopovers
 from p2c.problem import Problem
 from tests.loan import whole
+from tests.unplanted import SIZES, unplanted
 
 RULES = """
 bad(X) :- a(X,N), N<5.

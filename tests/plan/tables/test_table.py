@@ -484,3 +484,25 @@ def test_values_off_the_grid_get_the_answer_that_they_get_alone(seed: int) -> No
 @pytest.mark.parametrize("seed", range(1000, 2000))
 def test_many_more_values_off_the_grid_get_the_answer_that_they_get_alone(seed: int) -> None:
     assert_off_grid(seed)
+
+
+@pytest.mark.parametrize("norm", ["l0", "l1", "l2"])
+@pytest.mark.parametrize("step", [0.1, 0.000001])
+def test_the_cost_of_a_row_is_that_of_the_plan_bit_for_bit(norm: str, step: float) -> None:
+    data = {
+        "goal": "f(X,N), N>=0.7, g(X,M), M>=2.3",
+        "rules": "",
+        "norm": norm,
+        "features": {
+            "f": {"type": "float", "min": 0, "max": 1, "step": step, "weight": 0.3},
+            "g": {"type": "float", "min": -1.7, "max": 3, "step": step},
+        },
+    }
+    problem = Problem.from_dict(data)
+    people = pd.DataFrame(
+        {"f": [each / 10 for each in range(10)], "g": [each / 10 - 1.7 for each in range(10)]}
+    )
+    people = people.round(1)
+    rows: list[Any] = people.to_dict("records")
+    alone = [problem.plan(row).cost for row in rows]
+    assert problem.plan_many(people)["cost"].tolist() == alone

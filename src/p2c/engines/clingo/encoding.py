@@ -126,7 +126,10 @@ class Encoding:
                     yield f"length({way},{self._length(name, start, end)})."
             for rank, group in enumerate(reach.near(start), start=1):
                 for end in group:
-                    yield f"near({shown},{self._value(name, start)},{self._value(name, end)},{rank})."
+                    way = f"{shown},{self._value(name, start)},{self._value(name, end)}"
+                    yield f"near({way},{rank})."
+                    if not reach.ends(start, end):
+                        yield f"barred({way})."
         if moves and reach.settable:
             yield from self._routes(name, together=together)
         if together and reach.settable:

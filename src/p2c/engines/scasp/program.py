@@ -30,6 +30,7 @@ IMPOSSIBLE = {
     "near": "Feature, Value, Groups",
     "fits": "What, State, Value",
     "fits_not": "What, State, Value",
+    "target": "Feature, From, To",
 }
 """What the algorithms ask for, and a problem may have nothing of."""
 
@@ -131,6 +132,8 @@ class ScaspProgram:
                 ]
                 start = self._value(name, place)
                 yield f"near({atom(name)}, {start}, [{', '.join(groups)}])."
+                if self._target(name):
+                    yield from self._targets(name, place)
         still = [f"still({atom(name)}, State)" for name in self.instance.governed]
         yield rule("nothing_follows(State)", still)
 
@@ -148,7 +151,7 @@ class ScaspProgram:
         ready = [f"not {lawful}", *([free] if above else []), f"near({shown}, {variable}, Groups)"]
         yield rule(
             f"causal_action({state}, {laws.state({name: 'New'})}, {shown}, {variable}, New)",
-            [*ready, f"first_fit(Groups, {shown}, {state}, New)"],
+            [*ready, f"first_fit(Groups, {shown}, {state}, New)", *self._target(name)],
         )
         yield from self._fit(shown, laws.ask("allows", name, "New"))
         still = f"still({shown}, {state})"
@@ -156,6 +159,20 @@ class ScaspProgram:
         if above:
             yield rule(still, [f"not {lawful}", f"not {free}"])
         yield rule(still, [*ready, f"none_fit_at_all(Groups, {shown}, {state})"])
+
+    def _targets(self, name: str, place: int) -> Iterator[str]:
+        reach, start = self.instance.reaches[name], self._value(name, place)
+        for group in reach.near(place):
+            for end in group:
+                if reach.ends(place, end):
+                    yield f"target({atom(name)}, {start}, {self._value(name, end)})."
+
+    def _target(self, name: str) -> list[str]:
+        """Return what is asked of the end of an effect where one person restricts it."""
+        restricted = self.instance.theory.feature[name].bars_effects
+        return (
+            [f"target({atom(name)}, {self.laws.rules.variable[name]}, New)"] if restricted else []
+        )
 
     def _free(self, name: str, above: list[str]) -> str:
         parents = self.instance.theory.parents
@@ -179,6 +196,7 @@ class ScaspProgram:
                     f"not {call(head, [variable])}",
                     f"near({shown}, {variable}, Groups)",
                     f"first_fit(Groups, {what}, {state}, New)",
+                    *self._target(name),
                 ],
             )
             yield from self._fit(what, call(head, ["New"]))

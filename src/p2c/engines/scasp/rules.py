@@ -35,7 +35,7 @@ WORDED = {
 OURS = (
     "plan", "find_path", "is_counterfactual", "intervene", "make_consistent", "now_consistent", "stuck", "now",
     "act_directly", "act_causally", "act_on_support", "not_member", "first_fit", "some_fit", "none_fit",
-    "none_fit_at_all", "fits", "fits_not", "start", "goal", "consistent", "inconsistent", "nothing_follows", "do",
+    "none_fit_at_all", "fits", "fits_not", "target", "start", "goal", "consistent", "inconsistent", "nothing_follows", "do",
     "then", "direct_action", "causal_action", "supported_action", "may", "near", "bars", "marks", "sound", "still",
 )  # fmt: skip
 """The names that the algorithms use."""

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from p2c.errors import counted
 from p2c.learn.foldse.induce import learn_rule_list, learn_rules, prepare
-from p2c.learn.foldse.inputs import as_table, check_names, encode_table, read_row, read_weights
+from p2c.learn.foldse.inputs import as_table, check_names, encode_table, read_weights
 from p2c.learn.foldse.literals import simplify
 from p2c.learn.foldse.measure import (
     class_shares,
@@ -28,7 +28,6 @@ from p2c.learn.foldse.measure import (
     first_rule,
     rule_quality,
 )
-from p2c.learn.foldse.proof import PredictionProof, prove
 from p2c.learn.foldse.text import to_program
 from p2c.markup import element
 from p2c.rules.render import render
@@ -66,11 +65,6 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = FoldSE(target="flies").fit(table, flies)
     >>> print(model.program_)
     flies(X,'yes') :- class(X,'bird'), not kind(X,'penguin').
-    >>> print(model.explain({"class": "bird", "kind": "penguin"}))
-    no, because no rule holds
-      rule for yes fails
-        class is 'bird': holds, it is 'bird'
-        kind is not 'penguin': fails, it is 'penguin'
     """
 
     def __init__(
@@ -130,19 +124,6 @@ class FoldSE(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         verdicts = self._verdicts(X)
         return np.asarray(self.shares_[verdicts])
-
-    def explain(self, row: Any) -> PredictionProof:
-        """Return why the rules give one row its class; print it, or walk the tree.
-
-        >>> print(model.explain({"class": "cat", "kind": "lynx"}))
-        no, because no rule holds
-          rule for yes fails
-            class is 'bird': fails, it is 'cat'
-            kind is not 'penguin': holds, it is 'lynx'
-        """
-        check_is_fitted(self)
-        values = read_row(row, self._names, needed=features_read(self.rules_))
-        return prove(self.rules_, values, default=self.default_)
 
     def to_program(self, *, decimals: int | None = 3) -> Program:
         """Return the rules as a syntax tree, thresholds rounded as in `program_` or, with None, exact.

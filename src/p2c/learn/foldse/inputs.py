@@ -1,9 +1,8 @@
-"""Whatever the caller has, a frame, an array, lists or one row, as named columns of plain values; weights of rows."""
+"""Read frames, arrays and lists as named columns, and the weights of rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
 from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ from p2c.learn.foldse.columns import CodedColumn, encode
 from p2c.learn.foldse.text import predicate_name
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from p2c.learn.foldse.grid import Weights
 
 EXCEPTION_NAME = re.compile(r"ab\d+")
@@ -44,24 +45,6 @@ def encode_table(
     columns = (each for _, each in table.items()) if isinstance(table, pd.DataFrame) else table.T
     pairs = zip(names, columns, strict=True)
     return {name: encode(column) for name, column in pairs if needed is None or name in needed}
-
-
-def read_row(row: Any, names: Sequence[str], *, needed: Collection[str]) -> dict[str, float | str]:
-    """Return the plain values that are needed of one row: a mapping, a series, a frame of one row, or a sequence."""
-    if isinstance(row, pd.DataFrame):
-        if len(row) != 1:
-            raise ValueError(f"expected one row, found {len(row)}: pass frame.iloc[[place]]")
-        row = row.iloc[0]
-    if not isinstance(row, Mapping | pd.Series):
-        values = np.asarray(row, dtype=object).ravel()
-        if len(values) != len(names):
-            raise ValueError(f"expected {len(names)} values, found {len(values)}")
-        row = dict(zip(names, values, strict=True))
-    absent = [name for name in names if name in needed and name not in row]
-    if absent:
-        raise ValueError(f"the row has no {', '.join(map(repr, absent))}, which the rules read")
-    columns = {name: encode(pd.Series([row[name]])) for name in names if name in needed}
-    return {name: column.value(0) for name, column in columns.items()}
 
 
 def check_names(names: Sequence[str], *, target: str) -> None:

@@ -86,15 +86,30 @@ def open_model(
         other = False if desired is None else f"not {wanted}"
         weighing = _chances(partial(_last_column, model), 0, threshold)
         return AskedModel(_by_weight(weighing, shape), wanted, other, scored=True)
-    ask = getattr(model, "predict", model)
+    wanted, other = choose_classes(_class_labels(model, X, shape), desired)
+    sample = as_frame(X).head(SAMPLE)
+    return asked_model(model, wanted, other, threshold, sample=sample, shape=shape)
+
+
+def classes_of(model: Any, X: Any) -> list[Any]:
+    """Return the classes that a model names, or if it names none, those that it gives to rows.
+
+    Raises:
+        P2CError: The model gives numbers instead of classes, or cannot be asked.
+    """
+    _refuse_regression(model)
+    classes = distinct(_class_labels(model, X, shaper(model, X)))
+    _refuse_numbers(classes)
+    return [plain(each) for each in classes]
+
+
+def _class_labels(model: Any, X: Any, shape: Shaper) -> Any:
+    ask, classes = getattr(model, "predict", model), known_classes(model)
     if not callable(ask):
         raise P2CError(
             f"expected a model with predict() or a function, found a {type(model).__name__}"
         )
-    frame, classes = as_frame(X), known_classes(model)
-    labels = _labels(ask, shape, frame) if classes is None else classes
-    wanted, other = choose_classes(labels, desired)
-    return asked_model(model, wanted, other, threshold, sample=frame.head(SAMPLE), shape=shape)
+    return _labels(ask, shape, as_frame(X)) if classes is None else classes
 
 
 def asked_model(

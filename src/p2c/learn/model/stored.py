@@ -107,7 +107,7 @@ def try_model(path: Path, frame: pd.DataFrame, trust: Trust | None = None) -> No
         process.join()
     if process.exitcode is None or process.exitcode < 0:
         raise P2CError(
-            f"{path}: torn or forged: the library that wrote such files dies of it, or never answers"
+            f"{path}: torn or modified: the library that wrote such files dies of it, or never answers"
         )
 
 

@@ -1,7 +1,7 @@
 """Trees out of a file, checked before they are asked: scikit-learn follows their numbers without looking.
 
 A skops file holds data, and its types are checked. Two of them, the trees of scikit-learn, hold numbers of nodes and of
-columns that prediction follows without a look at how many there are: a forged file could have memory read that is none
+columns that prediction follows without a look at how many there are: a modified file could have memory read that is none
 of the model's. So every number is looked at here; a tree whose numbers fit can do nothing but decide. LightGBM and XGBoost
 open their trees in a skops file as they do in files of their own. Histogram boosting keeps beside its trees how it checks an
 array; any other function with bound arguments stays out unless somebody vouches for it.
@@ -113,7 +113,7 @@ def _check_nodes(left: Any, right: Any, column: Any, width: int) -> None:
 def _require(fits: bool) -> None:
     if not fits:
         raise P2CError(
-            "a tree of the model has numbers that lead outside of it: the file is torn or forged"
+            "a tree of the model has numbers that lead outside of it: the file is torn or modified"
         )
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c.learn.tables.look import USELESS, ColumnKind
+from p2c.learn.tables.look import USELESS, ColumnKind, Why
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -24,12 +24,12 @@ AGE = re.compile(r"(?:age|alter|age_(?:in_)?years|alter_in_jahren)", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Who may change a column, at what effort, in what words; `why` is empty where somebody has said so."""
+    """Who may change a column, at what effort, in what words; `why` is None where somebody has said so."""
 
     column: str
     action: str
     weight: float = 1
-    why: str = ""
+    why: Why | None = None
     label: str = ""
 
 
@@ -43,7 +43,7 @@ def assume(
     said, efforts = given or {}, weights or {}
     found = []
     for each in seen.columns:
-        action, why = (said[each.name], "") if each.name in said else _guess(each)
+        action, why = (said[each.name], None) if each.name in said else _guess(each)
         found.append(Assumption(each.name, action, efforts.get(each.name, 1), why))
     return tuple(found)
 
@@ -53,22 +53,20 @@ def with_effects(
 ) -> tuple[Assumption, ...]:
     """Return what is assumed once causal rules are known: nobody sets the columns that are effects of them."""
     return tuple(
-        replace(each, action="effect", why="causal rules lead to it")
-        if each.column in effects
-        else each
+        replace(each, action="effect", why=Why.EFFECT) if each.column in effects else each
         for each in assumptions
     )
 
 
-def _guess(column: ColumnLook) -> tuple[str, str]:
+def _guess(column: ColumnLook) -> tuple[str, Why]:
     plain = re.sub(r"[^a-z0-9]+", "_", column.name.lower()).strip("_")
     if column.kind in USELESS:
         return "fixed", USELESS[column.kind]
     if BORN_WITH.fullmatch(plain):
-        return "fixed", "nobody is asked to change it"
+        return "fixed", Why.BORN_WITH
     if AGE.fullmatch(plain) and column.kind is ColumnKind.NUMBER:
-        return "up", "nobody grows younger"
-    return "free", "nothing speaks against it"
+        return "up", Why.AGE
+    return "free", Why.USUAL
 
 
 def keys_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c.domain.row import read_number
 from p2c.errors import P2CError, counted
@@ -52,18 +52,34 @@ class ColumnKind(Enum):
     EMPTY = "no value"
 
 
+class Why(Enum):
+    """Reasons for an assumption about a column, in words."""
+
+    UNIQUE = "it is different in every row"
+    DATE = "rules cannot count in dates"
+    CONSTANT = "it is the same in every row"
+    EMPTY = "it holds nothing"
+    BORN_WITH = "nobody is asked to change it"
+    AGE = "nobody grows younger"
+    USUAL = "nothing speaks against it"
+    EFFECT = "causal rules lead to it"
+
+
 USELESS = {
-    ColumnKind.ID: "it is different in every row",
-    ColumnKind.DATE: "rules cannot count in dates",
-    ColumnKind.CONSTANT: "it is the same in every row",
-    ColumnKind.EMPTY: "it holds nothing",
+    ColumnKind.ID: Why.UNIQUE,
+    ColumnKind.DATE: Why.DATE,
+    ColumnKind.CONSTANT: Why.CONSTANT,
+    ColumnKind.EMPTY: Why.EMPTY,
 }
 """The kinds that are left out, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnLook:
-    """What one column holds: `span` is the range of numbers or the most frequent values, `note` what may surprise."""
+    """What one column holds: `span` is the range of numbers or the most frequent values, `note` what may surprise.
+
+    `ends` are the least and the greatest number; None for a column that does not hold numbers.
+    """
 
     name: str
     kind: ColumnKind
@@ -71,6 +87,7 @@ class ColumnLook:
     distinct: int
     missing: int
     note: str = ""
+    ends: tuple[int | float, int | float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +156,12 @@ def _look(name: str, column: pd.Series) -> ColumnLook:
     kind = _kind(name, known, values)
     span = _span(known, values, kind)
     note = "" if is_number(column) or kind is not ColumnKind.CATEGORY else _odd_cells(known)
-    return ColumnLook(name, kind, span, len(values), len(column) - len(known), note)
+    ends = _ends(known) if values and is_number(known) else None
+    return ColumnLook(name, kind, span, len(values), len(column) - len(known), note, ends)
+
+
+def _ends(known: pd.Series) -> tuple[Any, Any]:
+    return plain_value(known.min()), plain_value(known.max())
 
 
 def _kind(name: str, known: pd.Series, values: list[Value]) -> ColumnKind:
@@ -188,7 +210,7 @@ def _span(known: pd.Series, values: list[Value], kind: ColumnKind) -> str:
         found = [str(each) for each in values if _has_comma(str(each))]
         return repr(min(found, key=lambda each: bool(GROUPED.fullmatch(each))))
     if is_number(known):
-        low, high = plain_value(known.min()), plain_value(known.max())
+        low, high = _ends(known)
         return str(low) if low == high else f"{low} to {high}"
     often = [str(each)[:30] for each in known.value_counts().index[:SHOWN]]
     return ", ".join(often) + (", …" if len(values) > SHOWN else "")

@@ -1,6 +1,7 @@
-"""What an answer claims beyond its path, which no replay can tell: that nothing is cheaper, or that no path exists.
+"""Claims of an answer beyond its path, which no replay can tell: that nothing is cheaper, or that no path exists.
 
-A second search can. `refute` holds an answer against what that search says.
+`refute` holds them against a second answer to the same question. That proves something only where the second answer is
+proved itself, and where another solver gave it.
 """
 
 from __future__ import annotations
@@ -23,25 +24,35 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Theory
 
 
-def claim(theory: Theory, plan: PlanRecord) -> str:
-    """Return what an answer claims beyond what a replay can tell; nothing where it claims no more."""
+BLOCKED = "what blocks it"
+"""The claim that only our own search judges."""
+
+
+def claims(theory: Theory, plan: PlanRecord) -> tuple[str, ...]:
+    """Return the claims of an answer beyond its path."""
     match plan.status:
         case Status.FOUND if plan.optimal and plan.asked and plan.asked.nearest:
-            return f"that no cheaper path leads there, and only {plan.asked.nearest - 1} to nearer ends"
+            nearer = f"only {plan.asked.nearest - 1} to nearer ends"
+            return (f"that no cheaper path leads there, and {nearer}",)
         case Status.FOUND if plan.optimal:
             fewest = theory.minimize is Minimize.ACTIONS
-            return f"that no {'shorter or ' if fewest else ''}cheaper path exists"
+            return (f"that no {'shorter or ' if fewest else ''}cheaper path exists",)
         case Status.INFEASIBLE:
-            return "that no path exists" + (", and what blocks it" if plan.blockers else "")
+            return ("that no path exists", *([BLOCKED] if plan.blockers else []))
         case Status.GAVE_UP if plan.bound:
-            return f"that no path costs less than {plan.bound:.10g}"
+            return (f"that no path costs less than {plan.bound:.10g}",)
         case _:
-            return ""
+            return ()
 
 
 def settled(plan: PlanRecord, answer: Plan) -> bool:
-    """Tell whether a second answer is enough to judge the first by."""
+    """Tell whether a second answer is proved, and says enough to judge the first by."""
+    testimony = answer.question.testimony
+    if testimony is not None and not (testimony.proved or isinstance(answer, GaveUp)):
+        return False
     match answer:
+        case Found(optimal=False):
+            return False
         case GaveUp(bound=bound):
             due = plan.bound if plan.status is Status.GAVE_UP else plan.cost
             return plan.status is not Status.INFEASIBLE and not above(due, bound)
@@ -51,15 +62,21 @@ def settled(plan: PlanRecord, answer: Plan) -> bool:
             return True
 
 
-def refute(theory: Theory, plan: PlanRecord, answer: Plan) -> Iterator[Fault]:
+def refute(theory: Theory, plan: PlanRecord, answer: Plan, *, prover: str) -> Iterator[Fault]:
     """Yield the claims of an answer that a second answer to the same question shows to be false."""
+    testimony = answer.question.testimony
+    unproved = testimony is not None and not testimony.proved
     match answer:
         case Found() | GaveUp(best=Found()):
             path = answer if isinstance(answer, Found) else answer.best
             assert path is not None
             yield from _undercut(theory, plan, path)
+        case Infeasible() if unproved:
+            return
         case Infeasible() if plan.status is Status.FOUND:
-            yield Fault("status", "the second search proves that there is no path")
+            yield Fault(
+                "status", f"{prover or 'the same search, repeated,'} finds that there is no path"
+            )
         case Infeasible() if plan.status is Status.INFEASIBLE:
             yield from tuple(_wrong_blockers(plan, answer)) or _wrong_path(plan, answer)
 

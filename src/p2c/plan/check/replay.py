@@ -259,6 +259,8 @@ def _refusal(feature: Feature, start: Value, end: str | int | float) -> str:
         return f"there is no move of {change}"
     if feature.action is Action.EFFECT:
         return f"{feature.name} is an effect of its causal rules and is never set directly"
+    if not feature.is_target(end):
+        return f"{feature.name} is restricted to other values than {shown(end)}"
     if feature.action in (Action.UP, Action.DOWN):
         return f"{feature.name} only goes {feature.action.value}, so not {change}"
     return f"nobody may set {change}"

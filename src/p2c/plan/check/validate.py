@@ -1,7 +1,7 @@
 """Checks a plan against the contract by replaying it, with code that no planner shares.
 
 The verdict lists every fault with its place: `step 2, action 1: credit_score is an effect of its causal rules and is
-never set directly`. It also says what a replay cannot tell: that no cheaper path exists, or none at all.
+never set directly`. It also names the claims that a replay cannot judge: that no cheaper path exists, or none at all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from p2c.domain.feature import exact
 from p2c.domain.row import read_row
 from p2c.domain.spec import Exceptions
 from p2c.errors import Fault, PlanError, RowError, RuleError
-from p2c.plan.check.claims import above, claim, refute, settled
+from p2c.plan.check.claims import BLOCKED, above, claims, refute, settled
 from p2c.plan.check.replay import TOLERANCE, Replay, decimal, rules_differ, same_number
 from p2c.plan.plan_json import Status, read_record
 from p2c.rules.evaluate import in_head
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 class Verdict:
     """What is wrong with a plan, and what was looked at; it is true where nothing is wrong.
 
-    `unchecked` is what the plan claims and a replay cannot tell, such as that nothing cheaper exists; `proved` is what
-    a second search said of it; `asked` is what was asked besides the problem, by which the plan was judged.
+    `unchecked` is what the plan claims and a replay cannot tell, such as that nothing cheaper exists. Of that, `proved`
+    is what another solver, the `prover`, has proved as well, and `repeated` what the same search has found again, which
+    is no second proof. `asked` is what was asked besides the problem, by which the plan was judged.
 
     >>> import p2c
     >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
@@ -53,6 +54,8 @@ class Verdict:
     unchecked: str = ""
     proved: str = ""
     asked: str = ""
+    repeated: str = ""
+    prover: str = ""
 
     @property
     def ok(self) -> bool:
@@ -67,7 +70,8 @@ class Verdict:
         if self.faults:
             return "\n".join([*map(str, self.faults), *asked])
         lines = [self.checked or "nothing is wrong with it", *asked]
-        lines += [f"proved by a second search: {self.proved}"] if self.proved else []
+        lines += [f"proved by {self.prover}: {self.proved}"] if self.proved else []
+        lines += [f"repeated by the same search: {self.repeated}"] if self.repeated else []
         lines += [f"not checked: {self.unchecked}"] if self.unchecked else []
         return "\n".join(lines)
 
@@ -109,7 +113,7 @@ def check_record(theory: Theory, plan: PlanRecord, *, goal: Goal | None = None) 
         *replay.faults,
         *_cost_faults(plan, replay),
     ]
-    return Verdict(tuple(faults), _checked(plan), claim(theory, plan))
+    return Verdict(tuple(faults), _checked(plan), ", and ".join(claims(theory, plan)))
 
 
 def _checked(plan: PlanRecord) -> str:
@@ -121,12 +125,31 @@ def _checked(plan: PlanRecord) -> str:
     return "there is no path to replay: only that the goal does not hold at the start"
 
 
-def prove_claims(theory: Theory, plan: PlanRecord, verdict: Verdict, answer: Plan) -> Verdict:
-    """Return a verdict that also says what a second answer to the same question makes of the plan's claims."""
-    faults = (*verdict.faults, *refute(theory, plan, answer))
+def prove_claims(
+    theory: Theory, plan: PlanRecord, verdict: Verdict, answer: Plan, *, prover: str = ""
+) -> Verdict:
+    """Judge the claims of a plan by a second answer to the same question.
+
+    Args:
+        theory: The problem.
+        plan: The plan.
+        verdict: The verdict of its replay.
+        answer: The second answer.
+        prover: The solver that gave the second answer; empty where it was the same search.
+    """
+    faults = (*verdict.faults, *refute(theory, plan, answer, prover=prover))
     if faults or not verdict.unchecked or not settled(plan, answer):
         return replace(verdict, faults=faults)
-    return replace(verdict, unchecked="", proved=verdict.unchecked)
+    made = claims(theory, plan)
+    proved = [each for each in made if prover and each != BLOCKED]
+    repeated = [each for each in made if each not in proved]
+    return replace(
+        verdict,
+        unchecked="",
+        proved=", and ".join(proved),
+        repeated=", and ".join(repeated),
+        prover=prover if proved else "",
+    )
 
 
 def _question_faults(theory: Theory, plan: PlanRecord) -> Iterator[Fault]:
@@ -214,6 +237,7 @@ def _exception_faults(
             yield Fault("exceptions", f"{record.feature} breaks no law at the start")
         elif not (_rules(record) and _rules(record) <= of_rules):
             yield Fault("exceptions", f"'{record.rules[0]}' is no constraint broken at the start")
+    yield from _doubled(plan.exceptions)
     listed = {record.feature for record in plan.exceptions}
     for name in of_features:
         if name not in listed:
@@ -221,6 +245,16 @@ def _exception_faults(
     named = {rule for record in plan.exceptions if not record.feature for rule in _rules(record)}
     for rule in sorted(of_rules - named, key=render_rule):
         yield Fault("exceptions", f"'{render_rule(rule)}' is broken at the start and not listed")
+
+
+def _doubled(exceptions: tuple[ExceptionRecord, ...]) -> Iterator[Fault]:
+    """Yield the exceptions that are listed more than once."""
+    seen: set[object] = set()
+    for record in exceptions:
+        mark = record.feature or frozenset(_rules(record)) or record.rules
+        if mark in seen:
+            yield Fault("exceptions", f"'{record.feature or record.rules[0]}' is listed twice")
+        seen.add(mark)
 
 
 def _misnamed(theory: Theory, broken: FeatureException, record: ExceptionRecord) -> str:

@@ -58,7 +58,28 @@ class Axis:
             for place in range(1, len(self.marks))
             if self.marks[place] != self.marks[place - 1]
         }
-        return tuple(sorted(found))
+        return tuple(sorted(found | self._target_cuts))
+
+    @cached_property
+    def _target_cuts(self) -> set[int]:
+        """Return the cuts between values in which a change may end and others."""
+        targets = self.feature.targets
+        if targets is None:
+            return set()
+        if self.feature.is_listed:
+            return {
+                place
+                for place in range(1, self.size)
+                if self.is_target(place) != self.is_target(place - 1)
+            }
+        first, last = targets.value(0), targets.value(targets.size - 1)
+        return {cut for cut in (self.bounds(first)[0], self.bounds(last)[1]) if 0 < cut < self.size}
+
+    def is_target(self, place: int) -> bool:
+        """Tell whether a change may end in a place; of a cell that is the same for all places."""
+        if self.feature.targets is None:
+            return True
+        return self.feature.is_target(self.feature.domain.value(place))
 
     @cached_property
     def cells(self) -> tuple[tuple[int, ...] | range, ...]:
@@ -154,11 +175,11 @@ def _ranges(cuts: Sequence[int], size: int) -> tuple[range, ...]:
 
 def _groups(axis: Axis) -> tuple[tuple[int, ...], ...]:
     """Return the categories that no rule tells apart, in the order of their first member."""
-    groups: dict[tuple[int, tuple[bool, ...]], list[int]] = {}
+    groups: dict[tuple[int, bool, tuple[bool, ...]], list[int]] = {}
     for place in range(axis.size):
         seen = tuple(axis.passes(test, place) for test in axis.tests)
         mark = axis.marks[place] if axis.marks else 0
-        groups.setdefault((mark, seen), []).append(place)
+        groups.setdefault((mark, axis.is_target(place), seen), []).append(place)
     return tuple(tuple(group) for group in groups.values())
 
 

@@ -171,14 +171,15 @@ def _onward(axis: Axis) -> tuple[int, ...]:
 def _landing(axis: Axis, admitted: Sequence[bool], *, loose: bool) -> Landing:
     """Return where a feature may be carried when these regions are what it is carried to."""
     feature = axis.feature
-    if feature.action is Action.FIXED:
+    action = feature.effect_action or feature.action
+    if action is Action.FIXED:
         return NOWHERE
     anywhere = _mask(admitted)
     if loose or feature.moves_from is not None or not axis.ordered:
         return Landing(anywhere, anywhere, anywhere)
     # The nearest place of a range is its first or its last, so of admitted neighbours only the outer ones count.
-    rising = 0 if feature.action is Action.DOWN else anywhere & ~(anywhere << 1)
-    falling = 0 if feature.action is Action.UP else anywhere & ~(anywhere >> 1)
+    rising = 0 if action is Action.DOWN else anywhere & ~(anywhere << 1)
+    falling = 0 if action is Action.UP else anywhere & ~(anywhere >> 1)
     return Landing(anywhere, rising, falling)
 
 

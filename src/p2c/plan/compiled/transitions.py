@@ -226,10 +226,16 @@ class Transitions:
         return broken
 
     def effects(self, places: Places, verdict: Judgement) -> list[Effect]:
-        """Return what may happen by itself: violated features act, or fired rules where that is enough."""
+        """Return what may happen by itself: violated features act, or fired rules where that is enough.
+
+        An effect that would end where one person lets no change end has the place that the feature has already: it
+        leads nowhere, and nothing else may happen in its stead.
+        """
         if not verdict.consistent:
             return [
                 effect
+                if self.ends(effect.axis, places[effect.axis], effect.place)
+                else _barred(effect, places)
                 for each in verdict.violated
                 if not any(other.index in each.above for other in verdict.violated)
                 for effect in self._outcomes(each, places, verdict.fired, each.rules, lawful=True)
@@ -245,6 +251,9 @@ class Transitions:
         ]
         # An outcome is certain if any of the rules alone leaves no choice.
         certain = {(each.axis, each.place) for each in supported if not each.assumed}
+        supported = [
+            each for each in supported if self.ends(each.axis, places[each.axis], each.place)
+        ]
         return [each._replace(assumed=(each.axis, each.place) not in certain) for each in supported]
 
     def _outcomes(
@@ -290,18 +299,18 @@ class Transitions:
         """Return the nearest permitted places that matter, and how many are as near in all."""
         axis = self.person.space.axes[index]
         feature = axis.feature
-        if feature.action is Action.FIXED:
+        if (feature.effect_action or feature.action) is Action.FIXED:
             return [], 0
         missing = self.person.missing(index, start)
         if missing or (feature.moves_from is None and not axis.ordered):
             count = sum(len(region) for region in regions)
             return sorted(self._representatives(index, regions)), count
         if feature.moves_from is not None:
-            reachable = self._moves(index, start)
+            reachable = self.moves(index, start)
             found = [place for region in regions for place in region if place in reachable]
         else:
             found = [self._end(index, start, region) for region in regions]
-        fit = [place for place in found if self.leads(index, start, place)]
+        fit = [place for place in found if self.carries(index, start, place)]
         near = self._closest(index, start, fit)
         return [(place, (place,)) for place in near], len(near)
 
@@ -316,9 +325,10 @@ class Transitions:
         """Return places of regions where all are as near: the first of each, more where it may matter which."""
         own = self.person.places[index]
         found: list[tuple[int, Sequence[int]]] = []
+        by_value = self.person.space.axes[index].feature.moves_from is not None
         for region in regions:
             every = self.variety is Variety.POINTS and not isinstance(region, range)
-            if every or index in self.person.space.lined_axes:
+            if every or by_value or index in self.person.space.lined_axes:
                 found += [(place, (place,)) for place in region]
                 continue
             if isinstance(region, range):
@@ -343,18 +353,39 @@ class Transitions:
 
     def chooses(self, index: int, start: int, end: int) -> bool:
         """Tell whether a direct action may choose a place; from a missing value any."""
-        return self.person.missing(index, start) or self.leads(index, start, end)
+        missing = self.person.missing(index, start)
+        return self.is_target(index, end) and (missing or self.leads(index, start, end))
+
+    def is_target(self, index: int, place: int) -> bool:
+        """Tell whether a change may end in a place."""
+        return self.person.space.axes[index].is_target(place)
 
     def leads(self, index: int, start: int, end: int) -> bool:
         """Tell whether a change goes a way that the feature's action permits."""
-        action = self.person.space.axes[index].feature.action
+        return self._goes(index, start, end, self.person.space.axes[index].feature.action)
+
+    def carries(self, index: int, start: int, end: int) -> bool:
+        """Tell whether an effect goes a way that the problem's own action permits."""
+        feature = self.person.space.axes[index].feature
+        return self._goes(index, start, end, feature.effect_action or feature.action)
+
+    def ends(self, index: int, start: int, end: int) -> bool:
+        """Tell whether an effect ends where one person lets a change end."""
+        feature = self.person.space.axes[index].feature
+        if not feature.bars_effects:
+            return True
+        goes = self.person.missing(index, start) or self.leads(index, start, end)
+        return self.is_target(index, end) and goes and feature.action is not Action.FIXED
+
+    def _goes(self, index: int, start: int, end: int, action: Action) -> bool:
         if action is Action.UP:
             return self.position(index, end) > self.position(index, start)
         if action is Action.DOWN:
             return self.position(index, end) < self.position(index, start)
         return True
 
-    def _moves(self, index: int, start: int) -> set[int]:
+    def moves(self, index: int, start: int) -> set[int]:
+        """Return the places that the `moves` of a feature lead to from a place, whoever changes it."""
         feature = self.person.space.axes[index].feature
         assert feature.moves_from is not None
         value = feature.domain.value(start)
@@ -372,7 +403,11 @@ class Transitions:
             if index in self.within:
                 region, some = self.person.space.axes[index].region, self.within[index]
                 found = (each for each in found if region(each[0]) in some)
-            known = tuple(each for each in found if self.affords(index, start, each[0]))
+            known = tuple(
+                each
+                for each in found
+                if self.is_target(index, each[0]) and self.affords(index, start, each[0])
+            )
             self._targets[index, start] = known
         return known
 
@@ -412,7 +447,7 @@ class Transitions:
         """Return the places to go to, where each stands for itself alone; None where regions do."""
         axis = self.person.space.axes[index]
         if axis.feature.moves_from is not None:
-            return range(axis.size) if missing else sorted(self._moves(index, start))
+            return range(axis.size) if missing else sorted(self.moves(index, start))
         if index in self.person.space.lined_axes:
             return (place for place in range(axis.size) if place != start)
         return None
@@ -467,3 +502,8 @@ class Transitions:
             else:
                 low = middle + 1
         return low
+
+
+def _barred(effect: Effect, places: Places) -> Effect:
+    """Return an effect that leaves its feature where it is."""
+    return effect._replace(place=places[effect.axis])

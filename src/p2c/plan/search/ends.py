@@ -238,16 +238,17 @@ class Ends:
         state = tuple(places)
         transitions = self.options.transitions
         verdict = transitions.judge(state)
+        effects = [each for each in transitions.effects(state, verdict) if each.axis not in still]
         following = tuple(
             self._put(stand, self._position[each.axis], each.place)
-            for each in transitions.effects(state, verdict)
-            if each.axis not in still
+            for each in effects
+            if each.place != state[each.axis]
         )
-        if not (verdict.consistent or following) and self._are_optional:
+        if not (verdict.consistent or effects) and self._are_optional:
             # What mends the state lets every feature move whose rules fire.
             self.restless.append(state)
         # What may as well not happen keeps nobody from acting.
-        return Followed(verdict.consistent or not following, following)
+        return Followed(verdict.consistent or not effects, following)
 
     @cached_property
     def _are_optional(self) -> bool:

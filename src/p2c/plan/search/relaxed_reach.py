@@ -231,7 +231,12 @@ class RelaxedReach:
         """
         space = self.transitions.person.space
         axes = [self.options[number].axis for number in chosen]
-        found = frozenset(axis for axis in axes if axis in self.moves_of)
+        # Where an effect may end is restricted, to set a feature early may keep it from being carried off too far.
+        found = frozenset(
+            axis
+            for axis in axes
+            if axis in self.moves_of and not space.axes[axis].feature.bars_effects
+        )
         if not found or self.are_supported or space.model_bit & space.noticing:
             return frozenset()
         way = self.on_the_way(tuple(n for n in chosen if self.options[n].axis in space.stirring))

@@ -80,7 +80,12 @@ class Stopovers:
         """Return what is alike to a place of a governed feature; a value that keeps an exception alive only to itself."""
         person = self.reach.transitions.person
         region = self.reach.region(self.reach.position[axis], place)
-        apart = axis in person.space.lined_axes or self.reach.moves_of[axis].onward
+        feature = person.space.axes[axis].feature
+        apart = (
+            axis in person.space.lined_axes
+            or feature.bars_effects
+            or self.reach.moves_of[axis].onward
+        )
         if apart or place == OFF or (place == person.places[axis] and self._own_matters(axis)):
             return Alike(region, (place,))
         known = self._known.get(axis)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from p2c.domain.feature import Value
     from p2c.domain.row import State
     from p2c.plan.compiled.axis import Axis
-    from p2c.plan.compiled.person import Person
+    from p2c.plan.compiled.person import Line, Person
     from p2c.plan.compiled.space import Space
     from p2c.plan.outcome import Plan
     from p2c.plan.search.best_first import Key
@@ -298,11 +298,10 @@ def _take_routes(batch: Batch, routes: tuple[Route, ...], rows: Whole) -> None:
         # As good as equal in floating point: decide it exactly.
         _, route = best_route(_person(batch, int(rows[row])), routes)
         chosen[row] = routes.index(route)
-    least = costs[chosen, np.arange(len(rows))]
-    batch.cost[rows] = least ** (1 / space.theory.norm.power)
     for number, route in enumerate(routes):
         taking = rows[chosen == number]
         if len(taking):
+            batch.cost[taking] = _exact_costs(batch, route, taking)
             _take(batch, route, taking)
 
 
@@ -363,6 +362,36 @@ def _price(batch: Batch, route: Route, rows: Whole) -> Column:
         unit = prices.per_unit[index] / prices.denominator
         total += unit * batch.space.theory.norm.share(length)
     return total
+
+
+EXACT = 1 << 53
+"""The whole numbers below this are floats."""
+
+
+def _exact_costs(batch: Batch, route: Route, rows: Whole) -> Column:
+    """Return what a route costs in each row: a quotient of whole numbers, rounded once, as for one person."""
+    (lines, prices), norm = grid_measures(batch.space), batch.space.theory.norm
+    fixed = _fixed(batch.space, route)
+    most = fixed + sum(
+        prices.per_unit[index] * norm.share(_farthest(batch.space, lines[index], index, end))
+        for index, end in route.lengths
+    )
+    small = max(most, prices.denominator) < EXACT
+    kind: Any = np.int64 if small else object
+    total = np.full(len(rows), fixed, dtype=kind)
+    for index, end in route.lengths:
+        line, places = lines[index], batch.places[index][rows]
+        listed = np.array(line.listed, dtype=kind)
+        own = listed[places] if line.listed else places.astype(kind) * line.stride
+        total = total + prices.per_unit[index] * norm.share(np.abs(own - line.position(end)))
+    shares: Column = (total / prices.denominator).astype(np.float64)
+    return np.sqrt(shares) if norm.power == 2 else shares ** (1 / norm.power)
+
+
+def _farthest(space: Space, line: Line, index: int, end: int) -> int:
+    """Return how far the places of a feature lie from one of them at most."""
+    ends = (0, space.axes[index].size - 1)
+    return max(abs(line.position(place) - line.position(end)) for place in ends)
 
 
 def _take(batch: Batch, route: Route, rows: Whole) -> None:

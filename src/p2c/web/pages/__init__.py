@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from p2c.web.pages import audit, compare, home, person, plan, problem, review
-from p2c.web.pages.frame import FOLDER
+from p2c.web.pages.frame import FOLDER, Expired, Moved, lead_on, show_expired
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -23,6 +23,8 @@ def add_pages(app: FastAPI, settings: Settings) -> None:
     if settings.pages:
         for page in (problem, person, plan, review, compare, audit):
             app.include_router(page.router, include_in_schema=False)
+        app.add_exception_handler(Moved, lead_on)
+        app.add_exception_handler(Expired, show_expired)
     if settings.pages and settings.project:
         from p2c.web.pages import project  # what reads tables and models loads slowly
 

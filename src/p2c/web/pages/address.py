@@ -1,4 +1,4 @@
-"""The state of a page, which is in its address: who the person is, what they can and cannot do, and what is asked.
+"""The state of a page: who the person is, what they can and cannot do, and what is asked, as names and values.
 
 `v:debt=5000` is a value, written as `language` writes numbers, `unknown=debt` one that is not known, `a:debt=fixed` who may change it, `min:`, `max:` and `w:` own limits and weight, `only:` the
 names that a change may end in, `lift=limits:debt` a restriction of the problem to do without.
@@ -45,7 +45,7 @@ EXAMPLE, WHOLE_EXAMPLE = 1234.5, 1234
 
 @dataclass(frozen=True)
 class Case:
-    """What an address says, as it says it: nothing is lost that cannot be read."""
+    """What a form says, as it says it: nothing is lost that cannot be read."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     actions: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Case:
         return asked if asked in LANGUAGES else "en"
 
     def pairs(self) -> list[Pair]:
-        """Return the names and values of the address."""
+        """Return the state as names and values."""
         found = [(f"v:{name}", text) for name, text in self.values.items()]
         found += [("unknown", name) for name in self.unknown]
         found += [(f"a:{name}", text) for name, text in self.actions.items() if text]
@@ -77,15 +77,15 @@ class Case:
         return found + [(key, text) for key, text in self.options.items() if text]
 
     def query(self) -> str:
-        """Return the address from the question mark on."""
+        """Return the state as one text."""
         return urlencode(self.pairs(), errors="replace")
 
-    def lifting(self, feature: str, restriction: str) -> str:
-        """Return the address of the same case without one restriction."""
+    def lifting(self, feature: str, restriction: str) -> Case:
+        """Return the same case without one restriction."""
         if restriction not in LIFTABLE:
-            return replace(self, actions={**self.actions, feature: "free"}).query()
+            return replace(self, actions={**self.actions, feature: "free"})
         own = {"limits": ("min", "max"), "moves": ("only",)}.get(restriction, ())
-        changed = replace(
+        return replace(
             self,
             numbers={
                 (key, name): text
@@ -95,7 +95,6 @@ class Case:
             only={k: texts for k, texts in self.only.items() if k != feature or "only" not in own},
             lifted=tuple(dict.fromkeys((*self.lifted, (restriction, feature)))),
         )
-        return changed.query()
 
     def unrestricted(self) -> Case:
         """Return the case without what the person said they can and cannot do."""
@@ -156,7 +155,7 @@ class Case:
 
 
 def read_case(pairs: Iterable[Pair]) -> Case:
-    """Return the case that the pairs of an address or a form describe; other keys are left aside."""
+    """Return the case that the pairs of a state or a form describe; other keys are left aside."""
     values: dict[str, str] = {}
     actions: dict[str, str] = {}
     numbers: dict[Pair, str] = {}
@@ -255,7 +254,7 @@ class Reading:
 
 
 def read_values(theory: Theory, case: Case) -> Reading:
-    """Read the values of a case. One that no rule looks at need not be given."""
+    """Read the values of a case. One that no rule and no model reads need not be given."""
     phrases = phrases_of(case.spoken)
     weighed = weighed_features(theory)
     state: State = {}

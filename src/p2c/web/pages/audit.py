@@ -9,12 +9,14 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from p2c.errors import P2CError, counted, joined_lines
+from p2c.errors import P2CError
+from p2c.explain.phrases import phrases_of
 from p2c.markup import Markup
 from p2c.web.audits import REPORT, columns_in, start, table_in, take_rows, take_table
+from p2c.web.page_error import PageError, trouble_of
 from p2c.web.pages.frame import Asked, kept, sent_form, texts_of
 from p2c.web.service import context_of
-from p2c.web.workshop import CHOOSE_TABLE, Workshop
+from p2c.web.workshop import Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,15 +52,17 @@ def _back(asked: Opened) -> Response:
 @router.get("/p/{id}/audit")
 def audit(asked: Asked, shop: Shop) -> Response:
     """Show what was found, how far it is, or what is needed for it."""
-    return asked.turned() or _shown(asked, shop)
+    return asked.away("audit") or _shown(asked, shop)
 
 
-def _shown(asked: Opened, shop: Workshop, *, trouble: str = "", **typed: Any) -> Response:
+def _shown(
+    asked: Opened, shop: Workshop, *, error: P2CError | None = None, **typed: Any
+) -> Response:
     return asked.show(
         "audit.html",
         page="audit",
-        status=422 if trouble else 200,
-        trouble=trouble,
+        status=422 if error else 200,
+        trouble=trouble_of(error, phrases_of(asked.case.spoken)) if error else None,
         endings=tuple(KINDS),
         rows=len(asked.entry.rows),
         **{**_facts(shop, asked.case.spoken), **typed},
@@ -76,7 +80,6 @@ def _facts(shop: Workshop, language: str) -> dict[str, Any]:
         "report": Markup(part.read_text(encoding="utf-8")) if work.state == "done" else "",
         "chosen": [name for name, _, _ in divided],
         "bands": {name: bands for name, _, bands in divided},
-        "planned": counted(work.told.get("rows", 0), "row"),
     }
 
 
@@ -91,9 +94,9 @@ def people(asked: Asked, shop: Shop, form: People) -> Response:
             with shop.received(sent.file, sent.filename) as path:
                 take_table(shop, asked.entry.problem, path)
         else:
-            raise P2CError(CHOOSE_TABLE)
+            raise PageError("choose_table")
     except P2CError as error:
-        return _shown(asked, shop, trouble=joined_lines(error))
+        return _shown(asked, shop, error=error)
     return _back(asked)
 
 
@@ -105,7 +108,7 @@ def begin(asked: Asked, shop: Shop, form: Groups) -> Response:
     try:
         start(shop, asked.entry.problem, by)
     except P2CError as error:
-        return _shown(asked, shop, trouble=joined_lines(error), chosen=list(chosen), bands=chosen)
+        return _shown(asked, shop, error=error, chosen=list(chosen), bands=chosen)
     return _back(asked)
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from starlette.datastructures import FormData, UploadFile
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response  # noqa: TC002 - fastapi needs it at run time
 
-from p2c.domain.files import open_sheet, split_lines
+from p2c.domain.files import open_sheet, split_lines, unique_keys
 from p2c.domain.row import read_row, read_text_row
 from p2c.errors import Fault, P2CError, RowError, suggestion
+from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
+from p2c.web.page_error import trouble_of
 from p2c.web.pages.address import read_case
-from p2c.web.pages.frame import AskedForSomebody, Opened, sent_form
+from p2c.web.pages.frame import Asked, Opened, sent_form
 from p2c.web.pages.plan import TROUBLE, ask
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-SHAREABLE = 4_000
-"""How many characters of a counterfactual go into an address."""
+KEPT = 4_000
+"""Maximum number of characters of a counterfactual that is kept with the state of the page."""
 T = TypeVar("T")
 MOST = 20
 """How many answers are compared at once."""
@@ -40,24 +41,23 @@ Sent = Annotated[FormData, sent_form(max_files=1, max_fields=1000, max_part_size
 
 
 @router.get("/p/{id}/compare")
-async def compare(asked: AskedForSomebody) -> Response:
-    """Show the comparison that the address holds, or the form for one."""
-    return asked.turned() or await _shown(asked, asked.request.query_params.get("given", ""))
+async def compare(asked: Asked) -> Response:
+    """Show the comparison of the page's state, or the form for one."""
+    return asked.away("compare") or await _shown(asked, asked.given)
 
 
 @router.post("/p/{id}/compare")
-async def take(asked: AskedForSomebody, form: Sent) -> Response:
-    """Take a counterfactual; a short one goes into the address, so that it can be shared."""
+async def take(asked: Asked, form: Sent) -> Response:
+    """Take a counterfactual; a short one is kept with the state of the page, so that the page can be opened again."""
     posted = read_case((key, each) for key, each in form.multi_items() if isinstance(each, str))
     if not posted.is_blank:
         asked = replace(asked, case=posted)
     try:
         text = await _text(form)
     except P2CError as error:
-        return await _shown(asked, "", trouble=str(error))
-    if len(text) <= SHAREABLE:
-        query = urlencode([*asked.case.pairs(), ("given", text)], errors="replace")
-        return RedirectResponse(f"/p/{asked.entry.id}/compare?{query}", 303)
+        return await _shown(asked, "", error=error)
+    if len(text) <= KEPT:
+        return replace(asked, given=text).to("compare")
     return await _shown(asked, text)
 
 
@@ -71,14 +71,19 @@ async def _text(form: FormData) -> str:
     return str(form.get("given", ""))
 
 
-async def _shown(asked: Opened, text: str, *, trouble: str = "") -> Response:
+async def _shown(asked: Opened, text: str, *, error: P2CError | None = None) -> Response:
+    phrases = phrases_of(asked.case.spoken)
+    trouble = trouble_of(error, phrases) if error else None
     facts: dict[str, Any] = {"told": None, "trouble": trouble, "faults": []}
     if text.strip() and not asked.case.is_blank:
         try:
             given = read_given(asked.entry.problem, asked.read.known, text)
             facts["told"] = await ask(asked, "comparison", **given)
-        except TROUBLE as error:
-            _, facts["trouble"], facts["faults"] = describe(error)
+        except TROUBLE as fault:
+            facts["trouble"] = trouble_of(fault, phrases)
+            # What was typed into the form is read in the language of the page; the library speaks English.
+            spoken_in = phrases.language if asked.read.faults else "en"
+            facts["faults"] = [{**each, "language": spoken_in} for each in describe(fault)[2]]
     return asked.show("compare.html", page="compare", given=text, **facts)
 
 
@@ -115,7 +120,7 @@ def _json_answer(problem: Problem, state: State, data: dict[str, Any]) -> dict[s
 
 def _json_objects(text: str) -> list[dict[str, Any]]:
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise P2CError(f"not JSON: {str(error)[:200]}") from None
     found = data if isinstance(data, list) else [data]

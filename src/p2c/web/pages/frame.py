@@ -1,16 +1,23 @@
-"""What every page is written on: the templates, which escape everything, the frame around them, and what an address opens."""
+"""What every page is written on: the templates, which escape everything, the frame around them, and what an address opens.
+
+An address holds the id of a page's state (`state`), or the place of a person in the table (`row`), and no value of a person.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 from starlette.requests import Request  # noqa: TC002 - fastapi needs it at run time
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -18,20 +25,24 @@ from p2c.domain.cost import Norm
 from p2c.explain.phrases import LANGUAGES, phrases_of
 from p2c.explain.sentences import filled, number_words
 from p2c.web.error_answers import RETRY
+from p2c.web.guard import visit_of
+from p2c.web.page_error import Trouble
+from p2c.web.page_states import LIFETIME, LONGEST
 from p2c.web.pages.address import case_of_row, read_case, read_values
+from p2c.web.pages.aim import told_aim
 from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from starlette.datastructures import FormData
-
     from p2c.explain.phrases import Phrases
-    from p2c.web.pages.address import Case, Reading
+    from p2c.web.pages.address import Case, Pair, Reading
     from p2c.web.problem_store import Entry
 
 FOLDER = Path(__file__).parent.parent
 PAGES = ("problem", "person", "plan", "compare", "audit")
+PUBLIC = frozenset({"state", "row", "language", "to", "part", "theme", "shape"})
+"""Keys that an address of a page may hold."""
 
 templates = Environment(
     loader=FileSystemLoader(FOLDER / "templates"),
@@ -66,11 +77,13 @@ def show(
     context = context_of(request)
     phrases = phrases_of(language)
     entries = context.store.entries.values() if context.settings.pages else ()
+    folder = context.workshop.folder if context.workshop is not None and page else None
     text = templates.get_template(template).render(
         entry=entry,
         entries=tuple(entries),
         case=case,
-        query=case.query() if case else "",
+        query=link_to(request, case) if case else "",
+        link=partial(link_to, request),
         page=page,
         pages=PAGES if context.audits else PAGES[:-1],
         language=language,
@@ -79,18 +92,58 @@ def show(
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
+        aim=told_aim(folder, entry, phrases) if folder else "",
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)
 
 
+def link_to(request: Request, case: Case, *more: Pair) -> str:
+    """Return the address of a case from the question mark on, once the server keeps its state; '' for an empty case."""
+    found = kept_address(request, case, *more)
+    if found is None:
+        raise HTTPException(413, f"the form: expected at most {LONGEST:,} characters")
+    return found
+
+
+def kept_address(request: Request, case: Case, *more: Pair) -> str | None:
+    """Return the same; None if the state is longer than any that is kept."""
+    language = case.options.get("language", "")
+    shown = [("language", language)] if language else []
+    private = [*case.pairs(), *more]
+    if any(key != "language" for key, _ in private):
+        text = urlencode(private, errors="replace")
+        id_ = context_of(request).states.keep(visit_of(request), text)
+        if id_ is None:
+            return None
+        shown.insert(0, ("state", id_))
+    return urlencode(shown, errors="replace")
+
+
+class Moved(Exception):
+    """Report that an address held what it must not; `address` is the one that holds the id of its state."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        super().__init__()
+
+
+class Expired(Exception):
+    """Report that the state of an address is kept no more, or belongs to another browser."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        super().__init__()
+
+
 @dataclass(frozen=True)
 class Opened:
-    """What an address opens: a problem, and the person that it describes."""
+    """What an address opens: a problem, the person that its state describes, and the answer that is compared."""
 
     request: Request
     entry: Entry
     case: Case
+    given: str = ""
 
     @cached_property
     def read(self) -> Reading:
@@ -118,33 +171,79 @@ class Opened:
         svg: str = (await self.solve(task, arguments)).get("svg", "")
         return Response(svg.encode("utf-8", "replace"), media_type="image/svg+xml")
 
-    def turned(self) -> Response | None:
-        """Lead on to the same page in another language where one is asked for, its numbers written as that language does."""
+    def sent(self, form: FormData) -> Opened:
+        """Return what a form that was sent describes, in the place of what the address does."""
+        pairs = [(key, text) for key, text in form.multi_items() if isinstance(text, str)]
+        return replace(self, case=read_case(pairs))
+
+    def onward(self, page: str, form: FormData) -> Response:
+        """Keep what a form describes, and lead on to a page about it, in another language if the form asks for one."""
+        sent = self.sent(form)
+        turned = sent.turned(str(form.get("to", "")) or sent.case.spoken)
+        return turned.to(page)
+
+    def to(self, page: str) -> Response:
+        """Lead on to a page of the problem about the same case."""
+        more = [("given", self.given)] if self.given else []
+        query = link_to(self.request, self.case, *more)
+        return RedirectResponse(f"/p/{self.entry.id}/{page}" + (f"?{query}" if query else ""), 303)
+
+    def turned(self, language: str) -> Opened:
+        """Return the same in another language, its numbers written as that language does."""
+        if language == self.case.spoken:
+            return self
+        features = self.entry.problem.theory.features
+        return replace(self, case=self.case.in_language(language, features))
+
+    def away(self, page: str) -> Response | None:
+        """Lead on to a page in another language if the address asks for one."""
         language = self.request.query_params.get("to")
-        if language is None:
-            return None
-        other = self.case.in_language(language, self.entry.problem.theory.features)
-        return RedirectResponse(f"{self.request.url.path}?{other.query()}", 303)
+        return None if language is None else self.turned(language).to(page)
 
 
 async def opened(request: Request, id: str) -> Opened:
-    """Return the problem and the case of an address."""
-    case = read_case(request.query_params.multi_items())
-    return Opened(request, context_of(request).store.find(id), case)
+    """Return the problem and the case of an address.
+
+    Raises:
+        Expired: The state is kept no more, or belongs to another browser.
+        Moved: The address holds values of a person, which belong into a state.
+    """
+    entry = context_of(request).store.find(id)
+    given = request.query_params.multi_items()
+    pairs = [*_stored(request, entry), *given]
+    texts = [text for key, text in pairs if key == "given"]
+    asked = Opened(request, entry, read_case(pairs), texts[-1] if texts else "")
+    row = request.query_params.get("row")
+    if row is not None:
+        asked = replace(asked, case=asked.case.of(_person(asked, row)))
+    public = [(key, text) for key, text in given if key in PUBLIC - {"state", "language"}]
+    if request.method == "GET" and any(key not in PUBLIC for key, _ in given):
+        more = [("given", asked.given)] if asked.given else []
+        query = "&".join(filter(None, (link_to(request, asked.case, *more), urlencode(public))))
+        raise Moved(f"{request.url.path}?{query}")
+    return asked
 
 
-async def opened_for_somebody(request: Request, id: str) -> Opened:
-    """Return the problem and the case of an address, or that of the first person of the table where it describes nobody."""
-    asked = await opened(request, id)
-    if not asked.case.is_blank or not asked.entry.rows:
-        return asked
-    first = case_of_row(next(iter(asked.entry.rows.values())))
-    features = asked.entry.problem.theory.features
-    return replace(asked, case=asked.case.of(first.in_language(asked.case.spoken, features)))
+def _stored(request: Request, entry: Entry) -> list[Pair]:
+    id_ = request.query_params.get("state")
+    if id_ is None:
+        return []
+    text = context_of(request).states.find(visit_of(request), id_)
+    if text is None:
+        raise Expired(entry)
+    return parse_qsl(text, keep_blank_values=True)
+
+
+def _person(asked: Opened, row: str) -> Case:
+    """Return the person in a row of the table, counted from 1."""
+    rows, number = asked.entry.rows, int(row) if row.isascii() and row[:9].isdigit() else 0
+    if not 1 <= number <= len(rows):
+        raise HTTPException(404, f"no row '{row[:20]}': expected 1 to {len(rows):,}")
+    found = case_of_row(next(islice(rows.values(), number - 1, None)))
+    return found.in_language(asked.case.spoken, asked.entry.problem.theory.features)
 
 
 Asked = Annotated[Opened, Depends(opened)]
-AskedForSomebody = Annotated[Opened, Depends(opened_for_somebody)]
 
 
 def sent_form(**limits: int) -> Any:
@@ -155,6 +254,10 @@ def sent_form(**limits: int) -> Any:
             yield form
 
     return Depends(read)
+
+
+CaseForm = Annotated[FormData, sent_form(max_fields=20_000)]
+"""The form of a person, with several fields for each feature."""
 
 
 def texts_of(form: FormData) -> dict[str, str]:
@@ -177,8 +280,26 @@ def kept(content: bytes, kind: str, name: str) -> Response:
 def show_error(request: Request, status: int, message: str) -> HTMLResponse:
     """Return the page of an error."""
     page = show(
-        request, "error.html", status=status, message=message, language=language_of(request)
+        request,
+        "error.html",
+        status=status,
+        trouble=Trouble(message, "en"),
+        language=language_of(request),
     )
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         page.headers["Retry-After"] = RETRY
     return page
+
+
+async def lead_on(request: Request, moved: Exception) -> Response:
+    """Lead on to the address that holds the id of a state."""
+    assert isinstance(moved, Moved)
+    return RedirectResponse(moved.address, 303)
+
+
+async def show_expired(request: Request, expired: Exception) -> Response:
+    """Say that the state of an address is gone, and how to begin anew."""
+    assert isinstance(expired, Expired)
+    language = language_of(request)
+    hours, entry = str(LIFETIME // 3600), expired.entry
+    return show(request, "expired.html", status=410, language=language, entry=entry, hours=hours)

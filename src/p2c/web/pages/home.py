@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
@@ -13,7 +14,7 @@ from p2c.errors import first_few
 from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import decision_words, filled, label_words, number_words, value_words
 from p2c.rules.theory import Test
-from p2c.web.guard import COOKIE, session
+from p2c.web.guard import COOKIE, is_encrypted, session
 from p2c.web.pages.frame import language_of, show
 from p2c.web.service import context_of
 
@@ -60,7 +61,8 @@ async def enter(request: Request) -> Response:
         )
     language = _first_language(request)
     answer = RedirectResponse("/" if language == "en" else f"/?language={language}", 303)
-    answer.set_cookie(COOKIE, session(token), httponly=True, samesite="strict")
+    secure = is_encrypted(request.scope)
+    answer.set_cookie(COOKIE, session(token), httponly=True, samesite="strict", secure=secure)
     return answer
 
 
@@ -152,11 +154,18 @@ def card_of(entry: Entry, language: str) -> dict[str, Any]:
     goal = phrases.conjunction.join(_told(theory, each, phrases) for each in theory.goal)
     return {
         "id": entry.id,
+        "start": urlencode(_start(entry, language)),
         "name": entry.problem.name,
         "goal": goal,
         "facts": [(heading, text) for heading, text in facts if text],
         "size": size,
     }
+
+
+def _start(entry: Entry, language: str) -> list[tuple[str, str]]:
+    """Return what the address of a first plan holds: the first person of the table as an example, and the language."""
+    example = [("row", "1")] if entry.rows else []
+    return example if language == "en" else [*example, ("language", language)]
 
 
 def _named(theory: Theory, names: Iterable[str], phrases: Phrases) -> str:

@@ -16,7 +16,7 @@ from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import filled, label_words, number_words, unit_of_one, value_words
 from p2c.rules.cells import weighed_features
 from p2c.web.pages.address import EXAMPLE, NUMBERS, case_of_row, number_fault
-from p2c.web.pages.frame import Asked, Opened  # noqa: TC001 - fastapi needs it at run time
+from p2c.web.pages.frame import Asked, CaseForm, Opened  # noqa: TC001 - fastapi needs it at run time
 
 if TYPE_CHECKING:
     from p2c.domain.feature import Feature
@@ -31,16 +31,19 @@ router = APIRouter()
 SHOWN = 200
 """How many rows of a table are shown to pick from."""
 GROUPS = {each: "change" if each.is_direct else each.value for each in Action}
-"""Where in the form a feature stands, by its action; what no rule looks at stands apart, under `spare`."""
+"""Where in the form a feature stands, by its action; what no rule and no model reads stands apart, under `spare`."""
 
 
 @router.get("/p/{id}/person")
 async def person(asked: Asked) -> Response:
     """Show the form, and the rows to pick from."""
+    away = asked.away("person")
+    if away:
+        return away
     entry, case = asked.entry, asked.case
     features = [in_language(each, case.spoken) for each in entry.problem.theory.features]
     rows = [_row(row, name, features, case) for name, row in islice(entry.rows.items(), SHOWN)]
-    return asked.turned() or asked.show(
+    return asked.show(
         "person.html",
         page="person",
         labels=[label_words(each) for each in features],
@@ -50,12 +53,17 @@ async def person(asked: Asked) -> Response:
     )
 
 
+@router.post("/p/{id}/person")
+async def take(asked: Asked, form: CaseForm) -> Response:
+    """Keep what was said of a person, and show it again."""
+    return asked.onward("person", form)
+
+
 def _row(row: State, name: str, features: list[Feature], case: Case) -> dict[str, Any]:
     own = case_of_row(row).in_language(case.spoken, features)
     phrases = phrases_of(case.spoken)
     return {
         "name": name,
-        "query": case.of(own).query(),
         "values": [
             "" if row[each.name] is None else value_words(each, row[each.name], phrases)
             for each in features
@@ -85,7 +93,7 @@ class Choice(NamedTuple):
 def groups_of(entry: Entry, case: Case, read: Reading) -> list[dict[str, Any]]:
     """Return the fields of a problem's form, filled in from a case, in groups.
 
-    Those that no rule looks at are shown at once only where something is said there.
+    Those that no rule and no model reads are shown at once only where something is said there.
     """
     theory = entry.problem.theory
     weighed = weighed_features(theory)

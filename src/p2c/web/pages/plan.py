@@ -8,12 +8,14 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response  # noqa: TC002 - fastapi needs it at run time
 
-from p2c.errors import P2CError
+from p2c.errors import P2CError, RowError
 from p2c.explain.letter import spoken
+from p2c.explain.phrases import phrases_of
 from p2c.explain.sentences import label_words
 from p2c.web.error_answers import describe
+from p2c.web.page_error import trouble_of
 from p2c.web.pages.address import NEEDED
-from p2c.web.pages.frame import AskedForSomebody, Opened, kept
+from p2c.web.pages.frame import Asked, CaseForm, Opened, kept
 from p2c.web.pages.person import form_facts
 from p2c.web.solver_pool import OutOfTime, Overloaded, SolverFailed
 
@@ -25,9 +27,9 @@ TROUBLE = (P2CError, Overloaded, OutOfTime, SolverFailed)
 
 
 @router.get("/p/{id}/plan")
-async def plan(asked: AskedForSomebody) -> Response:
+async def plan(asked: Asked) -> Response:
     """Show the form beside the plan."""
-    away = asked.turned()
+    away = asked.away("plan")
     if away:
         return away
     rows = asked.entry.rows.items()
@@ -40,33 +42,40 @@ async def plan(asked: AskedForSomebody) -> Response:
     )
 
 
-@router.get("/p/{id}/plan/result")
-async def result(asked: AskedForSomebody) -> Response:
-    """Show the plan alone, to be put into the page."""
-    return asked.show("result.html", **await _told(asked, "story"))
+@router.post("/p/{id}/plan")
+async def take(asked: Asked, form: CaseForm) -> Response:
+    """Keep what was said of a person, and show the plan."""
+    return asked.onward("plan", form)
+
+
+@router.post("/p/{id}/plan/result")
+async def result(asked: Asked, form: CaseForm) -> Response:
+    """Show the plan alone for what a form describes, to be put into the page."""
+    sent = asked.sent(form)
+    return sent.show("result.html", **await _told(sent, "story"))
 
 
 @router.get("/p/{id}/plan/ways")
-async def ways(asked: AskedForSomebody) -> Response:
+async def ways(asked: Asked) -> Response:
     """Show other ways side by side, to be put into the page."""
     template = "ways.html" if "part" in asked.request.query_params else "ways_page.html"
     return asked.show(template, page="plan", **await _told(asked, "ways"))
 
 
 @router.get("/p/{id}/plan/picture.svg")
-async def picture(asked: AskedForSomebody, theme: str = "light", shape: str = "") -> Response:
+async def picture(asked: Asked, theme: str = "light", shape: str = "") -> Response:
     """Draw the plan, across the page or down it."""
     return await asked.draw("picture", asked.arguments | {"theme": theme, "shape": shape})
 
 
 @router.get("/p/{id}/plan/letter.html")
-async def letter(asked: AskedForSomebody) -> Response:
+async def letter(asked: Asked) -> Response:
     """Hand out the letter as a page of its own, to keep, to send or to print."""
     return await _page(asked, "letter", "applicant")
 
 
 @router.get("/p/{id}/plan/report.html")
-async def report(asked: AskedForSomebody) -> Response:
+async def report(asked: Asked) -> Response:
     """Hand out the report for experts as a page of its own."""
     return await _page(asked, "report", "expert")
 
@@ -78,7 +87,7 @@ async def _page(asked: Opened, name: str, audience: str) -> Response:
 
 
 @router.get("/p/{id}/plan/plan.json")
-async def document(asked: AskedForSomebody) -> Response:
+async def document(asked: Asked) -> Response:
     """Hand out the plan as the contract writes it."""
     told = await ask(asked, "plan")
     content = json.dumps(told, indent=2, ensure_ascii=False).encode("utf-8", "replace")
@@ -87,7 +96,7 @@ async def document(asked: AskedForSomebody) -> Response:
 
 async def _told(asked: Opened, task: str) -> dict[str, Any]:
     """Return what a solver tells of a case, what is wrong with it, or what it still needs."""
-    facts: dict[str, Any] = {"told": None, "trouble": "", "faults": [], "needed": []}
+    facts: dict[str, Any] = {"told": None, "trouble": None, "faults": [], "needed": []}
     if asked.case.is_blank:
         return facts
     theory, read = spoken(asked.entry.problem.theory, asked.case.spoken), asked.read
@@ -98,10 +107,16 @@ async def _told(asked: Opened, task: str) -> dict[str, Any]:
         if not read.needed or read.faults:
             facts["told"] = await ask(asked, task)
     except TROUBLE as error:
-        _, facts["trouble"], faults = describe(error)
+        # What was typed into the form is read in the language of the page; the library speaks English.
+        spoken_in = asked.case.spoken if isinstance(error, RowError) else "en"
+        facts["trouble"] = trouble_of(error, phrases_of(asked.case.spoken))
         facts["faults"] = [
-            {**each, "place": labels.get(each["place"], each["place"])}
-            for each in faults
+            {
+                "message": each["message"],
+                "place": labels.get(each["place"], each["place"]),
+                "language": spoken_in,
+            }
+            for each in describe(error)[2]
             if each["message"] != NEEDED
         ]
     return facts

@@ -22,7 +22,7 @@ async def graph(asked: Asked, theme: str = "light", language: str = "en") -> Res
 @router.get("/p/{id}/problem")
 async def problem(asked: Asked) -> Response:
     """Show a problem."""
-    away = asked.turned()
+    away = asked.away("problem")
     if away:
         return away
     language = asked.case.spoken

@@ -17,15 +17,16 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from p2c.errors import P2CError, counted, joined_lines
+from p2c.errors import P2CError
 from p2c.explain.phrases import phrases_of
+from p2c.explain.sentences import filled, number_words
 from p2c.learn.causal.review import read_review
-from p2c.learn.tables.domains import plain_value
 from p2c.learn.tables.look import ColumnKind
 from p2c.project.building import PEOPLE, REVIEW, build, built, find_causes
 from p2c.project.draft import (
     MODELS,
     Choice,
+    choices_of,
     chosen,
     drop_model,
     opened_model,
@@ -33,24 +34,29 @@ from p2c.project.draft import (
     seen_table,
     take_model,
     take_table,
+    targets_of,
     write_draft,
 )
+from p2c.web.page_error import PageError, trouble_of
 from p2c.web.pages.address import plain_number, typed_number
+from p2c.web.pages.aim import Aim, aim_of_draft, aim_of_problem
 from p2c.web.pages.frame import kept, language_of, sent_form, show, texts_of
 from p2c.web.service import context_of
-from p2c.web.workshop import CHOOSE_TABLE, Workshop
+from p2c.web.uploads import read_limited
+from p2c.web.workshop import Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from p2c.explain.phrases import Phrases
+    from p2c.learn.tables.look import ColumnLook
+    from p2c.project.draft import Draft
+    from p2c.web.problem_store import Entry
 
 router = APIRouter()
 STEPS = ("files", "columns", "result")
 ZIPPED = ("project.json", "review.jsonl", "people.csv", "problem.toml")
-MOST_CLASSES = 20
-"""How many values a column has at most that may be an outcome to choose from."""
 
 
 async def _workshop(request: Request) -> Workshop:
@@ -80,13 +86,17 @@ def new(request: Request, shop: Shop) -> Response:
 
 
 def _shown(
-    request: Request, shop: Workshop, step: str, *, trouble: str = "", **facts: Any
+    request: Request, shop: Workshop, step: str, *, error: P2CError | None = None, **facts: Any
 ) -> Response:
+    language = language_of(request)
+    trouble = trouble_of(error, phrases_of(language)) if error else None
+    if trouble:
+        trouble = trouble._replace(text=trouble.text.replace(f"{shop.folder}/", ""))
     return show(
         request,
         f"new_{step}.html",
         page="new",
-        language=language_of(request),
+        language=language,
         status=422 if trouble else 200,
         steps=STEPS,
         step=step,
@@ -113,18 +123,14 @@ def take_files(request: Request, shop: Shop, form: Files) -> Response:
             sent = form.get(field)
             if isinstance(sent, UploadFile) and sent.filename:
                 with shop.received(sent.file, sent.filename) as path:
-                    take(shop.folder, path)
+                    read_limited(path, take, shop.folder, path, limits=shop.limits)
         if form.get("without_model"):
             drop_model(shop.folder)
         if not read_draft(shop.folder).table:
-            raise P2CError(CHOOSE_TABLE)
+            raise PageError("choose_table")
     except P2CError as error:
-        return _shown(request, shop, "files", trouble=_line(error, shop))
+        return _shown(request, shop, "files", error=error)
     return _onward(request, "columns")
-
-
-def _line(error: P2CError, shop: Workshop) -> str:
-    return joined_lines(error).replace(f"{shop.folder}/", "")
 
 
 @router.get("/new/columns")
@@ -132,11 +138,22 @@ def columns(request: Request, shop: Shop) -> Response:
     """Show what each column holds, and ask for the outcome and who may change what."""
     if not read_draft(shop.folder).table:
         return _onward(request, "files")
+    return _shown_columns(request, shop)
+
+
+def _shown_columns(
+    request: Request,
+    shop: Workshop,
+    given: Mapping[str, str] | None = None,
+    error: P2CError | None = None,
+) -> Response:
+    """Show the columns; where even they cannot be read, the page of the files says why."""
     try:
-        facts = _columns(shop, phrases_of(language_of(request)))
-    except P2CError as error:
-        return _shown(request, shop, "files", trouble=_line(error, shop))
-    return _shown(request, shop, "columns", **facts)
+        facts = _columns(shop, phrases_of(language_of(request)), given)
+    except P2CError as fault:
+        return _shown(request, shop, "files", error=fault)
+    unread = facts.pop("error")
+    return _shown(request, shop, "columns", error=error or unread, **facts)
 
 
 def _columns(
@@ -148,22 +165,21 @@ def _columns(
     """
     draft = read_draft(shop.folder)
     table = seen_table(shop.folder, draft)
-    names = [each.name for each in table.seen.columns]
-    if given and given.get("target") in names:
+    targets = targets_of(table)
+    if given and given.get("target") in targets:
         draft = draft.model_copy(update={"target": given["target"]})
-    outcomes: list[str] = []
-    read = table
-    if draft.model:
-        opened = opened_model(shop.folder, draft)
-        read, outcomes = opened.table, [str(each) for each in opened.classes or ()]
-    elif draft.target in names:
-        values = table.frame[draft.target].dropna().unique()
-        outcomes = sorted(str(plain_value(each)) for each in values[: MOST_CLASSES + 1])
+    read = opened_model(shop.folder, draft).table if draft.model else table
+    outcomes, unread = [], None
+    try:
+        outcomes = choices_of(shop.folder, draft)
+    except P2CError as error:
+        unread = error  # such as a model that is asked about the column of true outcomes, too
     looks = {each.name: each for each in read.seen.columns}
     typed = _typed(given or {})
     rows = [
         {
             "look": looks[each.column],
+            "span": _span(looks[each.column], phrases),
             "ordered": looks[each.column].kind is ColumnKind.NUMBER,
             "why": each.why,
             "action": each.action,
@@ -176,25 +192,45 @@ def _columns(
     ]
     return {
         "rows": rows,
-        "names": [each.name for each in table.seen.columns if each.distinct <= MOST_CLASSES],
+        "names": targets,
         "chosen_target": draft.target,
-        "outcomes": outcomes if len(outcomes) <= MOST_CLASSES else [],
-        "count": counted(table.seen.rows, "row"),
+        "outcomes": outcomes,
+        "desired": (given or {}).get("desired", draft.desired),
+        "count": table.seen.rows,
+        "error": unread,
     }
+
+
+def _span(look: ColumnLook, phrases: Phrases) -> str:
+    """Return the range of a column of numbers as a language writes it, else the most frequent values."""
+    if look.ends is None:
+        return look.span
+    counts = look.kind is ColumnKind.NUMBER  # ids and dates have no thousands
+    low, high = (number_words(each, phrases) if counts else str(each) for each in look.ends)
+    return low if low == high else filled(phrases.pages["range"], least=low, most=high)
 
 
 @router.post("/new/columns")
 def choose(request: Request, shop: Shop, form: Columns) -> Response:
-    """Keep what was said of the columns, and go on; a wrong effort comes back with the reason."""
+    """Keep what was said of the columns, and go on; what is wrong or missing comes back with the reason."""
     given, phrases = texts_of(form), phrases_of(language_of(request))
     try:
         _choose(shop, given, phrases)
-        if "build" in given:
-            shop.start("build", build)
     except P2CError as error:
-        facts = _columns(shop, phrases, given)
-        return _shown(request, shop, "columns", trouble=_line(error, shop), **facts)
+        return _shown_columns(request, shop, given, error)
+    try:
+        if "build" in given:
+            _start_build(shop)
+    except PageError as error:
+        return _shown_columns(request, shop, error=error)
     return _onward(request, "result" if "build" in given else "columns")
+
+
+def _start_build(shop: Workshop) -> None:
+    """Begin to make the problem, for an outcome that somebody has chosen."""
+    if not read_draft(shop.folder).desired:
+        raise PageError("new_no_desired")
+    shop.start("build", build)
 
 
 def _typed(given: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -210,7 +246,6 @@ def _typed(given: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 def _choose(shop: Workshop, given: Mapping[str, str], phrases: Phrases) -> None:
     draft = read_draft(shop.folder)
-    names = [each.name for each in seen_table(shop.folder, draft).seen.columns]
     said = dict(draft.columns)
     for name, typed in _typed(given).items():
         effort = typed.get("weight") or "1"
@@ -219,18 +254,27 @@ def _choose(shop: Workshop, given: Mapping[str, str], phrases: Phrases) -> None:
                 typed | {"weight": plain_number(effort, phrases), "label": typed.get("label", "")}
             )
         except ValidationError as error:
-            key = error.errors()[0]["loc"][0]
-            right = {"action": "free, up, down or fixed", "weight": "a number, 0 or more"}
-            told = f"{name[:60]}: {key}: expected {right.get(str(key), 'words')}"
-            raise P2CError(f"{told}, found '{typed.get(str(key), '')[:20]}'") from None
-    target = given.get("target", "")
-    if target and target not in names:
-        raise P2CError(f"no column '{target[:60]}'")
-    desired = given.get("desired", "") if target == draft.target or draft.model else ""
+            key = str(error.errors()[0]["loc"][0])
+            found = typed.get(key, "")[:20]
+            raise PageError(f"new_wrong_{key}", column=name[:60], found=found) from None
+    target = given.get("target", draft.target)
+    if target and target not in targets_of(seen_table(shop.folder, draft)):
+        raise PageError("new_no_column", column=target[:60])
+    fresh = draft.model_copy(update={"columns": said, "target": target})
     write_draft(
         shop.folder,
-        draft.model_copy(update={"columns": said, "target": target, "desired": desired}),
+        fresh.model_copy(update={"desired": _desired(shop.folder, draft, fresh, given)}),
     )
+
+
+def _desired(folder: Path, old: Draft, fresh: Draft, given: Mapping[str, str]) -> str:
+    """Return the outcome that is wanted: what was chosen now, else before; another column has outcomes of its own."""
+    if old.target and fresh.target != old.target and not fresh.model:
+        return ""
+    desired = given.get("desired", old.desired)
+    if desired != old.desired and desired and desired not in choices_of(folder, fresh):
+        raise PageError("new_no_outcome", outcome=desired[:60])
+    return desired
 
 
 @router.get("/new/result")
@@ -238,7 +282,9 @@ def result(request: Request, shop: Shop) -> Response:
     """Show how far the work is, or what came of it and what can be done next."""
     path, work = shop.folder / REVIEW, shop.work
     review = read_review(path) if path.exists() else None
-    ready = work.state != "working" and built(shop.folder) is not None
+    entry = None
+    if work.state != "working" and built(shop.folder) is not None:
+        entry = _served(request, shop)
     return _shown(
         request,
         shop,
@@ -247,24 +293,38 @@ def result(request: Request, shop: Shop) -> Response:
         reviewed=review is not None,
         left=len(review.pending()) if review else 0,
         candidates=len(review.candidates) if review else 0,
-        entry_id=_served(request, shop) if ready else "",
+        entry_id=entry.id if entry else "",
+        made_for=_other_aim(shop, entry, phrases_of(language_of(request))) if entry else "",
     )
 
 
-def _served(request: Request, shop: Workshop) -> str:
-    """Return the id of the made problem among those that are served, once every solver has opened it."""
+def _other_aim(shop: Workshop, entry: Entry, phrases: Phrases) -> str:
+    """Return what the made problem is for, in words, if another outcome has been chosen since; else an empty text."""
+    made, wanted = aim_of_problem(entry.problem), aim_of_draft(read_draft(shop.folder))
+    if "aim" in shop.work.told:
+        made = Aim(*shop.work.told["aim"])  # the problem in use may be an older one for a moment
+    if made is None or (wanted is not None and made.is_same(wanted)):
+        return ""
+    return made.told(phrases)
+
+
+def _served(request: Request, shop: Workshop) -> Entry:
+    """Return the made problem among those that are served, once every solver has opened it."""
     context, name = context_of(request), shop.folder.resolve().name
     entry = context.store.read_new(str(built(shop.folder)), str(shop.folder / PEOPLE), id_=name)
     if entry.id not in context.store.entries:
         from_thread.run(context.pool.greet, entry.greeting)
         context.store.entries[entry.id] = entry
-    return entry.id
+    return entry
 
 
 @router.post("/new/build")
 def build_again(request: Request, shop: Shop) -> Response:
     """Make the problem again, with what was said and approved since."""
-    shop.start("build", build)
+    try:
+        _start_build(shop)
+    except PageError as error:
+        return _shown_columns(request, shop, error=error)
     return _onward(request, "result")
 
 

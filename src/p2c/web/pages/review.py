@@ -23,6 +23,7 @@ from p2c.explain.phrases import ENGLISH, phrases_of
 from p2c.learn.causal.records import ReviewVerdict, approved_text
 from p2c.learn.causal.review import read_review
 from p2c.report.questions import conclude, effects, following, open_questions, read_back
+from p2c.web.page_error import Trouble
 from p2c.web.pages.frame import language_of, sent_form, show, texts_of
 from p2c.web.service import context_of
 
@@ -85,7 +86,7 @@ def answer(request: Request, sent: Annotated[FormData, sent_form()]) -> Response
             return _shown(request, visit, reading=_read_edited(settings, visit))
         following = _decide(settings, visit)
     except P2CError as error:
-        return _shown(request, visit, trouble=str(error))
+        return _shown(request, visit, trouble=Trouble(str(error), "en"))
     return RedirectResponse(visit.address(rule=following, saved=visit.rule), 303)
 
 
@@ -184,7 +185,7 @@ def _shown(
     *,
     reading: Reading | None = None,
     saved: str = "",
-    trouble: str = "",
+    trouble: Trouble | None = None,
 ) -> Response:
     settings = context_of(request).settings
     typed = {key: visit.form.get(key, "") for key in FIELDS}

@@ -80,16 +80,7 @@ form?.addEventListener("submit", (event) => {
     event.preventDefault();
     for (let each = wrong[0].closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
     wrong[0].focus();
-    return;
   }
-  // What is empty says nothing, and an address without it is shorter; an empty value says that it is still needed.
-  for (const each of form.elements) {
-    if (each.name && each.name !== "to" && !each.name.startsWith("v:") && each.value === "") each.disabled = true;
-  }
-});
-
-window.addEventListener("pageshow", () => {
-  for (const each of form?.elements ?? []) each.disabled = false;
 });
 
 document.addEventListener("click", (event) => {

@@ -1,4 +1,4 @@
-// Plans again with every change, puts the answer into the page and the state into the address.
+// Plans again with every change, and puts the answer into the page and the id of its state into the address.
 import { check, words } from "./fields.js";
 
 const form = document.getElementById("person");
@@ -10,25 +10,23 @@ const PATIENCE = 200;
 let running = null;
 let timer = 0;
 
-function query() {
-  const pairs = [...new FormData(form)].filter(([name, value]) => value !== "" || name.startsWith("v:"));
-  return new URLSearchParams(pairs).toString();
+function typed() {
+  return new URLSearchParams([...new FormData(form)].filter(([name, value]) => value !== "" || name.startsWith("v:")));
 }
 
-function carry(search) {
-  history.replaceState(null, "", `${location.pathname}?${search}`);
+function carry({ query, free }) {
+  history.replaceState(null, "", `${location.pathname}?${query}`);
   for (const link of document.querySelectorAll("a[data-carry]")) {
-    link.href = `${link.pathname}?${search}`;
+    link.href = `${link.pathname}?${query}`;
   }
-  const free = [...new URLSearchParams(search)].filter(([name]) => !/^(a|min|max|w|only):|^lift$/.test(name));
   const drop = document.getElementById("drop");
-  drop.href = `${drop.pathname}?${new URLSearchParams(free)}`;
+  drop.href = `${drop.pathname}?${free}`;
 }
 
-async function fetchPart(address, signal) {
-  const answer = await fetch(address, { signal });
+async function fetchPart(address, options) {
+  const answer = await fetch(address, options);
   const type = answer.headers.get("content-type") ?? "";
-  if (type.startsWith("text/html")) return answer.text();
+  if (answer.ok && type.startsWith("text/html")) return answer.text();
   throw new Error(words.failed.replace("{status}", answer.status));
 }
 
@@ -44,7 +42,7 @@ async function showWays(signal) {
   const place = document.getElementById("ways");
   if (!place) return;
   try {
-    place.innerHTML = await fetchPart(`${place.dataset.ways}&part=1`, signal);
+    place.innerHTML = await fetchPart(`${place.dataset.ways}&part=1`, { signal });
   } catch {
     // The link to the ways stays.
   }
@@ -55,17 +53,16 @@ function put(html) {
   made.innerHTML = html;
   // The live region itself stays, so that what is new in it is read out.
   for (const place of [result, letter]) place.replaceChildren(...made.content.getElementById(place.id).childNodes);
+  carry(made.content.getElementById("result").dataset);
   tools();
 }
 
 async function replan() {
   running?.abort();
   const mine = (running = new AbortController());
-  const search = query();
-  const asked = fetchPart(`${form.dataset.result}?${search}`, mine.signal);
+  const asked = fetchPart(form.dataset.result, { method: "POST", body: typed(), signal: mine.signal });
   // While the server is at it: a plan beside a field that cannot be read would be the plan of somebody else, so it says what is wrong.
   for (const input of form.querySelectorAll("input[inputmode]")) check(input);
-  carry(search);
   letter.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => { progress.hidden = false; }, PATIENCE);
   try {

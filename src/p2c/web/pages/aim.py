@@ -1,0 +1,80 @@
+"""The outcome that the people of a project want, as every page of the project shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c.domain.spec import BY_MODEL
+from p2c.errors import P2CError
+from p2c.explain.sentences import filled
+from p2c.learn.foldse.text import predicate_name
+from p2c.project.building import aim_of, built
+from p2c.project.draft import read_draft
+from p2c.rules.theory import Call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from p2c.explain.phrases import Phrases
+    from p2c.problem import Problem
+    from p2c.project.draft import Draft
+    from p2c.web.problem_store import Entry
+
+
+class Aim(NamedTuple):
+    """A wanted outcome: a value of a column or, where `column` is empty, a class of the model."""
+
+    column: str
+    outcome: str
+
+    def told(self, phrases: Phrases) -> str:
+        """Return the aim in words."""
+        key = "aim_column" if self.column else "aim_model"
+        return filled(phrases.pages[key], **self._asdict())
+
+    def is_same(self, other: Aim) -> bool:
+        """Tell whether another aim is this one; rules write the names of columns in their own way."""
+        names = predicate_name(self.column), predicate_name(other.column)
+        return names[0] == names[1] and self.outcome == other.outcome
+
+
+def aim_of_draft(draft: Draft) -> Aim | None:
+    """Return what was chosen for a project; None if nothing was chosen yet."""
+    return Aim(*aim_of(draft)) if draft.desired else None
+
+
+def aim_of_problem(problem: Problem) -> Aim | None:
+    """Return the outcome that the goal of a problem names; None if it is another kind of goal."""
+    model = problem.spec.model
+    if model is not None:
+        is_plain = problem.spec.goal == BY_MODEL and model.desired is not None
+        return Aim("", str(model.desired)) if is_plain else None
+    match problem.theory.goal:
+        case (Call(negated=False, decision=decision),) if len(decision.arguments) == 1:
+            return Aim(decision.predicate, str(decision.arguments[0]))
+    return None
+
+
+def told_aim(folder: Path, entry: Entry | None, phrases: Phrases) -> str:
+    """Return the line about the wanted outcome; empty on pages about other problems.
+
+    Of the problem that a project has made it tells that problem's own outcome, else the one that is chosen.
+    """
+    if entry is None:
+        return _told_choice(folder, phrases)
+    if entry.file != str(built(folder)):
+        return ""
+    aim = aim_of_problem(entry.problem)
+    goal = filled(phrases.pages["card_goal"], goal=entry.problem.spec.goal)
+    return aim.told(phrases) if aim else goal
+
+
+def _told_choice(folder: Path, phrases: Phrases) -> str:
+    try:
+        draft = read_draft(folder)
+    except P2CError:
+        return ""  # the page of the step says what is wrong with the file
+    aim = aim_of_draft(draft)
+    if aim is None:
+        return phrases.pages["aim_none"] if draft.table else ""
+    return aim.told(phrases)
