@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-import p2c
 import p2c_verify
+from p2c import datasets
 from p2c.domain.feature import Action
 from p2c.errors import P2CError
 from p2c.learn.model.read_model import ReadModel
@@ -43,7 +43,7 @@ SOURCE = Path(p2c_verify.__file__).parent
 
 def loan(**keys: Any) -> Certified:
     """Return the certified answer of the embedded loan problem."""
-    problem, row = Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+    problem, row = Problem.example("loan"), datasets.rows("loan")["john"]
     return certified(problem, row, problem.plan(row, **keys).to_dict())
 
 
@@ -177,7 +177,7 @@ def test_a_cut_between_two_values_does_not_lose_one() -> None:
 
 @pytest.mark.parametrize("norm", ["l0", "l1", "l2", "linf"])
 def test_a_cost_below_zero_is_refused(norm: str) -> None:
-    problem, row = Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+    problem, row = Problem.example("loan"), datasets.rows("loan")["john"]
     problem = Problem.from_dict(problem.to_dict() | {"norm": norm})
     answer = certified(problem, row, problem.plan(row).to_dict())
     assert answer.verify()
