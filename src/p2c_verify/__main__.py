@@ -5,24 +5,20 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from p2c_verify.claims import verify
-from p2c_verify.problem import VerifyError, parse
-
-USAGE = "usage: python -m p2c_verify PROBLEM.json ROW.json PLAN.json CERTIFICATE.json"
+from p2c_verify import VerifyError, verify
+from p2c_verify.problem import parse
 
 
 def main(arguments: list[str]) -> int:
     """Verify four files; return 0 if the claim is verified, 1 if not, 2 if a file cannot be read."""
     if len(arguments) != 4:
-        print(USAGE, file=sys.stderr)
+        print("usage: python -m p2c_verify PROBLEM ROW PLAN CERTIFICATE", file=sys.stderr)
         return 2
-    documents = []
-    for name in arguments:
-        try:
-            documents.append(parse(Path(name).read_text(encoding="utf-8")))
-        except (OSError, ValueError, VerifyError) as error:
-            print(f"{name}: cannot be read as JSON: {error}", file=sys.stderr)
-            return 2
+    try:
+        documents = [parse(Path(name).read_text(encoding="utf-8")) for name in arguments]
+    except (OSError, ValueError, VerifyError) as error:
+        print(f"not readable: {error}", file=sys.stderr)
+        return 2
     try:
         print(verify(*documents))
     except VerifyError as error:

@@ -1,20 +1,22 @@
-"""The claim of a plan as a whole: digests, the path, its measure, and the cover."""
+"""The claim of a plan as a whole: digests, the path and its measure, and the cover."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from p2c_verify.cover import Cover
-from p2c_verify.facts import YES, Facts, Judge
-from p2c_verify.forest import Forest
-from p2c_verify.pricing import INFINITE, Pricing
-from p2c_verify.problem import Problem, VerifyError, digest, read_problem
-from p2c_verify.replay import Replay, close, lone, root
+from p2c_verify.facts import Judge
+from p2c_verify.forest import Forest, Key
+from p2c_verify.problem import Problem, digest
+from p2c_verify.transitions import Measure, Node, Transitions
+from p2c_verify.values import NO, YES, Sets, VerifyError, choice, require
 
 FORMAT = "p2c-certificate/1"
+TOLERANCE = Fraction(1, 10**9)
+Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,48 +29,29 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"verified: {self.claim}", f"boxes closed: {self.leaves:,}"]
-        lines += [f"assumed: {each}" for each in self.assumptions]
-        return "\n".join(lines)
+        return "\n".join(lines + [f"assumed: {each}" for each in self.assumptions])
 
 
-def digests(problem: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, str | None]:
+def digests(problem: Document, row: Document) -> dict[str, str]:
     """Return the digests of the problem without its model, of the model, and of the row."""
-    model = problem.get("model")
     rest = {key: value for key, value in problem.items() if key != "model"}
-    return {
-        "problem": digest(rest),
-        "model": None if model is None else digest(model),
-        "row": digest(row),
-    }
-
-
-def recorded(answers: Any) -> dict[tuple[object, ...], bool]:
-    """Return the model's recorded answers by state key."""
-    return {tuple(key): bool(accepted) for key, accepted in answers}
+    return {"problem": digest(rest), "model": digest(problem["model"]), "row": digest(row)}
 
 
 def opened(
-    problem: Mapping[str, Any], row: Mapping[str, Any], answers: Mapping[tuple[object, ...], bool]
-) -> tuple[Problem, Judge, list[int | None]]:
-    """Return the problem, the judge of one person, and the initial values."""
-    read = read_problem(problem, row)
-    names = {each.name for each in read.features}
-    if set(row) != names:
-        raise VerifyError("the row does not give every feature once")
-    initial = [each.read(row[each.name]) for each in read.features]
-    forest = Forest(read.model, read.features, answers) if read.model else None
-    judge = Judge(read, forest, [lone(value) for value in initial])
-    if read.strict and (judge.excused or judge.broken):
-        raise VerifyError("the row breaks a law or constraint, which `strict` refuses")
-    return read, judge, initial
+    problem: Document,
+    row: Document,
+    answers: Mapping[Key, bool],
+    forest: Callable[..., Forest] = Forest,
+) -> Judge:
+    """Return the question of one person, with the model's recorded answers."""
+    read = Problem(problem, row)
+    model = None if problem["model"] is None else forest(problem["model"], read, answers)
+    initial = [each.read(row[name]) for name, each in read.named.items()]
+    return Judge(read, model, tuple(((value, value),) for value in initial))
 
 
-def verify(
-    problem: Mapping[str, Any],
-    row: Mapping[str, Any],
-    plan: Mapping[str, Any],
-    certificate: Mapping[str, Any],
-) -> Report:
+def verify(problem: Document, row: Document, plan: Document, certificate: Document) -> Report:
     """Verify that a plan is a path of its cost and that no path costs less, or that there is no path.
 
     Args:
@@ -85,85 +68,116 @@ def verify(
     """
     try:
         return _verify(problem, row, plan, certificate)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except VerifyError:
+        raise
+    except Exception as error:  # a document of another shape may fail anywhere
         raise VerifyError(f"malformed document: {type(error).__name__}: {error}") from None
 
 
-def _verify(
-    problem: Mapping[str, Any],
-    row: Mapping[str, Any],
-    plan: Mapping[str, Any],
-    certificate: Mapping[str, Any],
-) -> Report:
-    if certificate["format"] != FORMAT:
-        raise VerifyError(f"the certificate is not in the form {FORMAT}")
-    for name, value in digests(problem, row).items():
-        if certificate[name] != value:
-            raise VerifyError(f"the certificate is for another {name}")
-    read, judge, initial = opened(problem, row, recorded(certificate["answers"]))
-    if plan["problem"] != problem["name"] or plan["norm"] != problem["norm"]:
-        raise VerifyError("the plan is for another problem or norm")
-    if certificate["status"] != plan["status"]:
-        raise VerifyError("the certificate is for another status")
-    if plan["status"] == "found" and plan["optimal"] is not True:
-        raise VerifyError("the plan does not claim to be optimal")
-    replay = Replay(read, judge, initial)
-    replay.compare(plan["initial"], "initial")
-    _compare_exceptions(read, judge, plan["exceptions"])
-    leaves, claim = 0, ""
-    match plan["status"]:
-        case "already":
-            if judge.final(replay.facts()) != YES or plan["steps"] or plan["cost"] != 0:
-                raise VerifyError("the goal does not hold at the start at cost 0")
-            replay.compare(plan["counterfactual"], "counterfactual")
-            claim = "the goal holds at the start"
-        case "found":
-            if not plan["steps"]:
-                raise VerifyError("a plan that was found has steps")
-            measure = replay.run(plan)
-            replay.compare(plan["counterfactual"], "counterfactual")
-            exact = Fraction(measure[1], replay.pricing.common)
-            if not close(Fraction(plan["cost"]), root(read.norm, exact)):
-                raise VerifyError("the plan does not cost what it says")
-            cover = Cover(read, judge, tuple(map(lone, initial)), measure)
-            leaves = cover.check(certificate["cover"])
-            claim = f"the plan is a path of cost {float(root(read.norm, exact)):.10g}, and no path costs less"
-        case "infeasible":
-            if judge.final(replay.facts()) == YES or plan["steps"] or plan["cost"] is not None:
-                raise VerifyError("an infeasible answer has no steps and no cost")
-            cover = Cover(read, judge, tuple(map(lone, initial)), INFINITE)
-            leaves = cover.check(certificate["cover"])
-            claim = "no path exists"
-        case other:
-            raise VerifyError(f"there is nothing to verify about the status {other!r}")
-    used = judge.forest.used if judge.forest else ()
-    assumed = tuple(
-        f"the model {'accepts' if judge.forest.answers[key] else 'refuses'} the state {list(key)}"
-        for key in used
-        if judge.forest is not None
+def _verify(problem: Document, row: Document, plan: Document, certificate: Document) -> Report:
+    choice(certificate["format"], FORMAT)
+    status = choice(plan["status"], "already found infeasible")
+    for name, value in {**digests(problem, row), "status": status}.items():
+        require(certificate[name] == value, f"the certificate is for another {name}")
+    require(plan["problem"] == problem["name"], "the plan is for another problem")
+    require(plan["norm"] == problem["norm"], "the plan is for another norm")
+    judge = opened(problem, row, {tuple(key): yes is True for key, yes in certificate["answers"]})
+    listed, due = (sorted(map(digest, each)) for each in (plan["exceptions"], exceptions(judge)))
+    require(listed == due, "the exceptions are not those of the initial state")
+    measure = replay(judge, plan)
+    optimal = status != "found" or plan["optimal"] is True
+    require(optimal, "the plan does not claim to be optimal")
+    leaves = 0 if status == "already" else Cover(judge, measure).check(certificate["cover"])
+    claim = {"already": "the goal holds at the start", "infeasible": "no path exists"}.get(status)
+    claim = (
+        claim or f"the plan is a path of cost {float(plan['cost']):.10g}, and no path costs less"
     )
-    return Report(claim, leaves, assumed)
+    used = (
+        []
+        if judge.forest is None
+        else [(judge.forest.answers[key], key) for key in judge.forest.used]
+    )
+    words = [f"the model {'accepts' if yes else 'refuses'} the state {[*key]}" for yes, key in used]
+    return Report(claim, leaves, tuple(sorted(words)))
 
 
-def _compare_exceptions(problem: Problem, judge: Judge, listed: Any) -> None:
-    """Refuse a list of exceptions that is not the one of the initial state."""
-    start = Facts(problem, judge.forest, judge.initial)
-    due = []
-    for cause in problem.causes:
-        if cause.feature in judge.excused:
-            pairs = list(zip(cause.rules, start.fired(cause), strict=True))
-            rules = sorted(rule.text for rule, fires in pairs if fires == YES)
-            if not rules:  # the value would need one of the rules whose heads hold it
-                rules = sorted(
-                    rule.text for rule, _ in pairs if start.headed(cause, rule.head) == YES
-                )
-            due.append((problem.features[cause.feature].name, rules))
-    due += [("", [each.text]) for each in judge.broken]
+def exceptions(judge: Judge) -> list[Document]:
+    """Return the exceptions of the initial state, as a plan lists them."""
+    found: list[Document] = [{"constraint": each.text} for each in judge.broken]
+    features = list(judge.problem.named.items())
+    for cause in (each for each in judge.problem.causes if each.feature in judge.excused):
+        (name, feature), own = features[cause.feature], judge.initial[cause.feature]
+        fired = zip(cause.rules, judge.excused[cause.feature], strict=True)
+        rules = [rule.text for rule, fires in fired if fires]
+        # Where none fires, the value would need one of the rules whose heads hold it.
+        headed = [rule.text for rule in cause.rules if feature.within(own, rule.head)]
+        found.append({"feature": name, "rules": rules or headed})
+    return found
+
+
+def replay(judge: Judge, plan: Document) -> Measure | None:
+    """Return the measure of a plan's path, None for an infeasible plan; refuse what is no path."""
+    transitions, node, problem = Transitions(judge), Node(judge.initial, {}), judge.problem
+    steps, status, seen = plan["steps"], plan["status"], set[Sets]()
+    require((status == "found") == bool(steps), "a plan has steps exactly if one was found")
+    records: list[tuple[str, Any, Any]] = [("initial", [], plan["initial"])]
+    records += [(f"step {n}", each["actions"], each["state"]) for n, each in enumerate(steps, 1)]
+    for place, (where, actions, state) in enumerate(records):
+        for number, action in enumerate(actions):
+            apart = number == 0 or judge.facts(node.sets).consistent != YES
+            require(apart, f"{where}: a new step begins at a consistent state")
+            node = _acted(transitions, node, action, f"{where}, action {number + 1}")
+        _compare(problem, node.sets, state, where)
+        facts, new = judge.facts(node.sets), node.sets not in seen
+        require(facts.consistent == YES and new, f"{where}: an inconsistent or repeated state")
+        due = YES if place == len(steps) and status != "infeasible" else NO
+        require(facts.final == due, f"{where}: the goal must hold at the end only")
+        seen.add(node.sets)
+    if status == "infeasible":
+        require(plan["cost"] is None, "an infeasible plan has no cost")
+        return None
+    _compare(problem, node.sets, plan["counterfactual"], "counterfactual")
+    measure, power = transitions.total(node), 2 if problem.norm == "l2" else 1
+    cost, exact = Fraction(plan["cost"]), Fraction(measure[1], transitions.common)
+    right = cost >= 0 and _is_close(cost**power, exact, power)
+    require(right, "the plan does not cost what it says")
+    return measure
+
+
+def _compare(problem: Problem, sets: Sets, recorded: Document, where: str) -> None:
+    """Refuse a recorded state that is not the present one."""
+    require(set(recorded) == set(problem.named), f"{where}: a state gives every feature once")
+    state = tuple(((each.read(recorded[name]),) * 2,) for name, each in problem.named.items())
+    require(state == sets, f"{where}: the state is not as recorded")
+
+
+def _acted(transitions: Transitions, node: Node, action: Document, where: str) -> Node:
+    """Return the node after one action of a plan."""
+    problem, facts = transitions.problem, transitions.judge.facts(node.sets)
+    require(facts.is_decided, f"{where}: the model's answers leave open what holds before")
+    feature = problem.named[action["feature"]]
+    place, (start, end) = feature.index, (feature.read(action[key]) for key in ("from", "to"))
+    require(node.sets[place] == ((start, start),), f"{where}: 'from' is not the value before")
+    single = feature.admissible(((end, end),))
+    settable = feature.action in ("free", "up", "down")
+    targets = [single if settable and each is feature else () for each in problem.features]
     found = [
-        (each["feature"], sorted(each["rules"]))
-        if "feature" in each
-        else ("", [each["constraint"]])
-        for each in listed
+        after.at(place, (end, end))
+        for kind, changed, (low, high), after in transitions.following(facts, node, targets)
+        if (kind, changed) == (action["kind"], place) and low <= end <= high
     ]
-    if sorted(due) != sorted(found):
-        raise VerifyError("the exceptions are not those of the initial state")
+    require(bool(found and single), f"{where}: no such action can happen here")
+    distance = Fraction(feature.length((start, start), (end, end)), feature.unit)
+    price = feature.weight * (1 if problem.norm == "l0" else distance)
+    due = price if action["kind"] == "direct" else Fraction(0)
+    require(_is_close(Fraction(action["cost"]), due), f"{where}: the cost is another")
+    for cause, fired in zip(problem.causes, facts.fired, strict=True):
+        rules = {rule.text for rule, fires in zip(cause.rules, fired, strict=True) if fires}
+        other = cause.feature != place or action["kind"] == "direct"
+        require(other or set(action["because"]) == rules, f"{where}: 'because' is wrong")
+    return found[0]
+
+
+def _is_close(one: Fraction, other: Fraction, power: int = 1) -> bool:
+    """Tell whether two costs to a power are equal up to a relative difference of 1e-9."""
+    return abs(one - other) <= power * TOLERANCE * max(abs(one), abs(other))

@@ -1,214 +1,131 @@
-"""Three-valued evaluation: what rules, laws and constraints may say of a set of states.
+"""Three-valued evaluation: laws, constraints, exceptions and the goal over a set of states.
 
-A set of states is one value set per feature. A truth value is two bits: `NO` if the statement may be false in a state of
-the set, `YES` if it may be true. Both bits: undecided. On single states every value is decided, so the same code replays
-plans.
+A set of states is one value set per feature. On single states every truth is decided, so the same code replays plans.
+
+Sound because `Feature.within` says YES or NO only if every value of the set agrees, and "and", "or" and "not" of bounds
+are bounds; a statement that depends on another one is at worst MAYBE. No reason to close a box relies on MAYBE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from p2c_verify.forest import Forest
-from p2c_verify.problem import (
-    Body,
-    Call,
-    Cause,
-    Condition,
-    Constraint,
-    Feature,
-    Problem,
-    Spans,
-    Test,
-    ValueSet,
-    satisfying,
-)
-
-NO, YES = 1, 2
-Sets = Sequence[ValueSet]
+from p2c_verify.problem import Body, Cause, Condition, Problem, Rule, Test
+from p2c_verify.values import MAYBE, NO, YES, Sets, Spans, require
 
 
-def conjunction(one: int, other: int) -> int:
-    """Return the truth of "both"."""
-    return ((one | other) & NO) | (one & other & YES)
+def conjunction(truths: Iterable[int]) -> int:
+    """Return the least truth, reading no further than the first NO."""
+    least = YES
+    for truth in truths:
+        least = min(least, truth)
+        if least == NO:
+            break
+    return least
 
 
-def disjunction(one: int, other: int) -> int:
-    """Return the truth of "either"."""
-    return (one & other & NO) | ((one | other) & YES)
+class Judge:
+    """The person's question: the problem, the model, and the exceptions of the initial state."""
 
+    def __init__(self, problem: Problem, forest: Forest | None, initial: Sets) -> None:
+        self.problem, self.forest, self.initial = problem, forest, initial
+        self.excused: dict[int, Sequence[int]] = {}
+        """Per endogenous feature that is inconsistent at the start, the rules that fire there."""
+        self.broken: tuple[Rule, ...] = ()
+        start = self.facts(initial)
+        require(start.is_decided, "the model's answers leave open what holds in the initial state")
+        violated = zip(problem.causes, start.fired, start.laws, strict=True)
+        self.excused = {cause.feature: fired for cause, fired, law in violated if law == NO}
+        limits = problem.constraints
+        self.broken = tuple(each for each in limits if start.respected(each) == NO)
+        refused = problem.strict and (self.excused or self.broken)
+        require(not refused, "the row breaks a law or constraint, which `strict` refuses")
 
-def negation(truth: int) -> int:
-    """Return the truth of "not"."""
-    return ((truth & NO) << 1) | (truth >> 1)
-
-
-def within(feature: Feature, spans: Spans, wanted: Spans) -> int:
-    """Return the truth of "the value lies in the wanted spans" for a value in some spans."""
-    truth = 0
-    for low, high in spans:
-        inside = next((each for each in wanted if each[0] <= low and high <= each[1]), None)
-        if inside is not None:
-            truth |= YES
-            continue
-        truth |= NO
-        for least, most in wanted:
-            first, last = max(low, least), min(high, most)
-            if first <= last and (low == high or feature.snap(((first, last),))):
-                truth |= YES
-    return truth
+    def facts(self, sets: Sets) -> Facts:
+        """Return the facts of a set of states."""
+        return Facts(self, sets)
 
 
 class Facts:
     """The truth of conditions, laws and constraints over one set of states."""
 
-    def __init__(self, problem: Problem, forest: Forest | None, sets: Sets) -> None:
-        self.problem, self.forest, self.sets = problem, forest, sets
-        self._decided: list[int] | None = None
-        self._accepted = 0
-        self._tests: dict[Test, int] = {}
+    def __init__(self, judge: Judge, sets: Sets) -> None:
+        self.judge, self.problem, self.sets = judge, judge.problem, sets
+        self._decided: dict[str | None, int] = {}
 
     def condition(self, condition: Condition) -> int:
         """Return the truth of one condition."""
-        if isinstance(condition, Call):
-            return self._call(condition)
-        truth = self._tests.get(condition)
-        if truth is None:
-            feature = self.problem.features[condition.feature]
-            spans, missing = self.sets[condition.feature]
-            truth = within(feature, spans, satisfying(condition))
-            if missing:  # a comparison with a missing value is false
-                truth |= YES if condition.negated else NO
-            self._tests[condition] = truth
-        return truth
+        if isinstance(condition, Test):
+            return self._within(condition.feature, condition.wanted)
+        decision = condition.decision
+        if decision not in self._decided:
+            bodies = self.problem.decisions.get(decision, ())
+            truth = max(map(self.body, bodies), default=NO)
+            self._decided[decision] = self.accepted() if decision is None else truth
+        truth = self._decided[decision]
+        return YES - truth if condition.negated else truth
 
-    def body(self, body: Body) -> int:
-        """Return the truth of a conjunction."""
-        truth = YES
-        for each in body:
-            truth = conjunction(truth, self.condition(each))
-            if truth == NO:
-                break
-        return truth
-
-    def _call(self, call: Call) -> int:
-        if call.decision is None:
-            truth = self.accepted()
-        else:
-            if self._decided is None:
-                self._decided = []
-                for rules in self.problem.decisions:
-                    self._decided.append(self._any(rules))
-            truth = self._decided[call.decision]
-        return negation(truth) if call.negated else truth
+    def _within(self, feature: int, wanted: Spans) -> int:
+        return self.problem.features[feature].within(self.sets[feature], wanted)
 
     def accepted(self) -> int:
         """Return the truth of `accepted(X)`."""
-        if not self._accepted:
-            assert self.forest is not None
-            self._accepted = self.forest.accepted(self.sets)
-        return self._accepted
+        assert self.judge.forest is not None
+        return self.judge.forest.accepted(self.sets)
 
-    def _any(self, rules: Sequence[Body]) -> int:
-        truth = NO
-        for body in rules:
-            truth = disjunction(truth, self.body(body))
-            if truth == YES:
-                break
+    def body(self, body: Body) -> int:
+        """Return the truth of a conjunction."""
+        return conjunction(map(self.condition, body))
+
+    @cached_property
+    def fired(self) -> list[list[int]]:
+        """Return for each endogenous feature the truth of its rules' bodies."""
+        return [[self.body(rule.body) for rule in cause.rules] for cause in self.problem.causes]
+
+    @cached_property
+    def laws(self) -> list[int]:
+        """Return for each endogenous feature the truth of "its law or its exception holds"."""
+        return list(map(self._obeyed, self.problem.causes, self.fired))
+
+    def _obeyed(self, cause: Cause, fired: Sequence[int]) -> int:
+        silent, unheaded = YES - max(fired, default=NO), self._within(cause.feature, cause.unheaded)
+        other = {"iff": min(silent, unheaded), "if": silent, "only_if": unheaded}[cause.law]
+        heads = [self._within(cause.feature, rule.head) for rule in cause.rules]
+        truth = max([other, *map(min, fired, heads)])
+        if cause.feature in self.judge.excused:
+            pairs = zip(self.judge.excused[cause.feature], fired, strict=True)
+            same = [fires if was == YES else YES - fires for was, fires in pairs]
+            truth = max(truth, min([self._unchanged(cause.feature), *same]))
         return truth
 
-    def fired(self, cause: Cause) -> tuple[int, ...]:
-        """Return the truth of each body of an endogenous feature's rules."""
-        return tuple(self.body(rule.body) for rule in cause.rules)
+    def _unchanged(self, feature: int) -> int:
+        return self._within(feature, self.judge.initial[feature])
 
-    def headed(self, cause: Cause, head: Spans) -> int:
-        """Return the truth of "the value is in this head"; a missing value is in no head."""
-        spans, missing = self.sets[cause.feature]
-        return within(self.problem.features[cause.feature], spans, head) | (NO if missing else 0)
+    def respected(self, constraint: Rule) -> int:
+        """Return the truth of "the constraint is not broken, or its exception holds"."""
+        truth = YES - self.body(constraint.body)
+        if constraint in self.judge.broken:
+            kept = map(self._unchanged, self.problem.reads([constraint.body]))
+            truth = max(truth, conjunction(kept))
+        return truth
 
-    def lawful(self, cause: Cause, fired: Sequence[int]) -> int:
-        """Return the truth of "the law allows the value", exceptions aside (contract, section 2)."""
-        backed = silent = YES
-        backed = NO
-        for rule, fires in zip(cause.rules, fired, strict=True):
-            backed = disjunction(backed, conjunction(fires, self.headed(cause, rule.head)))
-            silent = conjunction(silent, negation(fires))
-        spans, missing = self.sets[cause.feature]
-        feature = self.problem.features[cause.feature]
-        unheaded = within(feature, spans, cause.unheaded) | (YES if missing else 0)
-        match cause.law:
-            case "iff":
-                other = conjunction(silent, unheaded)
-            case "if":
-                other = silent
-            case _:
-                other = unheaded
-        return disjunction(backed, other)
-
-
-class Judge:
-    """Consistency and the goal for one person: laws and constraints with the exceptions of the initial state."""
-
-    def __init__(self, problem: Problem, forest: Forest | None, initial: Sets) -> None:
-        self.problem, self.forest, self.initial = problem, forest, initial
-        start = self.facts(initial)
-        self.excused: dict[int, tuple[int, ...]] = {}
-        for cause in problem.causes:
-            fired = start.fired(cause)
-            if start.lawful(cause, fired) == NO:
-                self.excused[cause.feature] = fired
-        self.broken = tuple(each for each in problem.constraints if start.body(each.body) == YES)
-
-    def facts(self, sets: Sets) -> Facts:
-        """Return the facts of a set of states."""
-        return Facts(self.problem, self.forest, sets)
-
-    def _unchanged(self, sets: Sets, feature: int) -> int:
-        """Return the truth of "the feature has its initial value"."""
-        own, now = self.initial[feature], sets[feature]
-        if own == now:
-            return YES if own.missing or own.spans[0][0] == own.spans[0][1] else YES | NO
-        if own.missing:
-            return YES | NO if now.missing else NO
-        value = own.spans[0][0]
-        inside = any(low <= value <= high for low, high in now.spans)
-        return YES | NO if inside else NO
-
-    def obeyed(self, facts: Facts, cause: Cause, fired: Sequence[int]) -> int:
-        """Return the truth of "the law holds or its exception does"."""
-        truth = facts.lawful(cause, fired)
-        before = self.excused.get(cause.feature)
-        if before is None or truth == YES:
-            return truth
-        kept = self._unchanged(facts.sets, cause.feature)
-        for was, fires in zip(before, fired, strict=True):
-            kept = conjunction(kept, fires if was == YES else negation(fires))
-        return disjunction(truth, kept)
-
-    def respected(self, facts: Facts, constraint: Constraint) -> int:
-        """Return the truth of "the constraint is not broken, or tolerated as an exception"."""
-        truth = negation(facts.body(constraint.body))
-        if constraint not in self.broken or truth == YES:
-            return truth
-        kept = YES
-        for feature in constraint.reads:
-            kept = conjunction(kept, self._unchanged(facts.sets, feature))
-        return disjunction(truth, kept)
-
-    def consistent(self, facts: Facts) -> int:
+    @cached_property
+    def consistent(self) -> int:
         """Return the truth of "every law and constraint is obeyed, exceptions included"."""
-        truth = YES
-        for cause in self.problem.causes:
-            truth = conjunction(truth, self.obeyed(facts, cause, facts.fired(cause)))
-            if truth == NO:
-                return NO
-        for constraint in self.problem.constraints:
-            truth = conjunction(truth, self.respected(facts, constraint))
-            if truth == NO:
-                return NO
-        return truth
+        limits = map(self.respected, self.problem.constraints)
+        return min(conjunction(self.laws), conjunction(limits))
 
-    def final(self, facts: Facts) -> int:
+    @cached_property
+    def final(self) -> int:
         """Return the truth of "the state is consistent and meets the goal"."""
-        truth = facts.body(self.problem.goal)
-        return NO if truth == NO else conjunction(truth, self.consistent(facts))
+        truth = self.body(self.problem.goal)
+        return min(truth, self.consistent) if truth else NO
+
+    @property
+    def is_decided(self) -> bool:
+        """Tell whether it is known which rules fire and which laws and constraints hold."""
+        limits = map(self.respected, self.problem.constraints)
+        fired = (truth for truths in self.fired for truth in truths)
+        return MAYBE not in [*self.laws, *limits, *fired]

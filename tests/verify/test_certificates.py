@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import subprocess
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import p2c
 import p2c_verify
+from p2c import datasets
 from p2c.plan.certificate.canonical import UncertifiedError
 from p2c.problem import Problem
 from p2c_verify import VerifyError
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 EXAMPLES = [
-    (name, person)
-    for name in ("loan", "cars", "adult", "german")
-    for person in p2c.datasets.rows(name)
+    (name, person) for name in ("loan", "cars", "adult", "german") for person in datasets.rows(name)
 ]
 MOST_BYTES = 20_000
 
@@ -41,7 +40,7 @@ def ruled(seed: int, count: int) -> Iterator[tuple[Problem, Mapping[str, Any]]]:
 
 @pytest.mark.parametrize(("name", "person"), EXAMPLES)
 def test_answers_of_embedded_problems_are_certified_in_few_bytes(name: str, person: str) -> None:
-    problem, row = Problem.example(name), p2c.datasets.rows(name)[person]
+    problem, row = Problem.example(name), datasets.rows(name)[person]
     answer = certified(problem, row, problem.plan(row).to_dict())
     assert answer.verify().claim
     assert len(json.dumps(answer.certificate)) <= MOST_BYTES
@@ -66,6 +65,8 @@ def test_a_dearer_path_gets_no_certificate() -> None:
         problem, row = answer.problem, answer.row
         plan = problem.plan(row)
         for other in problem.nearest(row, k=3)[1:]:
+            assert plan.cost is not None
+            assert other.cost is not None
             if other.cost > plan.cost * 1.001:
                 with pytest.raises(UncertifiedError):
                     certified(problem, row, other.to_dict())
@@ -74,7 +75,7 @@ def test_a_dearer_path_gets_no_certificate() -> None:
 
 
 def test_an_infeasible_claim_of_a_feasible_person_gets_no_certificate() -> None:
-    problem, row = Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+    problem, row = Problem.example("loan"), datasets.rows("loan")["john"]
     plan = problem.plan(row, restrict={"debt": "fixed"}).to_dict()
     assert plan["status"] == "infeasible"
     with pytest.raises(UncertifiedError):
@@ -88,7 +89,7 @@ def truthful(answer: Certified) -> bool:
     if due.status != answer.plan["status"]:
         return False
     cost = answer.plan["cost"]
-    return due.cost == cost or (cost is not None and abs(due.cost - cost) <= 1e-8 * max(1, cost))  # type: ignore[operator]
+    return due.cost == cost or (cost is not None and abs(due.cost - cost) <= 1e-8 * max(1, cost))
 
 
 def mutants(answer: Certified, other: Certified, rng: random.Random) -> Iterator[Certified]:
@@ -132,7 +133,7 @@ def accepted_mutants(seed: int, count: int) -> tuple[int, int]:
     rng = random.Random(seed)
     answers = list(certified_answers(ruled(seed, count)))
     tried = kept = 0
-    for answer, other in zip(answers, answers[1:], strict=False):
+    for answer, other in itertools.pairwise(answers):
         for mutant in mutants(answer, other, rng):
             tried += 1
             try:
@@ -178,7 +179,7 @@ def test_another_row_problem_or_model_is_refused_by_its_digest() -> None:
 
 
 def test_the_checker_runs_alone_in_an_isolated_interpreter(tmp_path: Path) -> None:
-    problem, row = Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+    problem, row = Problem.example("loan"), datasets.rows("loan")["john"]
     answer = certified(problem, row, problem.plan(row).to_dict())
     from p2c.plan.certificate.canonical import canonical
 

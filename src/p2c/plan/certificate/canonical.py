@@ -77,6 +77,10 @@ def _text(clause: Clause) -> str:
 
 
 def _feature(feature: Feature) -> dict[str, Any]:
+    if feature.targets is not None or feature.effect_action is not None:
+        raise UncertifiedError(
+            f"{feature.name} is restricted for one person, which the canonical form lacks"
+        )
     domain = feature.domain
     grid = isinstance(domain, Grid)
     moves = feature.moves_from

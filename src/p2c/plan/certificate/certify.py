@@ -6,27 +6,25 @@ reasons close every part. A false claim therefore ends in a box that cannot be c
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from p2c.plan.certificate.canonical import UncertifiedError, canonical
-from p2c_verify.claims import FORMAT, digests, opened
+from p2c_verify.claims import FORMAT, digests, opened, replay
 from p2c_verify.cover import Box, Cover
-from p2c_verify.effects import single
-from p2c_verify.facts import NO, YES, Facts
 from p2c_verify.forest import Forest, Key
-from p2c_verify.pricing import INFINITE
-from p2c_verify.problem import Call, Problem, Test, ValueSet, VerifyError, parse
-from p2c_verify.replay import Replay, lone
+from p2c_verify.problem import Call, Problem, Test, parse
+from p2c_verify.values import MAYBE, MISSING, YES, Sets, Spans, VerifyError, is_single, union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Value
     from p2c.rules.theory import Theory
+    from p2c_verify.facts import Facts
 
 FEW_OPEN = 4
 """Open effect-relevant features up to which orders are followed before a box is split further."""
@@ -38,29 +36,32 @@ MOST_ORDERS = 200_000
 Split = int | list[int]
 
 
-@dataclass
 class RecordingForest(Forest):
     """A parsed model that asks the model itself about states within its rounding, and records the answers."""
 
-    theory: Theory = field(kw_only=True)
+    def __init__(
+        self,
+        theory: Theory,
+        data: Mapping[str, Any],
+        problem: Problem,
+        answers: dict[Key, bool],
+    ) -> None:
+        super().__init__(data, problem, answers)
+        self.theory, self.problem = theory, problem
+        self.recordings = answers
 
-    def __init__(self, problem: Problem, theory: Theory, answers: dict[Key, bool]) -> None:
-        assert problem.model is not None
-        super().__init__(problem.model, problem.features, answers)
-        self.theory = theory
-        self.recorded = answers
-
-    def _recorded(self, sets: Sequence[ValueSet], cells: Sequence[int]) -> int:
+    def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
+        """Return the model's answer about a single state, asking the model where there is none yet."""
         key = self.key(sets, cells)
-        if key is not None and key not in self.recorded:
-            self.recorded[key] = self._ask(sets)
-        return super()._recorded(sets, cells)
+        if key is not None and key not in self.recordings:
+            self.recordings[key] = self._ask(sets)
+        return super().recorded(sets, cells)
 
-    def _ask(self, sets: Sequence[ValueSet]) -> bool:
+    def _ask(self, sets: Sets) -> bool:
         state: dict[str, Value] = {}
-        for feature, own in zip(self.theory.features, sets, strict=True):
-            known = self.features[len(state)]
-            value = known.write(own.spans[0][0]) if own.spans else None
+        known = zip(self.theory.features, self.problem.features, sets, strict=True)
+        for feature, own, ((low, _), *_) in known:
+            value = own.write(low)
             if value is not None and feature.kind.is_number:
                 value = int(value) if feature.kind.value == "int" else float(value)
             state[feature.name] = value
@@ -91,23 +92,21 @@ def certificate_for(
     person = parse(json.dumps(dict(row)))
     answers: dict[Key, bool] = {}
     try:
-        problem, judge, initial = opened(document, person, {})
-        if problem.model is not None:
-            judge = type(judge)(
-                problem, RecordingForest(problem, theory, answers), list(map(lone, initial))
-            )
-        claim, replay = INFINITE, Replay(problem, judge, initial)
-        met = judge.final(replay.facts()) == YES  # also records what the model says of the start
+        judge = opened(document, person, answers, partial(RecordingForest, theory))
+        claim = None
+        met = (
+            judge.facts(judge.initial).final == YES
+        )  # also records what the model says of the start
         if met != (plan["status"] == "already"):
             raise UncertifiedError(f"no certificate: the status {plan['status']!r} is false")
         if plan["status"] == "found":
-            claim = replay.run(parse(json.dumps(plan)))
+            claim = replay(judge, parse(json.dumps(plan)))
     except VerifyError as error:
         raise UncertifiedError(f"no certificate: {error}") from None
     cover: list[Any] = []
     if plan["status"] in ("found", "infeasible"):
         deadline = None if time_limit is None else monotonic() + time_limit
-        search = Certifier(Cover(problem, judge, tuple(map(lone, initial)), claim), deadline)
+        search = Certifier(Cover(judge, claim), deadline)
         cover = search.run()
     used = judge.forest.used if judge.forest else set()
     return {
@@ -141,33 +140,34 @@ class Certifier:
             waiting += reversed(parts)
         return tokens
 
-    def _expand(self, box: Box) -> tuple[Any, tuple[Box, ...]]:
-        reason, narrow = self.cover.close(box)
+    def _expand(self, box: Box) -> tuple[Any, Sequence[Box]]:
+        reason, narrow, ends = self.cover.close(box)
         if reason:
             return reason, ()
-        split = self._split(narrow)
-        if self._few_orders(narrow) or split is None:
-            if self.cover.ordered(narrow, MOST_ORDERS if split is None else ORDERS):
-                return "o", ()
+        split = self._split(narrow, ends)
+        limit = MOST_ORDERS if split is None else ORDERS
+        if self._follows_orders(narrow, split) and self.cover.ordered(narrow, ends, limit):
+            return "o", ()
         if split is None:
             raise UncertifiedError(
                 "no certificate: a cheaper plan exists, or its orders are too many"
             )
         return split, self.cover.halves(narrow, split)
 
-    def _few_orders(self, box: Box) -> bool:
-        """Tell whether few effect-relevant features are open, so that following all orders is cheap."""
-        open_features = sum(1 for place in self.problem.relevant if box.targets[place])
-        return 0 < open_features <= FEW_OPEN
+    def _follows_orders(self, box: Box, split: Split | None) -> bool:
+        """Tell whether orders are few enough to be followed now, or nothing else is left to do."""
+        relevant = self.problem.relevant
+        return bool(relevant) and (
+            split is None or sum(bool(box[place].targets) for place in relevant) <= FEW_OPEN
+        )
 
-    def _split(self, box: Box) -> Split | None:
-        assert box.reach is not None
-        facts = self.cover.judge.facts(self.cover.final(box, box.reach))
+    def _split(self, box: Box, ends: Sets) -> Split | None:
+        facts = self.cover.judge.facts(ends)
         for test in self._undecided(facts):
             split = self._at_test(box, test)
             if split is not None:
                 return split
-        if self.forest is not None and self._asks_model() and facts.accepted() == YES | NO:
+        if self.forest is not None and self._asks_model() and facts.accepted() == MAYBE:
             split = self._by_score(box, facts)
             if split is not None:
                 return split
@@ -183,7 +183,7 @@ class Certifier:
         for cause in self.problem.causes:
             for rule in cause.rules:
                 yield from rule.body
-        for rules in self.problem.decisions:
+        for rules in self.problem.decisions.values():
             for body in rules:
                 yield from body
 
@@ -193,30 +193,28 @@ class Certifier:
         for condition in self._conditions():
             if isinstance(condition, Test) and condition not in seen:
                 seen.add(condition)
-                if facts.condition(condition) == YES | NO:
+                if facts.condition(condition) == MAYBE:
                     yield condition
 
     def _at_test(self, box: Box, test: Test) -> Split | None:
         """Return a split after which a test is decided, or nearer to it."""
         place = test.feature
-        targets = box.targets[place]
+        targets = box[place].targets
         if not targets:
             return None
-        if place in self.cover.causes and box.stays[place]:
+        if place in self.cover.causes and box[place].stays:
             return place
-        constant = test.constant
-        cuts = {"<": [constant - 1], ">=": [constant - 1], "=<": [constant], ">": [constant]}
-        for cut in cuts.get(test.operator, [constant - 1, constant]):
+        for cut in _borders(test.wanted):
             if self._divides(box, place, cut):
                 return [place, cut]
         return None
 
     def _divides(self, box: Box, place: int, cut: int) -> bool:
         """Tell whether a cut leaves something on both sides."""
-        spans, missing = self.cover.initial[place]
-        values = [value for span in box.targets[place] for value in span]
-        if box.stays[place]:
-            values.append(cut if missing else spans[0][0])
+        own = self.cover.initial[place][0][0]
+        values = [value for span in box[place].targets for value in span]
+        if box[place].stays:
+            values.append(cut if own == MISSING else own)
         return min(values) <= cut < max(values)
 
     def _any_split(self, box: Box) -> Split | None:
@@ -224,14 +222,14 @@ class Certifier:
         places = set(self.problem.relevant) | {
             each.feature for each in self._conditions() if isinstance(each, Test)
         }
-        if self.problem.model is not None:
-            places |= {axis.feature for axis in self.problem.model.axes}
+        if self.forest is not None:
+            places |= {axis.feature.index for axis in self.forest.axes}
         for place in sorted(places):
-            if box.stays[place] and box.targets[place]:
+            if box[place].stays and box[place].targets:
                 return place
         for place in sorted(places):
-            targets = box.targets[place]
-            if targets and not single(ValueSet(targets)):
+            targets = box[place].targets
+            if targets and not is_single(targets):
                 return self._halving(place, targets)
         return None
 
@@ -240,11 +238,11 @@ class Certifier:
         for cut in self._cuts(place):
             if low <= cut < high:
                 return [place, cut]
-        own = self.cover.initial[place]
-        if own.spans and low <= own.spans[0][0] < high:
-            return [place, own.spans[0][0]]
-        if own.spans and low < own.spans[0][0] <= high:
-            return [place, own.spans[0][0] - 1]
+        own = self.cover.initial[place][0][0]
+        if low <= own < high:
+            return [place, own]
+        if low < own <= high:
+            return [place, own - 1]
         if len(targets) > 1:
             return [place, targets[len(targets) // 2 - 1][1]]
         return [place, (low + high) // 2]
@@ -254,16 +252,16 @@ class Certifier:
         found: set[int] = set()
         for condition in self._conditions():
             if isinstance(condition, Test) and condition.feature == place:
-                found |= {condition.constant - 1, condition.constant}
+                found.update(_borders(condition.wanted))
         ends: set[int] = set()
         for cause in self.problem.causes:
             if cause.feature == place:
                 for rule in cause.rules:
                     ends |= {value for span in rule.head for value in span}
-        inner = sorted(each for each in ends if abs(each) < 10**300)
+        inner = sorted(each for each in ends if MISSING + 1 < each < -MISSING)
         found |= {value + shift for value in inner for shift in (-1, 0)}
-        found |= {(one + other) // 2 for one, other in zip(inner, inner[1:], strict=False)}
-        found |= {(one + other - 1) // 2 for one, other in zip(inner, inner[1:], strict=False)}
+        found |= {(one + other) // 2 for one, other in itertools.pairwise(inner)}
+        found |= {(one + other - 1) // 2 for one, other in itertools.pairwise(inner)}
         return sorted(found)
 
     def _by_score(self, box: Box, facts: Facts) -> Split | None:
@@ -272,73 +270,77 @@ class Certifier:
         assert forest is not None
         sets = list(facts.sets)
         best, chosen = -1.0, None
-        for axis, own in enumerate(forest.model.axes):
-            place = own.feature
-            targets = box.targets[place]
+        for axis, own in enumerate(forest.axes):
+            place = own.feature.index
+            targets = box[place].targets
             if not targets:
                 continue
-            if place in self.cover.causes and box.stays[place]:
+            if place in self.cover.causes and box[place].stays:
                 return place
             for cut in self._model_cuts(box, axis):
                 worth = 1.0
                 for half in self.cover.halves(box, [place, cut]):
                     kept = sets[place]
-                    mine = half.targets[place]
-                    if half.stays[place]:
-                        mine = (*mine, *self.cover.initial[place].spans)
-                    sets[place] = ValueSet(tuple(sorted(mine)), kept.missing and half.stays[place])
-                    worth *= self._drop(facts.sets, sets)
+                    mine = half[place].targets
+                    if half[place].stays:
+                        mine = union(mine, self.cover.initial[place])
+                    sets[place] = mine
+                    worth *= self._drop(facts.sets, tuple(sets))
                     sets[place] = kept
                 if worth > best:
                     best, chosen = worth, [place, cut]
         return chosen
 
-    def _drop(self, before: Sequence[ValueSet], after: Sequence[ValueSet]) -> float:
+    def _drop(self, before: Sets, after: Sets) -> float:
         """Return by how much a narrower set lowers the bound of the score, as a share of its distance to the border."""
         forest = self.forest
         assert forest is not None
         gap = self._gap(before)
         return max(gap - self._gap(after), 1e-6 * gap) / gap if gap > 0 else 1.0
 
-    def _gap(self, sets: Sequence[ValueSet]) -> float:
+    def _gap(self, sets: Sets) -> float:
         forest = self.forest
         assert forest is not None
-        cells = [
-            forest.cells(axis, sets[own.feature]) for axis, own in enumerate(forest.model.axes)
-        ]
+        cells = forest.cells(sets)
         if 0 in cells:
             return 1e9
         gaps = []
-        for margin, refused in enumerate(forest.model.refused_below):
+        for margin, refused in enumerate(forest.refused_below):
             high = forest.range(margin, sets, cells)[1]
-            gaps.append(float((high - refused * forest.unit) / forest.unit))
+            gaps.append((high - refused) / forest.unit)
         return max(min(gaps), 1e-12)
 
     def _model_cuts(self, box: Box, axis: int) -> list[int]:
         """Return up to three cuts of a feature that divide its cells in a box."""
         forest = self.forest
         assert forest is not None
-        own = forest.model.axes[axis]
-        feature = self.problem.features[own.feature]
+        own = forest.axes[axis]
+        feature = own.feature
+        place = feature.index
         if own.uppers is None:
             ranks = range(len(feature.labels) - 1)
-            cuts = [rank for rank in ranks if self._divides(box, own.feature, rank)]
+            cuts = [rank for rank in ranks if self._divides(box, place, rank)]
         else:
-            ends = [value for span in box.targets[own.feature] for value in span]
-            initial = self.cover.initial[own.feature].spans
-            if box.stays[own.feature] and initial:
-                ends.append(initial[0][0])
-            first = own.cell(feature, min(ends))
-            last = own.cell(feature, max(ends))
-            uppers = own.uppers[max(first, 0) : max(last, 0)]
+            ends = [value for span in box[place].targets for value in span]
+            initial = self.cover.initial[place][0][0]
+            if box[place].stays and initial != MISSING:
+                ends.append(initial)
+            first, last = own.cell(min(ends)) or 0, own.cell(max(ends)) or 0
+            uppers = own.uppers[first:last]
             cuts = [_floor(upper, feature.scale) for upper in uppers]
-            cuts = [cut for cut in cuts if self._divides(box, own.feature, cut)]
+            cuts = [cut for cut in cuts if self._divides(box, place, cut)]
             if not cuts and axis in forest.lined and min(ends) < max(ends):
                 cuts = [(min(ends) + max(ends)) // 2]
-                cuts = [cut for cut in cuts if self._divides(box, own.feature, cut)]
+                cuts = [cut for cut in cuts if self._divides(box, place, cut)]
         if len(cuts) <= 3:
             return cuts
         return [cuts[len(cuts) // 4], cuts[len(cuts) // 2], cuts[3 * len(cuts) // 4]]
+
+
+def _borders(spans: Spans) -> list[int]:
+    """Return the cuts that part a test's values from the others, the lower one of each span first."""
+    cuts = [cut for low, high in spans for cut in (low - 1, high)]
+    return [cut for cut in cuts if MISSING < cut < -MISSING]
 
 
 def _floor(number: float, scale: int) -> int:

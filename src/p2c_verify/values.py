@@ -1,0 +1,154 @@
+"""Features and sets of their values, as integers.
+
+Numbers are multiplied by one common denominator, so comparisons are exact; the values of a category or an ordinal are
+their ranks. `MISSING` is the missing value. It lies below all others, so a comparison is a range above it, and what
+negation as failure says of a missing value is the complement of that range.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+FAR = 10**1000
+"""An integer above every value."""
+MISSING = -FAR
+NO, MAYBE, YES = 0, 1, 2
+"""Truth over a set of states: false in all, undecided, true in all. "And" is `min`, "or" is `max`."""
+
+Span = tuple[int, int]
+"""A closed interval. One value stands for itself, a wider interval for the admissible values inside it."""
+Spans = tuple[Span, ...]
+"""The values that a feature may have in a set of states; spans may overlap."""
+Sets = tuple[Spans, ...]
+"""A set of states: the product of one value set per feature."""
+ALL: Spans = ((MISSING, FAR),)
+KNOWN: Spans = ((MISSING + 1, FAR),)
+
+
+class VerifyError(Exception):
+    """The document is malformed or claims something that the checker could not verify."""
+
+
+def require(truth: bool, fault: str) -> None:
+    """Refuse the document with a fault unless a statement is true."""
+    if not truth:
+        raise VerifyError(fault)
+
+
+def choice(value: Any, choices: str) -> str:
+    """Return one of several words."""
+    require(value in choices.split(), f"expected one of {choices}, found {value!r}")
+    return str(value)
+
+
+def exact(raw: Any, scale: int) -> int:
+    """Return a number times a scale, which must be an integer."""
+    value = raw * scale if type(raw) in (int, Fraction) else None
+    whole = value is not None and value.denominator == 1 and abs(value) < FAR
+    require(whole, f"{raw!r} is not a number of this problem or row")
+    return int(raw * scale)
+
+
+def intersect(one: Spans, other: Spans) -> Spans:
+    """Return the values in both."""
+    pairs = ((max(a[0], b[0]), min(a[1], b[1])) for a in one for b in other)
+    return tuple(sorted((low, high) for low, high in pairs if low <= high))
+
+
+def union(one: Spans, other: Iterable[Span]) -> Spans:
+    """Return the values in either."""
+    return tuple(sorted({*one, *other}))
+
+
+def complement(spans: Spans) -> Spans:
+    """Return the values in none of the spans."""
+    found = ALL
+    for low, high in spans:
+        found = intersect(found, ((MISSING, low - 1), (high + 1, FAR)))
+    return found
+
+
+def is_single(spans: Spans) -> bool:
+    """Tell whether a set holds one value."""
+    return len(spans) == 1 and spans[0][0] == spans[0][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A feature; its admissible values `points` ascend, and a difference of `unit` is a distance of 1."""
+
+    index: int
+    kind: str
+    action: str
+    scale: int
+    labels: tuple[Any, ...]
+    points: range | tuple[int, ...]
+    weight: Fraction
+    unit: int
+    moves: dict[int, Spans] | None
+
+    def read(self, raw: Any) -> int:
+        """Return the integer of a value in JSON."""
+        if raw is None:
+            return MISSING
+        return self.labels.index(raw) if self.labels else exact(raw, self.scale)
+
+    def write(self, value: int) -> Any:
+        """Return the value as it stands in JSON, numbers as fractions."""
+        number = None if value == MISSING else Fraction(value, self.scale)
+        return self.labels[value] if self.labels and number is not None else number
+
+    def admissible(self, spans: Spans) -> Spans:
+        """Return spans cut back to admissible values: labels one by one, spans of numbers without empty ones."""
+        found: list[Span] = []
+        for low, high in spans:
+            first, last = bisect_left(self.points, low), bisect_right(self.points, high)
+            if self.labels:
+                found += [(rank, rank) for rank in range(first, last)]
+            elif first < last:
+                found.append((self.points[first], self.points[last - 1]))
+        return tuple(found)
+
+    def within(self, values: Spans, wanted: Spans) -> int:
+        """Return the truth of "the value lies in the wanted spans" for a value in some spans."""
+        can = cannot = False
+        for low, high in values:
+            shared = intersect(((low, high),), wanted)
+            can |= bool(shared and (low == high or self.admissible(shared)))
+            cannot |= (low, high) not in shared
+        return MAYBE + can - cannot
+
+    def permitted(self, value: int) -> Spans:
+        """Return the values that a change from one value may end in, whoever makes it."""
+        if value == MISSING:
+            return () if self.action == "fixed" else ALL
+        below, above = (MISSING, value - 1), (value + 1, FAR)
+        ends = {"up": (above,), "down": (below,), "fixed": ()}.get(self.action, (below, above))
+        return ends if self.moves is None else intersect(ends, self.moves[value])
+
+    def length(self, start: Span, end: Span) -> int:
+        """Return the least length of a change from one span into another."""
+        if start[0] == MISSING or self.kind == "category":
+            return self.unit
+        return max(end[0] - start[1], start[0] - end[1], 0)
+
+    def nearest(self, values: Spans, allowed: Spans) -> set[Span]:
+        """Return the nearest permitted values of an allowed set, from every value that is not in it."""
+        found: set[Span] = set()
+        for low, high in values:
+            if low < high:  # numbers: from each side an end of an allowed span, or there is none
+                spans = self.admissible(allowed) if self.action != "fixed" else ()
+                up, down = self.action != "down", self.action != "up"
+                found |= {(first, first) for first, _ in spans if up and low < first}
+                found |= {(last, last) for _, last in spans if down and last < high}
+            elif not intersect(((low, low),), allowed):
+                ends = self.admissible(intersect(allowed, self.permitted(low)))
+                if low != MISSING and self.kind != "category":
+                    far = min((self.length((low, low), end) for end in ends), default=0)
+                    ends = intersect(ends, ((low - far, low - far), (low + far, low + far)))
+                found.update(ends)
+        return found
