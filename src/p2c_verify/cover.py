@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from p2c_verify.facts import Judge
 from p2c_verify.transitions import Measure, Node, Transitions
-from p2c_verify.values import ALL, FAR, MISSING, NO, Feature, Sets, Spans
+from p2c_verify.values import FAR, MISSING, NO, Feature, Sets, Spans
 from p2c_verify.values import complement, intersect, require, union
 
 
@@ -50,7 +50,9 @@ class Cover(Transitions):
         """Return the box of every action set."""
         box = []
         for feature, own in zip(self.problem.features, self.initial, strict=True):
-            spans = ALL if feature.index in self.causes else complement(own)
+            spans = feature.targets
+            if feature.index not in self.causes:
+                spans = intersect(spans, complement(own))
             if feature.moves is None and feature.index not in self.causes:
                 spans = feature.permitted(own[0][0])
             settable = feature.action in ("free", "up", "down")

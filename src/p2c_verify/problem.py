@@ -145,7 +145,9 @@ class Problem:
 
     def _feature(self, index: int, data: Mapping[str, Any], own: Any) -> Feature:
         kind = choice(data["type"], "int float category ordinal")
-        action = choice(data["action"], "free up down fixed effect")
+        actions = "free up down fixed effect"
+        action = choice(data["action"], actions)
+        led = choice(data.get("effect_action", action), actions)
         domain, scale, labels = data["domain"], self.scale, tuple[Any, ...]()
         points: range | tuple[int, ...]
         if kind in ("category", "ordinal"):
@@ -168,7 +170,12 @@ class Problem:
             ends = {ranks[start]: sorted(map(labels.index, moves[start])) for start in moves}
             moves = {rank: tuple((end, end) for end in ends.get(rank, ())) for rank in places}
         unit = 1 if kind == "category" else unit
-        return Feature(index, kind, action, scale, labels, points, weight, unit, moves)
+        read = labels.index if labels else lambda raw: exact(raw, scale)
+        ends = data.get("targets")
+        targets = ALL if ends is None else tuple((read(low), read(high)) for low, high in ends)
+        return Feature(
+            index, kind, action, led, targets, scale, labels, points, weight, unit, moves
+        )
 
     def _body(self, conditions: Iterable[Any]) -> Body:
         return tuple(map(self._condition, conditions))

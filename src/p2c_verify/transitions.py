@@ -85,7 +85,8 @@ class Transitions:
         On a single state whose truths are decided both are exact.
 
         Sound because every combination of rules that may fire is covered: where a body is undecided, the nearest value of a
-        union of heads is the nearest value of one of them. A feature is blocked only by a violation that is certain.
+        union of heads is the nearest value of one of them. A feature is blocked only by a violation that is certain. An
+        effect that the person's restrictions bar is pending all the same, and ends the path.
         """
         causes = self.problem.causes
         found, pending = list[tuple[int, Span]](), False
@@ -102,6 +103,8 @@ class Transitions:
                 ends.update(*(feature.nearest(values, head) for head in heads))
                 sure = law == NO and MAYBE not in fired and is_single(values) and bool(ends)
                 pending |= sure and not self._blocked(cause.feature, facts, MAYBE)
+            if is_single(values):
+                ends = feature.admissible(intersect(sorted(ends), feature.permitted(values[0][0])))
             found += [(cause.feature, end) for end in sorted(ends)]
         return found, pending
 

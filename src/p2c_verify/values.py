@@ -79,11 +79,17 @@ def is_single(spans: Spans) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """A feature; its admissible values `points` ascend, and a difference of `unit` is a distance of 1."""
+    """A feature; its admissible values `points` ascend, and a difference of `unit` is a distance of 1.
+
+    The problem's own action leads effects; the person's `action` and `targets` may be narrower, and then an effect that
+    leads elsewhere ends the path.
+    """
 
     index: int
     kind: str
     action: str
+    effect_action: str
+    targets: Spans
     scale: int
     labels: tuple[Any, ...]
     points: range | tuple[int, ...]
@@ -124,10 +130,14 @@ class Feature:
 
     def permitted(self, value: int) -> Spans:
         """Return the values that a change from one value may end in, whoever makes it."""
+        return intersect(self._led(value, self.action), self.targets)
+
+    def _led(self, value: int, action: str) -> Spans:
+        """Return the values that an action and the moves let a change end in."""
         if value == MISSING:
-            return () if self.action == "fixed" else ALL
+            return () if action == "fixed" else ALL
         below, above = (MISSING, value - 1), (value + 1, FAR)
-        ends = {"up": (above,), "down": (below,), "fixed": ()}.get(self.action, (below, above))
+        ends = {"up": (above,), "down": (below,), "fixed": ()}.get(action, (below, above))
         return ends if self.moves is None else intersect(ends, self.moves[value])
 
     def length(self, start: Span, end: Span) -> int:
@@ -137,16 +147,17 @@ class Feature:
         return max(end[0] - start[1], start[0] - end[1], 0)
 
     def nearest(self, values: Spans, allowed: Spans) -> set[Span]:
-        """Return the nearest permitted values of an allowed set, from every value that is not in it."""
+        """Return the nearest values of an allowed set to which effects lead, from every value that is not in it."""
         found: set[Span] = set()
+        action = self.effect_action
         for low, high in values:
             if low < high:  # numbers: from each side an end of an allowed span, or there is none
-                spans = self.admissible(allowed) if self.action != "fixed" else ()
-                up, down = self.action != "down", self.action != "up"
+                spans = self.admissible(allowed) if action != "fixed" else ()
+                up, down = action != "down", action != "up"
                 found |= {(first, first) for first, _ in spans if up and low < first}
                 found |= {(last, last) for _, last in spans if down and last < high}
             elif not intersect(((low, low),), allowed):
-                ends = self.admissible(intersect(allowed, self.permitted(low)))
+                ends = self.admissible(intersect(allowed, self._led(low, action)))
                 if low != MISSING and self.kind != "category":
                     far = min((self.length((low, low), end) for end in ends), default=0)
                     ends = intersect(ends, ((low - far, low - far), (low + far, low + far)))

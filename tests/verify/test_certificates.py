@@ -20,6 +20,7 @@ from p2c.problem import Problem
 from p2c_verify import VerifyError
 from tests.oracle import best_plan
 from tests.plan.judged import judged_problems, unruled_problems
+from tests.plan.test_restriction import random_problem, random_restrictions
 from tests.strategies import seeded_problems
 from tests.verify.certified import Certified, certified, certified_answers
 
@@ -57,6 +58,22 @@ def test_every_answer_of_a_parsed_model_is_certified(seed: int) -> None:
     pairs = [*judged_problems(seed, 15), *unruled_problems(seed, 10)]
     verified = [answer.verify() for answer in certified_answers(pairs)]
     assert len(verified) > 15
+
+
+def restricted(seed: int, count: int) -> Iterator[tuple[Problem, Mapping[str, Any]]]:
+    """Yield random questions of people who restrict some features, a few with missing values."""
+    for number in range(count):
+        rng = random.Random(f"{seed}/{number}")
+        document, row = random_problem(rng, tiny=bool(number % 2))
+        problem = Problem.from_dict(document)
+        row |= {name: None for name in row if rng.random() < 0.2}
+        yield problem.restricted(random_restrictions(rng, problem.theory.features)), row
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_answer_to_a_restricted_question_is_certified(seed: int) -> None:
+    verified = [answer.verify() for answer in certified_answers(restricted(seed, 40))]
+    assert len(verified) > 20
 
 
 def test_a_dearer_path_gets_no_certificate() -> None:

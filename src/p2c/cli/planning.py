@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,7 +33,6 @@ from p2c.explain.model_reasons import model_reasons
 from p2c.explain.sentences import explain_proof, to_text
 from p2c.plan.certificate.canonical import UncertifiedError
 from p2c.plan.nearest import Distinct
-from p2c.plan.rendered import Plan
 from p2c.problem import Problem
 from p2c.report.terminal import (
     show_breaches,
@@ -44,6 +43,9 @@ from p2c.report.terminal import (
     show_plans,
     show_space,
 )
+
+if TYPE_CHECKING:
+    from p2c.plan.rendered import Plan
 
 MOST = 100_000
 """The most end states that are asked for at once."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c.domain.feature import Grid
+from p2c.domain.feature import Grid, Points
 from p2c.errors import P2CError
 from p2c.rules.render import render_rule
 from p2c.rules.theory import ACCEPTED, Test
@@ -77,10 +77,6 @@ def _text(clause: Clause) -> str:
 
 
 def _feature(feature: Feature) -> dict[str, Any]:
-    if feature.targets is not None or feature.effect_action is not None:
-        raise UncertifiedError(
-            f"{feature.name} is restricted for one person, which the canonical form lacks"
-        )
     domain = feature.domain
     grid = isinstance(domain, Grid)
     moves = feature.moves_from
@@ -94,7 +90,21 @@ def _feature(feature: Feature) -> dict[str, Any]:
         "weight": feature.weight,
         "divisor": _fraction(feature.divisor),
         **({} if moves is None or grid else {"moves": {str(k): list(v) for k, v in moves.items()}}),
+        **_restriction(feature),
     }
+
+
+def _restriction(feature: Feature) -> dict[str, Any]:
+    """Return what one person restricts: ends of changes as ranges, and the problem's own action that leads effects."""
+    found: dict[str, Any] = {}
+    match feature.targets:
+        case Grid(start, stop, _):
+            found["targets"] = [[start, stop]]
+        case Points(values):
+            found["targets"] = [[value, value] for value in values]
+    if feature.effect_action is not None:
+        found["effect_action"] = feature.effect_action.value
+    return found
 
 
 def _fraction(number: Any) -> int | str:
