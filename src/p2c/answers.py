@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from p2c.plan.plan_json import PlanRecord
     from p2c.statement import Statement
 
+CERTIFY_SECONDS = 30.0
+"""Time limit for making a certificate in a check whose caller sets none."""
+
 PROVERS = {"clingo": "clingo", "scasp": "s(CASP)"}
 """The solvers that share no search with the planner."""
 
@@ -206,7 +209,12 @@ def check(
 
     With a policy to plan again by, what the plan claims beyond its path is refuted or proved, too.
     """
-    from p2c.plan.check.validate import check_record, prove_claims
+    from p2c.plan.check.validate import (
+        CERTIFICATE,
+        certified_claims,
+        check_record,
+        prove_claims,
+    )
     from p2c.plan.plan_json import read_record
 
     plan = read_record(document, problem.theory.feature)
@@ -222,8 +230,33 @@ def check(
     verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
     if prove is None or by_model or not verdict.unchecked:
         return verdict
-    answer, prover = _second_answer(problem, plan, prove)
+    if verdict.ok and _has_certificate(problem, plan, document, prove):
+        if not plan.blockers:
+            return certified_claims(problem.theory, plan, verdict)
+        answer, prover = _answered_again(problem, plan, prove), CERTIFICATE
+    else:
+        answer, prover = _second_answer(problem, plan, prove)
     return prove_claims(problem.theory, plan, verdict, answer, prover=prover)
+
+
+def _has_certificate(
+    problem: Statement, plan: PlanRecord, document: Mapping[str, Any], policy: Policy
+) -> bool:
+    """Tell whether a certificate of a plan's claim can be made and is verified by the independent checker."""
+    from p2c.plan.certificate.attach import verify_claim
+    from p2c.plan.certificate.canonical import UncertifiedError
+    from p2c.plan.certificate.certify import certificate_for
+
+    if policy.engine != "auto" or _place_among(plan)[0] > 1 or problem.is_asked:
+        return False
+    seconds = CERTIFY_SECONDS if policy.time_limit is None else policy.time_limit
+    theory, row = problem.theory, problem.read_row(plan.initial)
+    try:
+        certificate = certificate_for(theory, row, document, time_limit=seconds)
+        verify_claim(theory, row, document, certificate)
+    except UncertifiedError:
+        return False
+    return True
 
 
 def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:

@@ -534,11 +534,11 @@ class Problem(Statement):
 
         Args:
             plan: A plan, or its JSON.
-            prove: Also plan again and refute false claims; a replay cannot tell that nothing is cheaper, or that no path
-                exists.
-            engine: The solver that plans again: "auto" is clingo where it is installed and takes the problem, else
-                the same search, which the verdict calls a repetition and no proof.
-            time_limit: Seconds to plan again; then what is claimed stays unchecked.
+            prove: Also verify that no path is cheaper, or that none exists, which a replay cannot tell.
+            engine: How to prove: "auto" makes a certificate and has `p2c_verify` check it; where none can be made, clingo
+                plans again if it is installed and takes the problem, else the same search, which the verdict calls a
+                repetition and no proof. A solver's name makes that solver plan again.
+            time_limit: Seconds for the certificate, and as many to plan again; then the claim stays unchecked.
 
         Returns:
             A verdict: true where nothing is wrong, with its `faults`, what another solver has `proved`, what the same
@@ -546,9 +546,9 @@ class Problem(Statement):
 
         >>> import p2c
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
-        >>> print(loan.check(loan.plan(john), prove=True, engine="native"))
+        >>> print(loan.check(loan.plan(john), prove=True))
         the path is valid: every step, the cost and the end
-        repeated by the same search: that no cheaper path exists
+        proved by a certificate that p2c_verify has checked: that no cheaper path exists
         """
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         policy = Policy(engine, time_limit)

@@ -125,6 +125,16 @@ def _checked(plan: PlanRecord) -> str:
     return "there is no path to replay: only that the goal does not hold at the start"
 
 
+CERTIFICATE = "a certificate that p2c_verify has checked"
+"""The prover of a claim that has a verified certificate."""
+
+
+def certified_claims(theory: Theory, plan: PlanRecord, verdict: Verdict) -> Verdict:
+    """Return the verdict of a plan whose claims are all covered by a verified certificate."""
+    proved = ", and ".join(claims(theory, plan))
+    return replace(verdict, unchecked="", proved=proved, prover=CERTIFICATE)
+
+
 def prove_claims(
     theory: Theory, plan: PlanRecord, verdict: Verdict, answer: Plan, *, prover: str = ""
 ) -> Verdict:
