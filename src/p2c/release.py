@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 DISTRIBUTION = "p2c-recourse"
 """What to install; `p2c` on the package index is somebody else's. Import and command are `p2c`."""
