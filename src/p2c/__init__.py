@@ -30,7 +30,16 @@ __all__ = ["P2CError", "Plan", "Problem", "__version__", "datasets"]
 
 Names that need an extra are listed where the extra is installed.
 """
-if find_spec("pandas") is not None and find_spec("sklearn") is not None:
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+if _is_installed("pandas") and _is_installed("sklearn"):
     __all__ += ["FoldSE", "learn_causal_rules"]
 
 

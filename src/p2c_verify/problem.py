@@ -170,9 +170,13 @@ class Problem:
             ends = {ranks[start]: sorted(map(labels.index, moves[start])) for start in moves}
             moves = {rank: tuple((end, end) for end in ends.get(rank, ())) for rank in places}
         unit = 1 if kind == "category" else unit
-        read = labels.index if labels else lambda raw: exact(raw, scale)
-        ends = data.get("targets")
-        targets = ALL if ends is None else tuple((read(low), read(high)) for low, high in ends)
+        targets = ALL
+        if "targets" in data:
+            pairs = [
+                [labels.index(end) if labels else exact(end, scale) for end in pair]
+                for pair in data["targets"]
+            ]
+            targets = tuple((low, high) for low, high in pairs)
         return Feature(
             index, kind, action, led, targets, scale, labels, points, weight, unit, moves
         )

@@ -109,7 +109,7 @@ def test_the_summary_may_be_json(
     assert summary["costs"] == [[2.0, 12]]
     first = read(desk / "out")[0]
     assert (first["id"], first["cost"]) == (7, 2)
-    assert len(json.loads(first["alternatives"])) == 1
+    assert json.loads(first["alternatives"]) == []  # no other way differs in kind
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from p2c.problem import Problem
 from p2c_verify import VerifyError
 from tests.oracle import best_plan
 from tests.plan.judged import judged_problems, unruled_problems
-from tests.plan.test_restriction import random_problem, random_restrictions
-from tests.strategies import seeded_problems
+from tests.plan.test_restriction import random_restrictions
+from tests.strategies import random_problem, seeded_problems
 from tests.verify.certified import Certified, certified, certified_answers
 
 if TYPE_CHECKING:

@@ -111,6 +111,7 @@ def test_the_service_finds_the_nearest_after_somebody_else_s_plan_gave_up(
     client: TestClient,
 ) -> None:
     about = {"problem": "adult", "row": {**PAPER, "age": 37}}
+    client.post("/plan", json={"problem": "adult", "row": PAPER})  # the solver has started then
     assert client.post("/plan", json=about | {"time_limit": 1e-9}).json()["status"] == "gave_up"
     plans = client.post("/nearest", json=about | {"k": 2}).json()["plans"]
     assert [each["status"] for each in plans] == ["found", "found"]
@@ -123,7 +124,7 @@ def test_other_ways_of_a_search_that_gave_up_are_no_ways() -> None:
     ways = asked(memory, "ways", row=row, time_limit=1e-9)
     assert ways == {"ways": [], "complete": False}
     page = templates.get_template("ways.html").render(
-        told=ways, trouble="", words=phrases_of("en").pages
+        told=ways, trouble="", faults=(), words=phrases_of("en").pages
     )
     assert "The search stopped at its limit." in page
     assert "cheapest" not in page

@@ -29,7 +29,6 @@ from p2c.web.guard import visit_of
 from p2c.web.page_error import Trouble
 from p2c.web.page_states import LIFETIME, LONGEST
 from p2c.web.pages.address import case_of_row, read_case, read_values
-from p2c.web.pages.aim import told_aim
 from p2c.web.service import context_of, solve
 
 if TYPE_CHECKING:
@@ -92,10 +91,17 @@ def show(
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
-        aim=told_aim(folder, entry, phrases) if folder else "",
+        aim=_aim(folder, entry, phrases) if folder else "",
         **facts,
     )
     return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def _aim(folder: Path, entry: Entry | None, phrases: Phrases) -> str:
+    """Return the line about the wanted outcome of a project."""
+    from p2c.web.pages.aim import told_aim  # projects need pandas, which the service does without
+
+    return told_aim(folder, entry, phrases)
 
 
 def link_to(request: Request, case: Case, *more: Pair) -> str:
