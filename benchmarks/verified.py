@@ -164,7 +164,7 @@ def _is_verified(plan: Plan) -> bool:
 
 
 def _guide_accepted(plan: Plan) -> bool:
-    """Tell whether the model accepts the end of the plan that the rules alone would give."""
+    """Tell whether the model accepts the end of the plan made from the rules alone."""
     guide = plan.model.guide if plan.model is not None else None
     return _is_verified(guide or plan)
 

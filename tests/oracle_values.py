@@ -70,7 +70,7 @@ def compares(feature: Feature, value: Value, test: Test) -> bool:
 
 
 def goes(feature: Feature, start: Value, end: str | int | float) -> bool:
-    """Tell whether a feature may go from one value to another, but for what one person adds."""
+    """Tell whether a feature may go from start to end without restrictions."""
     if feature.moves is not None and start is not None:
         ends = [end for begin, ends in feature.moves if same(begin, start) for end in ends]
         if not any(same(end, each) for each in ends):

@@ -589,11 +589,11 @@ def test_a_row_that_is_none_is_one_clear_line() -> None:
 
 @pytest.mark.parametrize("recorded", [True, False])
 def test_a_table_that_does_not_fit_is_refused_whoever_decides(recorded: bool) -> None:
-    given = loans()
+    table = loans()
     recourse = (
-        Problem.from_table(given, given["age"] > 30)
+        Problem.from_table(table, table["age"] > 30)
         if recorded
-        else Problem.from_model(lambda rows: rows["age"] > 30, given)
+        else Problem.from_model(lambda rows: rows["age"] > 30, table)
     )
     for ask in (recourse.plan_many, recourse.decide):
         with pytest.raises(P2CError, match=r"two columns called 'income'|unique column names"):

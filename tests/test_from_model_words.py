@@ -20,11 +20,11 @@ def test_a_plan_tells_that_the_model_confirmed_its_end() -> None:
         lambda rows: rows["income"] >= 58, table, actions={"age": "fixed"}
     )
     confirmed = recourse.plan({"income": 25, "debt": 9, "job": "cook", "age": 40})
-    told, german = confirmed.explain(), confirmed.explain(language="de")
-    assert "Raise your income from 25 to 58." in told
-    assert ENGLISH.model_confirms in told
-    assert ENGLISH.model_not_proved in told
-    assert "This is proved" not in told
+    letter, german = confirmed.explain(), confirmed.explain(language="de")
+    assert "Raise your income from 25 to 58." in letter
+    assert ENGLISH.model_confirms in letter
+    assert ENGLISH.model_not_proved in letter
+    assert "This is proved" not in letter
     assert LANGUAGES["de"].model_confirms in german
     guide = evidence_of(confirmed).guide
     assert guide is not None

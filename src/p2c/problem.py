@@ -324,7 +324,7 @@ class Problem(Statement):
             against: Another problem for the same people: who gains and who loses if it takes the place of this one.
             after: The answers of that problem, where they are there already.
             seed: What chance is drawn from.
-            explain_time_limit: Seconds for all explanations of why people have no way; None sets no limit.
+            explain_time_limit: Seconds for all explanations of why people have no plan; None sets no limit.
             asked: What is known of the question, for the report.
             time_limit: Seconds for one person.
             progress: Whether a bar is shown.

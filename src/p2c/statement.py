@@ -373,7 +373,9 @@ class Statement:
 
     @cached_property
     def compiled(self) -> Space:
-        """Return the problem as it is compiled for search, piece by piece at the first use, which counts in its time limit.
+        """Return the problem compiled for search, built in steps at first use.
+
+        The time of the first use counts in its time limit.
 
         The search itself is compiled at once, before anybody's time is counted: that takes as long for every problem.
         """

@@ -10,7 +10,10 @@ from p2c_verify.problem import parse
 
 
 def main(arguments: list[str]) -> int:
-    """Verify four files; return 0 if the claim is verified, 1 if not, 2 if a file cannot be read."""
+    """Verify four files and return an exit code.
+
+    It is 0 if the claim is verified, 1 if not, 2 if a file cannot be read.
+    """
     if len(arguments) != 4:
         print("usage: python -m p2c_verify PROBLEM ROW PLAN CERTIFICATE", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""The claim of a plan as a whole: digests, the path and its measure, and the cover."""
+"""The claim of a plan as a whole: digests, path, measure and cover."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Report:
 
 
 def digests(problem: Document, row: Document) -> dict[str, str]:
-    """Return the digests of the problem without its model, of the model, and of the row."""
+    """Return the digests of the problem without its model, the model, and the row."""
     rest = {key: value for key, value in problem.items() if key != "model"}
     return {"problem": digest(rest), "model": digest(problem["model"]), "row": digest(row)}
 
@@ -52,7 +52,7 @@ def opened(
 
 
 def verify(problem: Document, row: Document, plan: Document, certificate: Document) -> Report:
-    """Verify that a plan is a path of its cost and that no path costs less, or that there is no path.
+    """Verify that a plan is a cheapest path, or that there is no path.
 
     Args:
         problem: The problem in canonical form, as `problem.parse` reads it.
@@ -103,7 +103,7 @@ def _verify(problem: Document, row: Document, plan: Document, certificate: Docum
 
 def exceptions(judge: Judge) -> list[Document]:
     """Return the exceptions of the initial state, as a plan lists them."""
-    found: list[Document] = [{"constraint": each.text} for each in judge.broken]
+    listed: list[Document] = [{"constraint": each.text} for each in judge.broken]
     features = list(judge.problem.named.items())
     for cause in (each for each in judge.problem.causes if each.feature in judge.excused):
         (name, feature), own = features[cause.feature], judge.initial[cause.feature]
@@ -111,12 +111,12 @@ def exceptions(judge: Judge) -> list[Document]:
         rules = [rule.text for rule, fires in fired if fires]
         # Where none fires, the value would need one of the rules whose heads hold it.
         headed = [rule.text for rule in cause.rules if feature.within(own, rule.head)]
-        found.append({"feature": name, "rules": rules or headed})
-    return found
+        listed.append({"feature": name, "rules": rules or headed})
+    return listed
 
 
 def replay(judge: Judge, plan: Document) -> Measure | None:
-    """Return the measure of a plan's path, None for an infeasible plan; refuse what is no path."""
+    """Return the measure of a plan's path; None for an infeasible plan."""
     transitions, node, problem = Transitions(judge), Node(judge.initial, {}), judge.problem
     steps, status, seen = plan["steps"], plan["status"], set[Sets]()
     require((status == "found") == bool(steps), "a plan has steps exactly if one was found")
@@ -161,12 +161,12 @@ def _acted(transitions: Transitions, node: Node, action: Document, where: str) -
     single = feature.admissible(((end, end),))
     settable = feature.action in ("free", "up", "down")
     targets = [single if settable and each is feature else () for each in problem.features]
-    found = [
+    matching = [
         after.at(place, (end, end))
         for kind, changed, (low, high), after in transitions.following(facts, node, targets)
         if (kind, changed) == (action["kind"], place) and low <= end <= high
     ]
-    require(bool(found and single), f"{where}: no such action can happen here")
+    require(bool(matching and single), f"{where}: no such action can happen here")
     distance = Fraction(feature.length((start, start), (end, end)), feature.unit)
     price = feature.weight * (1 if problem.norm == "l0" else distance)
     due = price if action["kind"] == "direct" else Fraction(0)
@@ -175,9 +175,9 @@ def _acted(transitions: Transitions, node: Node, action: Document, where: str) -
         rules = {rule.text for rule, fires in zip(cause.rules, fired, strict=True) if fires}
         other = cause.feature != place or action["kind"] == "direct"
         require(other or set(action["because"]) == rules, f"{where}: 'because' is wrong")
-    return found[0]
+    return matching[0]
 
 
 def _is_close(one: Fraction, other: Fraction, power: int = 1) -> bool:
-    """Tell whether two costs to a power are equal up to a relative difference of 1e-9."""
+    """Tell whether two costs to a power are equal up to a relative error of 1e-9."""
     return abs(one - other) <= power * TOLERANCE * max(abs(one), abs(other))

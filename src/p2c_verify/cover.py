@@ -1,4 +1,4 @@
-"""The cover: a tree of boxes whose leaves together hold every action set cheaper than the claim.
+"""The cover: a tree of boxes with every action set cheaper than the claim.
 
 A box says for each feature whether it may stay without a direct action (`stays`), and which values its last direct action
 may set (`targets`). Each leaf is closed for one of three reasons:
@@ -29,7 +29,7 @@ from p2c_verify.values import complement, intersect, require, union
 
 
 class Choice(NamedTuple):
-    """The open actions on one feature: whether it may stay, and what its last direct action may set."""
+    """The open actions on one feature: whether it may stay, and its last targets."""
 
     stays: bool
     targets: Spans
@@ -39,7 +39,7 @@ Box = tuple[Choice, ...]
 
 
 class Cover(Transitions):
-    """The reasons for closing boxes: no path costs less than the claim, or none exists if the claim is None."""
+    """The reasons for closing boxes below a claim; without a claim, any path counts."""
 
     def __init__(self, judge: Judge, claim: Measure | None) -> None:
         super().__init__(judge)
@@ -93,7 +93,10 @@ class Cover(Transitions):
         return tuple(narrow) if cheap and all(stays or kept for stays, kept in narrow) else None
 
     def _affordable(self, feature: Feature, targets: Spans, rest: list[Measure]) -> Spans:
-        """Return the targets that leave a plan below the claim, from lower bounds on the other features."""
+        """Return the targets that leave a plan below the claim.
+
+        The other features cost at least their lower bounds.
+        """
         place, start, norm = feature.index, self.initial[feature.index][0][0], self.problem.norm
         least = self.combined([*rest, self.least(feature, targets)])
         if not self.is_cheaper(least):
@@ -108,7 +111,7 @@ class Cover(Transitions):
         return feature.admissible(intersect(targets, ((start - reach, start + reach),)))
 
     def reachable(self, box: Box) -> Sets:
-        """Return the values that each feature may ever have if values only accumulate (delete relaxation).
+        """Return the delete-relaxed reachable values of each feature.
 
         Sound because the sets are a fixpoint: they hold the initial state and every target, and with a state all that an
         effect or a move makes of it, since the effects of a set include those of each of its states.
@@ -127,7 +130,9 @@ class Cover(Transitions):
         return sets
 
     def close(self, box: Box) -> tuple[str, Box, Sets]:
-        """Return the reason "c" or "r" for closing a box or "", the narrowed box, and its final values.
+        """Return the reason for closing a box, the narrowed box, and its final values.
+
+        The reason is "c" or "r", or "" if there is none.
 
         An endogenous feature may end with any value that it reaches, another one only with a value that it is set to.
         """
@@ -181,7 +186,7 @@ class Cover(Transitions):
         return leaves
 
     def ordered(self, box: Box, ends: Sets, limit: float = math.inf) -> bool:
-        """Tell whether every order of a box's actions fails to reach the goal below the claim.
+        """Tell whether no order of a box's actions reaches the goal below the claim.
 
         Features that no causal rule and no constraint reads or governs are left out of the orders: they have their final
         values from the start. Sound because a direct action on them changes no law and no constraint, so it can be moved

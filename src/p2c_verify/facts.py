@@ -1,4 +1,4 @@
-"""Three-valued evaluation: laws, constraints, exceptions and the goal over a set of states.
+"""Three-valued laws, constraints, exceptions and goal over a set of states.
 
 A set of states is one value set per feature. On single states every truth is decided, so the same code replays plans.
 
@@ -27,12 +27,12 @@ def conjunction(truths: Iterable[int]) -> int:
 
 
 class Judge:
-    """The person's question: the problem, the model, and the exceptions of the initial state."""
+    """The person's question: the problem, the model, the initial exceptions."""
 
     def __init__(self, problem: Problem, forest: Forest | None, initial: Sets) -> None:
         self.problem, self.forest, self.initial = problem, forest, initial
         self.excused: dict[int, Sequence[int]] = {}
-        """Per endogenous feature that is inconsistent at the start, the rules that fire there."""
+        """The fired rules of each endogenous feature that is inconsistent at the start."""
         self.broken: tuple[Rule, ...] = ()
         start = self.facts(initial)
         require(start.is_decided, "the model's answers leave open what holds in the initial state")
@@ -86,7 +86,7 @@ class Facts:
 
     @cached_property
     def laws(self) -> list[int]:
-        """Return for each endogenous feature the truth of "its law or its exception holds"."""
+        """Return the truth of "its law or its exception holds" by endogenous feature."""
         return list(map(self._obeyed, self.problem.causes, self.fired))
 
     def _obeyed(self, cause: Cause, fired: Sequence[int]) -> int:

@@ -29,9 +29,9 @@ from p2c_verify.values import MAYBE, MISSING, NO, YES, Feature, Sets, Spans
 from p2c_verify.values import exact, is_single, require
 
 Key = tuple[object, ...]
-"""A state as the model sees it: the cell of each axis, or the value where the cell does not settle it."""
+"""A state as the model sees it: a cell per axis, or a value if undecided."""
 Leaf = tuple[list[int], dict[int, int]]
-"""The values of a leaf by margin in units, and the cells of the axes that it tests as bits."""
+"""The values of a leaf by margin, in units, and its tested cells as bits by axis."""
 
 
 class Axis(NamedTuple):
@@ -56,15 +56,15 @@ class Axis(NamedTuple):
 
     def cells(self, spans: Spans) -> int:
         """Return the cells of a value set as bits, 0 where a value may have none."""
-        found, points = 0, self.feature.points
+        result, points = 0, self.feature.points
         steps = points[:2] if isinstance(points, range) else points
         for low, high in spans:
             first, last = self.cell(low), self.cell(high)
             uneven = self.whole and low < high and math.gcd(*steps) % self.feature.scale
             if first is None or last is None or uneven:
                 return 0
-            found |= (1 << (last + 1)) - (1 << first)
-        return found
+            result |= (1 << (last + 1)) - (1 << first)
+        return result
 
 
 class Forest:
@@ -74,7 +74,7 @@ class Forest:
         self, data: Mapping[str, Any], problem: Problem, answers: Mapping[Key, bool]
     ) -> None:
         self.answers, self.used = answers, set[Key]()
-        """Recorded answers, and those that the verification relied on."""
+        """Recorded answers, and the answers on which the verification relied."""
         self.axes = [self._axis(problem.named[each["feature"]], each) for each in data["axes"]]
         self.lined = {each["axis"] for each in data["lines"]}
         labels = [self.axes[axis].feature.labels for axis in self.lined]
@@ -121,7 +121,10 @@ class Forest:
         return self._scaled(values), masks
 
     def _layout(self, margin: int) -> tuple[list[Leaf], list[list[int]]]:
-        """Return the leaves of all parts in the order of their bits, and those that each cell of an axis rules out."""
+        """Return the leaves in the order of their bits, and the leaves by excluding cell.
+
+        All parts of the model count; cells are by axis.
+        """
         leaves: list[Leaf] = []
         gone = [[0] * axis.size for axis in self.axes]
         for part in self.parts:
@@ -134,14 +137,14 @@ class Forest:
 
     def _ruled_out(self, margin: int, cells: Iterable[tuple[int, int]]) -> int:
         """Return the leaves that no state of a product of cells reaches, as bits."""
-        found = 0
+        leaves = 0
         for axis, mask in cells:
             key = (margin, axis, mask)
             if key not in self._gone:
                 table = self._layouts[margin][1][axis]
                 self._gone[key] = reduce(and_, (table[cell] for cell in _bits(mask)))
-            found |= self._gone[key]
-        return found
+            leaves |= self._gone[key]
+        return leaves
 
     def _check_parts(self) -> None:
         """Refuse parts of which a state may match no leaf, or several."""
@@ -157,13 +160,13 @@ class Forest:
 
     def cells(self, sets: Sets) -> list[int]:
         """Return the cells of each axis as bits, 0 where a value may have none."""
-        found = []
+        masks = []
         for place, axis in enumerate(self.axes):
             key = (place, sets[axis.feature.index])
             if key not in self._cells:
                 self._cells[key] = axis.cells(key[1])
-            found.append(self._cells[key])
-        return found
+            masks.append(self._cells[key])
+        return masks
 
     def range(self, margin: int, sets: Sets, cells: Sequence[int]) -> tuple[int, int]:
         """Return the least and greatest sum of a margin over a set of states, in units."""
@@ -183,13 +186,13 @@ class Forest:
         return low, high
 
     def _ends(self, axis: int, sets: Sets, slope: int) -> list[int]:
-        """Return the extreme contributions of a weighed feature; a missing value adds 0 here."""
+        """Return the extreme contributions of a weighed feature; a missing value adds 0."""
         feature = self.axes[axis].feature
         ends = [value for span in sets[feature.index] for value in span]
         return [0 if end == MISSING else slope * end // feature.scale for end in ends]
 
     def slack(self, sets: Sets) -> Fraction:
-        """Return the most by which the model's own sum may differ from the exact one, in units."""
+        """Return the maximum rounding error of the model's own sum, in units."""
         size = self.magnitude
         for axis, slopes in self.lines:
             size += max(abs(end) for slope in slopes for end in self._ends(axis, sets, slope))
@@ -222,7 +225,7 @@ class Forest:
         return tuple(key)
 
     def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
-        """Return the model's recorded answer about a single state, MAYBE where there is none."""
+        """Return the recorded answer about a single state; MAYBE without one."""
         key = self.key(sets, cells)
         if key is None or key not in self.answers:
             return MAYBE

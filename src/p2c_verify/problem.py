@@ -18,7 +18,7 @@ FORMAT = "p2c-problem/1"
 
 
 def parse(text: str) -> Any:
-    """Return a JSON document with decimal numbers read exactly; repeated keys are an error."""
+    """Return a JSON document with exact decimal numbers; refuse repeated keys."""
     try:
         return json.loads(
             text, parse_float=_decimal, parse_constant=_decimal, object_pairs_hook=_unique
@@ -39,7 +39,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def canonical_text(document: Any) -> str:
-    """Return the canonical text of a document, in which a fraction is a list of one string: ["n/d"]."""
+    """Return the canonical text of a document; a fraction is written as ["n/d"]."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), default=lambda n: [str(n)])
 
 
@@ -49,12 +49,12 @@ def digest(document: Any) -> str:
 
 
 def common_denominator(document: Any) -> int:
-    """Return a common multiple of the denominators in a document; each fraction has the text "n/d"."""
+    """Return a common multiple of a document's denominators; a fraction is "n/d"."""
     return math.lcm(*map(int, re.findall(r'/([1-9]\d*)"', canonical_text(document))))
 
 
 class Test(NamedTuple):
-    """The statement that a feature's value lies in some spans."""
+    """The statement that a feature's value lies in given spans."""
 
     feature: int
     wanted: Spans
@@ -72,7 +72,7 @@ Body = tuple[Condition, ...]
 
 
 class Rule(NamedTuple):
-    """A causal rule with the values of its head, or a constraint, whose head is empty."""
+    """A causal rule with its head's values, or a constraint, which has no head."""
 
     head: Spans
     body: Body
@@ -89,7 +89,7 @@ class Cause(NamedTuple):
 
 
 class Problem:
-    """A canonical problem, its numbers scaled so that the numbers of one row are integers too."""
+    """A canonical problem, scaled so that its numbers and one row's are integers."""
 
     def __init__(self, document: Mapping[str, Any], row: Mapping[str, Any]) -> None:
         choice(document["format"], FORMAT)
@@ -117,16 +117,16 @@ class Problem:
         self.goal = self._body(document["goal"])
         bodies = {each.feature: [rule.body for rule in each.rules] for each in self.causes}
         parents = {feature: self.reads(rules) for feature, rules in bodies.items()}
-        known = {
+        sizes = {
             "features": len(self.named),
             "decisions": len(self.decisions),
             "causes": len(parents),
         }
-        for key, size in known.items():
+        for key, size in sizes.items():
             require(size == len(document[key]), f"the problem repeats one of its {key}")
         require(set(row) == set(self.named), "the row does not give every feature once")
         self.upstream = dict(parents)
-        """Per endogenous feature all features above it; each round doubles the length of chains."""
+        """All ancestors of each endogenous feature; each round doubles the chain length."""
         for _ in range(len(parents).bit_length()):
             for feature, above in self.upstream.items():
                 further = (self.upstream.get(each, above) for each in above)
@@ -134,14 +134,14 @@ class Problem:
         moving = [each.index for each in self.features if each.moves is not None]
         limited = self.reads(each.body for each in self.constraints)
         self.relevant = limited.union(moving, parents, *parents.values())
-        """Features that causal rules and constraints read or govern, or that move: those whose order can matter."""
+        """Features whose order can matter: read, governed or moving."""
 
     def reads(self, bodies: Iterable[Body]) -> frozenset[int]:
         """Return the features that bodies read, also through decisions and the model."""
-        found: set[int] = set()
+        features: set[int] = set()
         for each in (condition for body in bodies for condition in body):
-            found |= {each.feature} if isinstance(each, Test) else self._reads[each.decision]
-        return frozenset(found)
+            features |= {each.feature} if isinstance(each, Test) else self._reads[each.decision]
+        return frozenset(features)
 
     def _feature(self, index: int, data: Mapping[str, Any], own: Any) -> Feature:
         kind = choice(data["type"], "int float category ordinal")

@@ -1,4 +1,4 @@
-"""Direct actions, effects and costs over sets of states; a replayed step is a transition of a single state.
+"""Direct actions, effects and costs over sets of states; one state is a replay.
 
 A measure is a pair (number of direct actions, cost) where actions are minimized first, else (0, cost). Costs are integers,
 multiplied by one common denominator. Under `l2` the cost is the sum of squares, under `linf` the largest term.
@@ -17,7 +17,7 @@ Measure = tuple[int, int]
 
 
 class Change(NamedTuple):
-    """The direct actions on one feature so far: values left, value last set, total length, number."""
+    """The direct actions on one feature: values left, last value, length, number."""
 
     left: frozenset[int]
     last: Span
@@ -25,13 +25,13 @@ class Change(NamedTuple):
     actions: int
 
     def dominates(self, other: Change) -> bool:
-        """Tell whether as much is open after this change as after another one, for no more."""
+        """Tell whether this change leaves as much open as another one, for no more."""
         less = self.length <= other.length and self.actions <= other.actions
         return less and self.last == other.last and self.left <= other.left
 
 
 class Node(NamedTuple):
-    """A set of states on the way, one value or span per feature, and what was changed directly."""
+    """A set of states: one value or span per feature, and its direct changes."""
 
     sets: Sets
     changes: Mapping[int, Change]
@@ -41,7 +41,7 @@ class Node(NamedTuple):
         return self._replace(sets=(*self.sets[:feature], (end,), *self.sets[feature + 1 :]))
 
     def dominates(self, other: Node) -> bool:
-        """Tell whether all that may follow another node of the same sets may follow this one for no more.
+        """Tell whether every continuation of another node fits here for no more.
 
         Sound because a feature that the other node has not changed is unchanged here, so each later direct action is open
         here too; its total length and number of actions are no greater; and the value that it was last set to, which the
@@ -54,7 +54,7 @@ class Node(NamedTuple):
 
 
 class Transitions:
-    """What may follow a set of states, and what it costs."""
+    """The successors of a set of states and their costs."""
 
     def __init__(self, judge: Judge) -> None:
         self.judge, self.problem, self.initial = judge, judge.problem, judge.initial
@@ -64,7 +64,7 @@ class Transitions:
         self.rates = [int(each * self.common) for each in rates]
 
     def measure(self, feature: int, actions: int, length: int) -> Measure:
-        """Return the measure of a feature's direct actions, from their number and total length."""
+        """Return the measure of direct actions from their number and total length."""
         times = actions if self.problem.norm == "l0" else 1
         cost = self.rates[feature] * length**self.power * times
         return actions if self.problem.fewest else 0, cost
@@ -80,7 +80,7 @@ class Transitions:
         return self.combined(self.measure(place, own.actions, own.length) for place, own in items)
 
     def effects(self, facts: Facts) -> tuple[list[tuple[int, Span]], bool]:
-        """Return the effects that may happen in a set of states, and whether each state surely has a pending one.
+        """Return the possible effects, and whether every state has a pending one.
 
         On a single state whose truths are decided both are exact.
 
@@ -89,7 +89,7 @@ class Transitions:
         effect that the person's restrictions bar is pending all the same, and ends the path.
         """
         causes = self.problem.causes
-        found, pending = list[tuple[int, Span]](), False
+        effects, pending = list[tuple[int, Span]](), False
         for cause, law, fired in zip(causes, facts.laws, facts.fired, strict=True):
             feature, values = self.problem.features[cause.feature], facts.sets[cause.feature]
             heads = [rule.head for rule, fires in zip(cause.rules, fired, strict=True) if fires]
@@ -106,11 +106,11 @@ class Transitions:
             if is_single(values):
                 led = intersect(tuple(ends), feature.permitted(values[0][0]))
                 ends = set(feature.admissible(led))
-            found += [(cause.feature, end) for end in sorted(ends)]
-        return found, pending
+            effects += [(cause.feature, end) for end in sorted(ends)]
+        return effects, pending
 
     def _blocked(self, feature: int, facts: Facts, doubt: int) -> bool:
-        """Tell whether a law of at most this truth lies upstream, the feature's own cycle not counted."""
+        """Tell whether a law of at most this truth lies upstream, outside its cycle."""
         upstream = self.problem.upstream
         laws = zip(self.problem.causes, facts.laws, strict=True)
         above = [
@@ -121,7 +121,7 @@ class Transitions:
     def following(
         self, facts: Facts, node: Node, targets: Sequence[Spans]
     ) -> Iterator[tuple[str, int, Span, Node]]:
-        """Yield the kind, the feature, the new value and the node of each effect and direct action.
+        """Yield kind, feature, new value and node of each effect and direct action.
 
         Args:
             facts: The facts of the node.

@@ -17,10 +17,13 @@ FAR = 10**1000
 """An integer above every value."""
 MISSING = -FAR
 NO, MAYBE, YES = 0, 1, 2
-"""Truth over a set of states: false in all, undecided, true in all. "And" is `min`, "or" is `max`."""
+"""Truth over a set of states: false in all, undecided, true in all.
+
+"And" is `min`, "or" is `max`.
+"""
 
 Span = tuple[int, int]
-"""A closed interval. One value stands for itself, a wider interval for the admissible values inside it."""
+"""A closed interval: a single value, or the admissible values of a wider one."""
 Spans = tuple[Span, ...]
 """The values that a feature may have in a set of states; spans may overlap."""
 Sets = tuple[Spans, ...]
@@ -30,7 +33,7 @@ KNOWN: Spans = ((MISSING + 1, FAR),)
 
 
 class VerifyError(Exception):
-    """The document is malformed or claims something that the checker could not verify."""
+    """A document is malformed, or a claim could not be verified."""
 
 
 def require(truth: bool, fault: str) -> None:
@@ -66,10 +69,10 @@ def union(one: Spans, other: Iterable[Span]) -> Spans:
 
 def complement(spans: Spans) -> Spans:
     """Return the values in none of the spans."""
-    found = ALL
+    outside = ALL
     for low, high in spans:
-        found = intersect(found, ((MISSING, low - 1), (high + 1, FAR)))
-    return found
+        outside = intersect(outside, ((MISSING, low - 1), (high + 1, FAR)))
+    return outside
 
 
 def is_single(spans: Spans) -> bool:
@@ -79,7 +82,7 @@ def is_single(spans: Spans) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """A feature; its admissible values `points` ascend, and a difference of `unit` is a distance of 1.
+    """A feature with ascending admissible `points`; `unit` is a distance of 1.
 
     The problem's own action leads effects; the person's `action` and `targets` may be narrower, and then an effect that
     leads elsewhere ends the path.
@@ -109,18 +112,18 @@ class Feature:
         return self.labels[value] if self.labels and number is not None else number
 
     def admissible(self, spans: Spans) -> Spans:
-        """Return spans cut back to admissible values: labels one by one, spans of numbers without empty ones."""
-        found: list[Span] = []
+        """Return the admissible part of spans: single labels, nonempty number spans."""
+        inside: list[Span] = []
         for low, high in spans:
             first, last = bisect_left(self.points, low), bisect_right(self.points, high)
             if self.labels:
-                found += [(rank, rank) for rank in range(first, last)]
+                inside += [(rank, rank) for rank in range(first, last)]
             elif first < last:
-                found.append((self.points[first], self.points[last - 1]))
-        return tuple(found)
+                inside.append((self.points[first], self.points[last - 1]))
+        return tuple(inside)
 
     def within(self, values: Spans, wanted: Spans) -> int:
-        """Return the truth of "the value lies in the wanted spans" for a value in some spans."""
+        """Return the truth of "a value of these spans lies in the wanted spans"."""
         can = cannot = False
         for low, high in values:
             shared = intersect(((low, high),), wanted)
@@ -129,7 +132,7 @@ class Feature:
         return MAYBE + can - cannot
 
     def permitted(self, value: int) -> Spans:
-        """Return the values that a change from one value may end in, whoever makes it."""
+        """Return the values in which a change may end, direct or by an effect."""
         return intersect(self._led(value, self.action), self.targets)
 
     def _led(self, value: int, action: str) -> Spans:
@@ -147,19 +150,19 @@ class Feature:
         return max(end[0] - start[1], start[0] - end[1], 0)
 
     def nearest(self, values: Spans, allowed: Spans) -> set[Span]:
-        """Return the nearest values of an allowed set to which effects lead, from every value that is not in it."""
-        found: set[Span] = set()
+        """Return the nearest allowed values to which effects lead from other values."""
+        nearest: set[Span] = set()
         action = self.effect_action
         for low, high in values:
             if low < high:  # numbers: from each side an end of an allowed span, or there is none
                 spans = self.admissible(allowed) if action != "fixed" else ()
                 up, down = action != "down", action != "up"
-                found |= {(first, first) for first, _ in spans if up and low < first}
-                found |= {(last, last) for _, last in spans if down and last < high}
+                nearest |= {(first, first) for first, _ in spans if up and low < first}
+                nearest |= {(last, last) for _, last in spans if down and last < high}
             elif not intersect(((low, low),), allowed):
                 ends = self.admissible(intersect(allowed, self._led(low, action)))
                 if low != MISSING and self.kind != "category":
                     far = min((self.length((low, low), end) for end in ends), default=0)
                     ends = intersect(ends, ((low - far, low - far), (low + far, low + far)))
-                found.update(ends)
-        return found
+                nearest.update(ends)
+        return nearest

@@ -88,10 +88,13 @@ COMPARE = {"at_least": ge, "above": gt, "at_most": le, "below": lt}
 
 
 def assert_holds_only_those_without_a_way(problem: Problem, rows: list[dict[str, Any]]) -> int:
-    """Compare what regions state with the slow planner, for people of the data and others; count those in one."""
+    """Compare the stated regions with the slow planner; count the people in one.
+
+    The people are those of the data and others.
+    """
     people = people_in(problem, rows[: len(rows) // 2])
-    found = confined(people)
-    boxes = [box.to_dict() for box in found.boxes]
+    result = confined(people)
+    boxes = [box.to_dict() for box in result.boxes]
     count = 0
     for number, row in enumerate(rows):
         answer = best_plan(problem.theory, problem.read_row(row))
@@ -102,8 +105,8 @@ def assert_holds_only_those_without_a_way(problem: Problem, rows: list[dict[str,
         assert stuck or not holding, shown
         if number < len(people.answers):
             assert bool(holding) is stuck, shown
-            assert any(number in box.rows for box in found.boxes) is stuck, shown
-        elif found.complete and None not in row.values():
+            assert any(number in box.rows for box in result.boxes) is stuck, shown
+        elif result.complete and None not in row.values():
             assert bool(holding) is stuck, shown
         count += bool(holding)
     return count
@@ -119,7 +122,7 @@ def test_regions_hold_nobody_with_a_way_whose_values_are_off_the_grid(seed: int)
 
 
 def regions(problem: Problem, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the regions of some people state."""
+    """Return the stated regions of the given people."""
     return [each.to_dict() for each in confined(people_in(problem, rows)).boxes]
 
 

@@ -74,7 +74,10 @@ def judged(seed: int, count: int, *, people: int = 12) -> Iterator[Populated]:
 
 
 def unruly(seed: int, count: int, *, people: int = 20) -> Iterator[tuple[Problem, list[Document]]]:
-    """Yield problems by rules and by models, with values of people off the grid, outside of the limits, and missing."""
+    """Yield problems by rules and by models with unruly people.
+
+    Their values are off the grid, outside of the limits, or missing.
+    """
     for number in range(count):
         rng = random.Random(f"unruly {seed}/{number}")
         document, _ = random_problem(rng, tiny=True)
@@ -89,7 +92,10 @@ def unruly(seed: int, count: int, *, people: int = 20) -> Iterator[tuple[Problem
 
 
 def stray(problem: Problem, rng: random.Random) -> Document:
-    """Return a person, half of whose numbers lie off the grid or outside of the limits, where rows may."""
+    """Return a person with half of the numbers off the grid or outside of the limits.
+
+    They are so only where rows may hold them.
+    """
     row = somebody(problem, rng)
     for feature in problem.theory.features:
         if feature.kind.is_number and row[feature.name] is not None and rng.random() < 0.5:

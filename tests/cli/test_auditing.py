@@ -172,7 +172,7 @@ def test_reasons_are_a_column_of_the_batch_and_stand_in_the_letter(desk: Desk) -
 def test_the_time_for_explanations_is_an_option(desk: Desk) -> None:
     line = ("audit", "loan.toml", "people.csv", "-o", "out", "--explain-time-limit", "0")
     assert desk.run(*line).code == 0
-    found = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
-    assert found["why_not"]["cut_short"]
-    assert found["confined"]["not_found_out"] == 1
-    assert "--explain-time-limit=0" in found["asked"]["command"]
+    document = json.loads((desk.folder / "out/audit.json").read_text(encoding="utf-8"))
+    assert document["why_not"]["cut_short"]
+    assert document["confined"]["not_found_out"] == 1
+    assert "--explain-time-limit=0" in document["asked"]["command"]

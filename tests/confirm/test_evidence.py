@@ -20,8 +20,8 @@ def numbers() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def asked() -> p2c.Problem:
-    """Return a problem of a model that can only be asked, of which the search finds no best plan."""
+def black_box() -> p2c.Problem:
+    """Return a problem of a black-box model for which the search proves no best plan."""
 
     def model(rows: pd.DataFrame) -> Any:
         return (rows["a"] >= 60) | ((rows["b"] == 13) & (rows["c"] == 13))
@@ -37,10 +37,10 @@ def parsed() -> p2c.Problem:
     return p2c.Problem.from_model(model, table)
 
 
-def test_nothing_is_proved_of_a_model_that_can_only_be_asked(asked: p2c.Problem) -> None:
-    honest = asked.plan(ROW).to_dict()
-    assert asked.check(honest, prove=True).ok
-    verdict = asked.check({**honest, "optimal": True, "proof": "exhausted"}, prove=True)
+def test_nothing_is_proved_of_a_model_that_can_only_be_asked(black_box: p2c.Problem) -> None:
+    honest = black_box.plan(ROW).to_dict()
+    assert black_box.check(honest, prove=True).ok
+    verdict = black_box.check({**honest, "optimal": True, "proof": "exhausted"}, prove=True)
     assert [str(each) for each in verdict.faults] == [
         "optimal: expected false: the model can only be asked, so nothing is proved of it"
     ]
@@ -52,7 +52,7 @@ def test_nothing_is_proved_of_a_model_that_can_only_be_asked(asked: p2c.Problem)
         "counterfactual": None,
         "steps": [],
     }
-    assert "status: expected 'gave_up'" in str(asked.check({**honest, **none}, prove=True))
+    assert "status: expected 'gave_up'" in str(black_box.check({**honest, **none}, prove=True))
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_nothing_is_proved_of_a_model_that_can_only_be_asked(asked: p2c.Problem)
     ],
 )
 def test_a_modified_word_of_an_asked_model_is_a_fault(
-    asked: p2c.Problem, key: str, value: Any
+    black_box: p2c.Problem, key: str, value: Any
 ) -> None:
-    plan = asked.plan(ROW).to_dict()
-    assert asked.check(plan)
-    verdict = asked.check({**plan, "model": {**plan["model"], key: value}})
+    plan = black_box.plan(ROW).to_dict()
+    assert black_box.check(plan)
+    verdict = black_box.check({**plan, "model": {**plan["model"], key: value}})
     assert [each.place for each in verdict.faults] == [f"model: {key}"]
 
 

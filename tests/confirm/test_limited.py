@@ -1,4 +1,4 @@
-"""An answer that gave up is never worse than asking the model: it has the best plan that asking finds in the same limits."""
+"""An answer that gave up has the best plan that asking finds in the same limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def wanted(table: pd.DataFrame) -> Any:
 
 @pytest.fixture(scope="module")
 def fitted() -> tuple[Problem, Problem, list[Row]]:
-    """Return a model of many trees that was parsed, the same model as a black box, and people whom it refuses."""
+    """Return a parsed model of many trees, its black box, and refused people."""
     table = people()
     model = GradientBoostingClassifier(n_estimators=150, random_state=0).fit(table, wanted(table))
     parsed = Problem.from_model(model, table, desired=1)
@@ -46,14 +46,14 @@ def fitted() -> tuple[Problem, Problem, list[Row]]:
 def test_where_asking_finds_a_plan_the_parsed_model_has_one(
     fitted: tuple[Problem, Problem, list[Row]],
 ) -> None:
-    parsed, asked, rows = fitted
+    parsed, black_box, rows = fitted
     given_up = 0
     for row in rows:
-        known, answer = asked.plan(row, node_limit=2), parsed.plan(row, node_limit=2)
+        other, answer = black_box.plan(row, node_limit=2), parsed.plan(row, node_limit=2)
         if answer.status != "gave_up":
             continue
         given_up += 1
-        assert answer.cost is not None or known.cost is None
+        assert answer.cost is not None or other.cost is None
         if answer.cost is not None:
             assert answer.model is not None
             assert answer.model.verified
@@ -92,15 +92,15 @@ def test_a_table_has_the_plans_of_people_whose_proof_did_not_end(
     fitted: tuple[Problem, Problem, list[Row]],
 ) -> None:
     parsed, _, rows = fitted
-    found = confirmed_many(parsed, pd.DataFrame(rows), policies.Policy(node_limit=1))
-    assert set(found["status"]) == {"gave_up"}
+    table = confirmed_many(parsed, pd.DataFrame(rows), policies.Policy(node_limit=1))
+    assert set(table["status"]) == {"gave_up"}
     single = [parsed.plan(row, node_limit=1) for row in rows]
-    assert found["cost"].tolist() == [each.cost for each in single]
-    assert found["verified"].tolist() == [
+    assert table["cost"].tolist() == [each.cost for each in single]
+    assert table["verified"].tolist() == [
         each.model is not None and each.model.verified for each in single
     ]
-    assert found["verified"].all()
-    assert not found["optimal"].any()
+    assert table["verified"].all()
+    assert not table["optimal"].any()
 
 
 def test_a_time_limit_leaves_a_plan(fitted: tuple[Problem, Problem, list[Row]]) -> None:

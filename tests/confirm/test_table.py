@@ -72,7 +72,7 @@ def test_a_polars_frame_has_the_types_of_the_columns_whatever_is_missing(
     polars = pytest.importorskip("polars")
     assert recourse is not None
     rows = people().query("score == 0 and saved == 0").head(3)
-    found = recourse.plan_many(polars.DataFrame(rows.to_dict("list")), time_limit=0)
-    assert found["cost"].null_count() == 3
-    assert (found.schema["cost"], found.schema["end_debt"]) == (polars.Float64, polars.Int64)
-    assert (found.schema["optimal"], found.schema["actions"]) == (polars.Boolean, polars.String)
+    planned = recourse.plan_many(polars.DataFrame(rows.to_dict("list")), time_limit=0)
+    assert planned["cost"].null_count() == 3
+    assert (planned.schema["cost"], planned.schema["end_debt"]) == (polars.Float64, polars.Int64)
+    assert (planned.schema["optimal"], planned.schema["actions"]) == (polars.Boolean, polars.String)

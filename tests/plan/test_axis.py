@@ -1,4 +1,4 @@
-"""What a feature is cut into agrees with testing every rule at every place."""
+"""The cells of a feature agree with testing every rule at every place."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def test_middles_in_whole_numbers_are_those_of_exact_positions(seed: int) -> Non
 
 
 def middles(axis: Axis) -> set[int]:
-    """Return the cuts at the middles between ranges that heads tell apart, place by place."""
+    """Return the cuts at middles between heads' ranges, place by place."""
     heads = [tuple(axis.passes(test, place) for test in axis.heads) for place in range(axis.size)]
     firsts = [0, *(place for place in range(1, axis.size) if cut_by_heads(axis, place))]
     assert heads or not firsts[1:]
     ranges = [range(low, high) for low, high in zip(firsts, [*firsts[1:], axis.size], strict=True)]
-    found = set()
+    cuts = set()
     for index, low in enumerate(ranges):
         for high in ranges[index + 2 :]:
             middle = (axis.position(low[-1]) + axis.position(high[0])) / 2
             past = next(place for place in range(axis.size) if axis.position(place) > middle)
-            found |= {past, past - 1} if axis.position(past - 1) == middle else {past}
-    return {place for place in found if 0 < place < axis.size}
+            cuts |= {past, past - 1} if axis.position(past - 1) == middle else {past}
+    return {place for place in cuts if 0 < place < axis.size}
 
 
 def cut_by_heads(axis: Axis, place: int) -> bool:

@@ -67,16 +67,16 @@ def test_a_question_that_is_told_keeps_the_person_and_what_a_model_said() -> Non
     said = outcome.ModelEvidence(True, 3)
     put = Question("loan", "l1", {"debt": 1}, (law,), evidence=said)
     asked = {"goal": "debt(X,0)"}
-    told = put.with_renderer(
+    rendered = put.with_renderer(
         PlanRenderer(LOAN.theory),
         unknown=("debt",),
         source={"rows": 1},
         asked=asked,
         as_columns=lambda start, end: dict(end),
     )
-    assert not _left_at_defaults(told)
-    assert told == replace(put, unknown=("debt",), source={"rows": 1}, asked=asked)
-    assert told.renderer == PlanRenderer(LOAN.theory)
+    assert not _left_at_defaults(rendered)
+    assert rendered == replace(put, unknown=("debt",), source={"rows": 1}, asked=asked)
+    assert rendered.renderer == PlanRenderer(LOAN.theory)
 
 
 def test_what_one_answer_was_asked_is_not_shared_with_the_next() -> None:

@@ -254,23 +254,23 @@ def test_limits_of_an_effect_never_carry_it_farther() -> None:
 
 
 def random_restrictions(rng: random.Random, features: Iterable[Feature]) -> dict[str, Any]:
-    """Return restrictions that only take away, of some features."""
-    found: dict[str, Any] = {}
+    """Return random restrictions of random features that only take away values."""
+    restrictions: dict[str, Any] = {}
     for feature in features:
         values = [feature.domain.value(place) for place in range(feature.domain.size)]
         kind = rng.choice(["", "action", "values", "values"])
         if kind == "action" and feature.action in (Action.FREE, Action.EFFECT):
             free = feature.action is Action.FREE
             ways = ["fixed", "up", "down"] if free and feature.has_order else ["fixed"]
-            found[feature.name] = rng.choice(ways)
+            restrictions[feature.name] = rng.choice(ways)
         elif kind == "values" and feature.kind.is_number:
             low, high = sorted((rng.choice(values), rng.choice(values)))
-            found[feature.name] = rng.choice(
+            restrictions[feature.name] = rng.choice(
                 [{"min": low}, {"max": high}, {"min": low, "max": high}]
             )
         elif kind == "values":
-            found[feature.name] = {"only": rng.sample(values, rng.randint(0, len(values)))}
-    return found
+            restrictions[feature.name] = {"only": rng.sample(values, rng.randint(0, len(values)))}
+    return restrictions
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -305,16 +305,19 @@ def test_restrictions_only_take_plans_away(seed: int) -> None:
             for each in step.actions
             for feature in [narrow.theory.feature[each.feature]]
         )
-        asked = {
+        record = {
             "asked": {
                 "restrict": {n: {"action": e} if isinstance(e, str) else e for n, e in own.items()}
             }
         }
-        assert bool(problem.check({**free.to_dict(), **asked})) is permitted, own
+        assert bool(problem.check({**free.to_dict(), **record})) is permitted, own
 
 
 def test_an_effect_of_a_missing_value_may_end_in_every_value_that_moves_tell_apart() -> None:
-    """From 'b' an effect goes on to 'c', as moves have it; from 'a', which rules take for the same, it goes nowhere."""
+    """Effects lead from 'b' to 'c' by moves, but not from the equivalent 'a'.
+
+    Rules take 'a' and 'b' for the same.
+    """
     data = {
         "goal": "f(X,'c')",
         "rules": "f(X,V) :- g(X,1), V \\= 'c'.",

@@ -49,7 +49,7 @@ def certified(problem: Problem, row: Mapping[str, Any], plan: dict[str, Any]) ->
 def certified_answers(
     pairs: Iterable[tuple[Problem, Mapping[str, Any]]],
 ) -> Iterator[Certified]:
-    """Yield the answer to each question, certified; rows that `strict` refuses are left out."""
+    """Yield the certified answer to each question; skip rows that `strict` refuses."""
     for problem, row in pairs:
         try:
             plan = problem.plan(row)

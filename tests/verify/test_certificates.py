@@ -1,4 +1,4 @@
-"""Certificates of the planner's answers, and false claims, before the independent checker."""
+"""Certificates of the planner's answers, and false claims, in the checker."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_answer_of_a_parsed_model_is_certified(seed: int) -> None:
 
 
 def restricted(seed: int, count: int) -> Iterator[tuple[Problem, Mapping[str, Any]]]:
-    """Yield random questions of people who restrict some features, a few with missing values."""
+    """Yield random questions of people with restrictions and missing values."""
     for number in range(count):
         rng = random.Random(f"{seed}/{number}")
         document, row = random_problem(rng, tiny=bool(number % 2))
@@ -146,7 +146,7 @@ def mutants(answer: Certified, other: Certified, rng: random.Random) -> Iterator
 
 
 def accepted_mutants(seed: int, count: int) -> tuple[int, int]:
-    """Return how many mutants there were and how many the checker accepted, each of them true."""
+    """Return the number of mutants and of accepted ones, which are all true."""
     rng = random.Random(seed)
     answers = list(certified_answers(ruled(seed, count)))
     tried = kept = 0

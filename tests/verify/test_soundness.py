@@ -1,4 +1,4 @@
-"""False claims, changed problems and malformed documents before the independent checker."""
+"""False claims, changed problems and malformed documents in the checker."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def loan(**keys: Any) -> Certified:
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """Return a problem in canonical form: `rank` follows from `flag`, the goal is a rank of 5."""
+    """Return a canonical problem: `rank` follows from `flag`, the goal is rank 5."""
     grid = {"start": 0, "stop": 10, "step": 1}
     plain = {"action": "free", "weight": 1, "divisor": 1}
     return {
@@ -308,7 +308,7 @@ def test_a_document_of_any_other_shape_is_refused_and_never_a_traceback() -> Non
 
 
 def changed_problems(data: dict[str, Any], rng: random.Random) -> Iterator[dict[str, Any]]:
-    """Yield problems with another weight, action, law, norm, kind of effect, or constant."""
+    """Yield problems with another weight, action, law, norm, effect or constant."""
     for name, feature in data["features"].items():
         for key, value in (
             ("weight", rng.choice((0, 1, 2, 3))),
@@ -333,7 +333,7 @@ def changed_problems(data: dict[str, Any], rng: random.Random) -> Iterator[dict[
 
 
 def accepted_changes(seed: int, count: int) -> tuple[int, int]:
-    """Return how many changed problems there were and how many kept their claim, each rightly."""
+    """Return the number of changed problems and of rightly kept claims."""
     rng = random.Random(seed)
     tried = kept = 0
     for data, row in seeded_problems(seed, count):
@@ -375,7 +375,7 @@ def test_a_certificate_holds_of_no_changed_problem_for_which_it_is_false_of_many
 
 
 def accepted_models(seed: int, count: int) -> tuple[int, int]:
-    """Return how many changed models there were and how many kept their claim, each rightly."""
+    """Return the number of changed models and of rightly kept claims."""
     rng = random.Random(seed)
     tried = kept = 0
     for answer in certified_answers(judged_problems(seed, count)):

@@ -39,7 +39,7 @@ class _Reader(HTMLParser):
 
 
 def form_of(page: str, action: str) -> dict[str, str]:
-    """Return the fields of the form that goes to an address, none of them touched."""
+    """Return the untouched fields of the form that goes to an address."""
     reader = _Reader(action)
     reader.feed(page)
     return reader.fields

@@ -72,7 +72,10 @@ def never_ends(_folder: Path, _step: Callable[..., None]) -> dict[str, Any]:
 
 @contextmanager
 def closed(path: Path) -> Iterator[None]:
-    """Take every permission from a path; the administrator, who needs none, is another user meanwhile."""
+    """Take every permission from a path.
+
+    The administrator, who needs none, is another user meanwhile.
+    """
     mode, user = path.stat().st_mode, os.geteuid()
     path.chmod(0)
     if user == 0:

@@ -1,4 +1,7 @@
-"""Every visible word of a German page is German, or its element says that it is not: no language falls back silently."""
+"""Every visible word of a German page is German or marked as foreign.
+
+No language falls back silently.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ VOID = frozenset({"input", "img", "meta", "link", "br", "source", "hr"})
 ALIKE = frozenset({"person", "plan", "problem", "token"})
 """Words that are the same in both languages."""
 UNSPOKEN = frozenset({"script", "style", "code", "pre", "textarea", "time"})
-"""Elements that hold no words of a language: programs, rules and what people typed."""
+"""Elements without words of a language: programs, rules and typed text."""
 SHOWN = ("aria-label", "placeholder", "title", "alt")
 """Attributes that a reader sees or hears."""
 COMMON = frozenset(
@@ -127,11 +130,11 @@ COMMON = frozenset(
         "nobody",
     ]
 )
-"""English words that say that a text is English, whether the catalogue holds them or not."""
+"""English words that mark a text as English, in the catalogue or not."""
 
 
 class _Words(HTMLParser):
-    """What a page shows in one language."""
+    """The words that a page shows in one language."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -160,7 +163,10 @@ class _Words(HTMLParser):
 
 
 def words_in(text: str) -> set[str]:
-    """Return the words of a text; placeholders are none, nor are names with an underscore or a dash."""
+    """Return the words of a text, without placeholders and identifiers.
+
+    A name with an underscore or a dash is an identifier.
+    """
     text = re.sub(r"\{\w+\}|[\w-]*[_-][\w-]*", " ", text)
     return {each.lower() for each in re.findall(r"[^\W\d_]+", text)}
 
@@ -176,11 +182,11 @@ def texts_of(value: Any) -> Iterator[str]:
 
 def catalogue(phrases: Phrases) -> dict[tuple[str, ...], str]:
     """Return each text of a catalogue by where it stands."""
-    found: dict[tuple[str, ...], str] = {}
+    texts: dict[tuple[str, ...], str] = {}
 
     def add(place: tuple[str, ...], value: str | Mapping[str, Any]) -> None:
         if isinstance(value, str):
-            found[place] = value
+            texts[place] = value
         else:
             for key, each in value.items():
                 add((*place, key), each)
@@ -188,7 +194,7 @@ def catalogue(phrases: Phrases) -> dict[tuple[str, ...], str]:
     for field in fields(phrases):
         if field.name != "units_of_one":  # the units that are common in a language
             add((field.name,), getattr(phrases, field.name))
-    return found
+    return texts
 
 
 def vocabulary(phrases: Phrases) -> set[str]:
@@ -200,7 +206,10 @@ FOREIGN = (vocabulary(ENGLISH) | COMMON) - vocabulary(GERMAN)
 
 
 def english_in(page: str, *, own: str = "") -> set[str]:
-    """Return the English words that a German page shows as if they were German, but for those of the problem's own."""
+    """Return the English words that a German page shows as German.
+
+    The words of the problem's own are left out.
+    """
     assert '<html lang="de">' in page
     reader = _Words("de")
     reader.feed(page)
@@ -208,7 +217,7 @@ def english_in(page: str, *, own: str = "") -> set[str]:
 
 
 def own_words(name: str) -> str:
-    """Return the words of a problem's own: names of people, units, and reasons that its author gives."""
+    """Return the problem's own words: people's names, units and authors' reasons."""
     problem = embedded(name)
     units = [each.unit for each in spoken(problem.theory, "de").features]
     reasons = [each.reason for each in problem.findings()]

@@ -1,4 +1,7 @@
-"""The states of pages: no address holds a value of a person, and an id opens its state in one browser, for a while."""
+"""The states of pages: no address holds a person's value.
+
+An id opens its state in one browser, for a while.
+"""
 
 from __future__ import annotations
 

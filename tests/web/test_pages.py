@@ -1,4 +1,4 @@
-"""The pages without a browser: what they say, that an address leads to a state, and that nothing given is lost."""
+"""The pages without a browser: their texts, their states and their input."""
 
 from __future__ import annotations
 

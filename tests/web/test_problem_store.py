@@ -89,10 +89,10 @@ def test_an_error_with_one_problem_leaves_the_others_watched(
     store = open_store(Settings(problems=(str(file), str(other))))
     before, real = store.find("other").digest, problem_store._stamp
 
-    def broken(name: str, *given: Any) -> problem_store.Stamp:
+    def broken(name: str, *arguments: Any) -> problem_store.Stamp:
         if name == str(file):
             raise RuntimeError("unforeseen")
-        return real(name, *given)
+        return real(name, *arguments)
 
     monkeypatch.setattr(problem_store, "_stamp", broken)
     other.write_text(LOAN.replace("60000", "70000"))

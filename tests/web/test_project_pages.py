@@ -199,7 +199,7 @@ WANTED = "The wanted outcome: “good” in the column “outcome”."
 
 
 def columns(client: TestClient) -> dict[str, str]:
-    """Return the form of the columns as it would be sent if nothing in it were touched."""
+    """Return the form of the columns as sent without changes."""
     return form_of(client.get("/new/columns").text, "/new/columns")
 
 

@@ -1,4 +1,7 @@
-"""Uploads that unpack to far more than they are: refused in one line that names the limit, and nothing else is harmed."""
+"""Uploads that unpack to far more are refused in one line with the limit.
+
+They do no other harm.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def repeated_rows(path: Path, *, rows: int) -> Path:
 
 
 def repeated_text(path: Path) -> Path:
-    """Write a Parquet file of a text that is stored once and read many times over, which its footer does not tell."""
+    """Write a Parquet file of one stored text that is read many times.
+
+    Its footer does not tell this.
+    """
     text = pa.array(["x" * 100_000])
     places = pa.array([0] * 50_000, pa.int32())
     column = pa.DictionaryArray.from_arrays(places, text)
@@ -50,7 +56,7 @@ def repeated_text(path: Path) -> Path:
 
 
 def zeros(path: Path) -> Path:
-    """Write a zip, as skops files are, of a few kilobytes that unpack to many megabytes."""
+    """Write a zip, as skops files are, of kilobytes that unpack to megabytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", "{}")
         archive.writestr("0.npy", bytes(5_000_000))

@@ -180,7 +180,7 @@ def audit_problem(
         against: Another problem for the same people.
         after: Its answers, where they are known.
         seed: Random seed.
-        explain_time_limit: Seconds for everything that explains why people have no way; None sets no limit. Obstacles take at
+        explain_time_limit: Seconds for everything that explains why people have no plan; None sets no limit. Obstacles take at
             most half of them, regions the rest.
         asked: The question, for the report.
         progress: Whether a bar is shown.

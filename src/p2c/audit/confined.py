@@ -138,7 +138,10 @@ def _inside(parts: Parts, known: Mapping[int, tuple[Codes, dict[Part, int]]], ro
 
 
 def _said(ground: Ground, parts: Parts) -> Iterator[Limitation]:
-    """Yield the limitations of a box; a feature of which it holds every value that a row may have is left out."""
+    """Yield the limitations of a box.
+
+    A feature is left out if the box holds every value that a row may have.
+    """
     for index, some in parts:
         known = MISSING in some or not ground.may_lack(index)
         if not (known and some.issuperset(ground.parts[index]) and ground.covers(index)):
@@ -151,7 +154,7 @@ class Prover:
 
     ground: Ground
     lacking: frozenset[int] = frozenset()
-    """The features whose value is missing in some row."""
+    """The features whose value is missing in a row."""
     _proved: dict[tuple[tuple[Value, ...], Parts], bool] = field(default_factory=dict)
 
     def confines(self, state: Mapping[str, Value], parts: Parts, limits: Limits) -> bool:

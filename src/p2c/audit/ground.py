@@ -36,15 +36,24 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """Values of a feature from which the future is the same: places of its grid, numbers between them, or a single value."""
+    """Values of a feature with the same future.
+
+    They are value indices of its grid, numbers between them, or a single value.
+    """
 
     first: int
     last: int
-    """The first and the last place of a range, `OFF` without any; of a category, twice the number of its cell."""
+    """The first and the last value index of a range, `OFF` without one.
+
+    For a category it is twice the number of its cell.
+    """
     alone: Value = None
-    """A value off the grid that stands for a part without places; None as well makes the part of the missing value."""
+    """A value off the grid that stands for a part without value indices.
+
+    If this is None as well, the part holds the missing value.
+    """
     span: Span | None = None
-    """The numbers that the part holds; None for names and for a value in a part of its own."""
+    """The numbers of the part; None for names and for a value in its own part."""
 
 
 MISSING = Part(OFF, OFF)
@@ -53,7 +62,10 @@ Parts = tuple[tuple[int, frozenset[Part]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Limitation:
-    """The values of one feature that a region holds: ranges of a number or names, and whether the value may be missing."""
+    """The values of one feature that a region holds.
+
+    They are ranges of a number or names, with a flag for the missing value.
+    """
 
     feature: str
     missing: bool
@@ -111,7 +123,9 @@ class Ground:
 
     @cached_property
     def is_weighed(self) -> bool:
-        """Tell whether a model weighs the very number of a feature, so that values of one part may differ in what they lead to.
+        """Tell whether a model weighs the exact number of a feature.
+
+        Values of one part may then lead to different answers.
 
         A straight line with one margin is no such case if the feature may become anything: between two places it is never more
         than the larger of the two.
@@ -132,7 +146,7 @@ class Ground:
         return whole or (model.margins == 1 and model.is_straight(self._name(index)))
 
     def _is_unread(self, index: int) -> bool:
-        """Tell whether a model was read for whole numbers only where rows may have others."""
+        """Tell whether a model was read for whole numbers but rows may have others."""
         judge, axis = as_read(self.space.theory.model), self.space.axes[index]
         if judge is None or axis.feature.kind is not Kind.FLOAT:
             return False
@@ -165,7 +179,7 @@ class Ground:
         return Part(OFF, OFF, value)
 
     def _starts_of(self, index: int) -> list[tuple[Any, bool]]:
-        """Return where the parts of a number begin, and whether the first number is left out."""
+        """Return the starts of the parts of a number, each with whether it is excluded."""
         if index not in self._starts:
             spans = (each.span for each in self.parts[index])
             self._starts[index] = [span.start for span in spans if span is not None]
@@ -191,10 +205,12 @@ class Ground:
 
     @cached_property
     def _plain(self) -> frozenset[int]:
-        """Return the features of whose start only the truth of tests counts, and not which value of a region it is.
+        """Return the features of whose initial value only the truth of tests counts.
 
-        Sound because no effect leads to a value of such a feature, and no exception hangs on its keeping the initial value: those of
-        governed features hang on these, and those of constraints on what they read. To set it within a region changes no test.
+        Which value of a region it is plays no part.
+
+        Sound because no effect leads to a value of such a feature, and no exception depends on its initial value: exceptions of
+        endogenous features depend on these, and exceptions of constraints on the features that they read. A change within a region changes no test.
         """
         space = self.space
         read = frozenset[int]().union(*(reads for _, reads in space.constraint_bits))
@@ -202,27 +218,32 @@ class Ground:
         return frozenset(self.axes) - space.governed_axes - read - moved
 
     def _cut_number(self, index: int) -> Iterator[Part]:
-        """Yield the parts of a number: regions of its grid, and what lies below, between and above them.
+        """Yield the parts of a number: grid regions and the intervals around them.
 
         In a feature that is plain, what tests cannot tell from a neighbour joins it.
         """
-        known: Part | None = None
+        joined: Part | None = None
         truth: object = None
         plain = index in self._plain
         for part in self._pieces(index):
             here = self._truth(index, part) if plain else None
             grid = part.first != OFF
-            if plain and known is not None and here == truth and not (grid and known.first != OFF):
-                assert known.span is not None
+            if (
+                plain
+                and joined is not None
+                and here == truth
+                and not (grid and joined.first != OFF)
+            ):
+                assert joined.span is not None
                 assert part.span is not None
-                base = part if grid else known
-                known = base._replace(span=known.span.up_to(part.span))
+                base = part if grid else joined
+                joined = base._replace(span=joined.span.up_to(part.span))
                 continue
-            if known is not None:
-                yield known
-            known, truth = part, here
-        if known is not None:
-            yield known
+            if joined is not None:
+                yield joined
+            joined, truth = part, here
+        if joined is not None:
+            yield joined
 
     def _truth(self, index: int, part: Part) -> object:
         """Return all that rules and the model see of a part."""
@@ -237,7 +258,10 @@ class Ground:
         return masks, model.cell(self._name(index), value) if model is not None and reads else None
 
     def _pieces(self, index: int) -> Iterator[Part]:
-        """Yield regions of the grid and the gaps between them, the latter cut where tests or middles between heads lie."""
+        """Yield regions of the grid and the gaps between them.
+
+        The gaps are cut at tests and at middles between heads.
+        """
         axis = self.space.axes[index]
         low, high = self._limits(index)
         marks = sorted(self._marks(index))
@@ -254,7 +278,7 @@ class Ground:
         yield from self._between(index, marks, Span(before, high, closed, True))
 
     def _divided(self, index: int, region: range) -> Iterator[Part]:
-        """Yield the ends of a region and what lies between them, also off the grid."""
+        """Yield the ends of a region and the interval between them, also off the grid."""
         axis = self.space.axes[index]
         first, last = axis.position(region[0]), axis.position(region[-1])
         yield Part(region[0], region[0], span=Span(first, first))
@@ -295,7 +319,7 @@ class Ground:
         return frozenset() if model is None else model.lined
 
     def _limits(self, index: int) -> tuple[Fraction | None, Fraction | None]:
-        """Return the least and the greatest number that a row may have; None without such a limit."""
+        """Return the least and the greatest number of a row; None without such a limit."""
         feature = self.space.axes[index].feature
         if feature.kept or not feature.bounded:
             return None, None
@@ -343,7 +367,10 @@ class Ground:
         return sample_value(one.gap_before(other), self.space.axes[index].feature) is None
 
     def may_lack(self, index: int) -> bool:
-        """Tell whether a row may lack the value: not where a model that reads it cannot be asked about one that does."""
+        """Tell whether a row may lack the value.
+
+        It may not where a model reads the feature and accepts no missing value.
+        """
         model, name = self.space.theory.model, self._name(index)
         return model is None or name not in model.reads or model.cell(name, None) >= 0
 
@@ -441,7 +468,7 @@ class Ground:
         return found
 
     def said(self, index: int, some: frozenset[Part]) -> Limitation:
-        """Return the values that some parts of a feature hold."""
+        """Return the values that the parts of a feature hold."""
         axis = self.space.axes[index]
         value, name = axis.feature.domain.value, axis.feature.name
         lack = MISSING in some
@@ -488,7 +515,7 @@ def _holds(axis: Axis, part: Part, place: int) -> bool:
 
 
 def _ends_and_middle(region: range, *, whole: bool) -> Iterator[Part]:
-    """Yield a region as one part, or its ends apart from what lies between them."""
+    """Yield a region as one part, or its ends and its middle as separate parts."""
     if whole or len(region) == 1:
         yield Part(region[0], region[-1])
         return

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PRICED = 60
 """Of how many people it is found out what their ways cost, where each has to be planned for alone."""
 CHUNK, SMALL_CHUNK = 10, 500
-"""How many people are planned for between two looks at the clock, and how many where classes of people are few."""
+"""Number of people between two clock checks, by default and for few classes."""
 FORCED = 150
 """For how many different people it is found out which values force a model's refusal."""
 PAIRS = 5
@@ -107,7 +107,7 @@ class Obstacles:
     unexplained: int
     """For how many there was no time."""
     cut_short: bool = False
-    """Whether the time ended before everything was counted, so that more may be opened than the counts say."""
+    """Whether the time ended before the count did; more people may then be opened."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the obstacles as JSON."""
@@ -249,7 +249,10 @@ class Trials:
         return found
 
     def _cells(self, ground: Ground, index: int) -> list[int | None]:
-        """Return for each value of a column the cells of the model that it may lead to; remembered for each feature as lifted."""
+        """Return for each value of a column the model's cells that it may lead to.
+
+        The result is cached for each feature as lifted.
+        """
         key = ground.space.axes[index].feature
         if key not in self._cells_of:
             values = self.people.columns[index].values
@@ -281,7 +284,7 @@ class Trials:
         return costs
 
     def _planned_at_once(self, space: Space, rows: Codes) -> Numbers:
-        """Return the cost of the plan of each of some people in one space; infinity without one."""
+        """Return the plan cost of each person in one space; infinity without a plan."""
         columns: dict[str, Column | Coded] = {
             axis.feature.name: Coded(column.which[rows], column.values)
             for axis, column in zip(space.axes, self.people.columns, strict=True)

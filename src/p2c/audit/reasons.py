@@ -132,10 +132,10 @@ def reasons_against(
     if plan.status == "already":
         return ()
     state, limits = plan.question.initial, Limits.within(time_limit)
-    found = principal_reasons(space, state, plan.end, catalogue, limits)
+    principal = principal_reasons(space, state, plan.end, catalogue, limits)
     teller = teller_in(space.theory, "en")
     lead = teller.phrases.audit["reasons"]
-    return Reasons(found, (lead, *(reason_words(each, teller) for each in found)))
+    return Reasons(principal, (lead, *(reason_words(each, teller) for each in principal)))
 
 
 def reasons_told(space: Space, plan: Plan, catalogue: Catalogue, language: str) -> tuple[str, ...]:

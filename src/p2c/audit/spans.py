@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Range(NamedTuple):
-    """An interval whose ends are values of a feature; None is an end without a limit, and an open end is not part of it."""
+    """An interval whose ends are values of a feature.
+
+    None is an end without a limit; an open end is not part of the interval.
+    """
 
     low: Number | None
     high: Number | None
@@ -28,7 +31,7 @@ class Range(NamedTuple):
 
 
 class Span(NamedTuple):
-    """An interval of exact numbers, with ends as those of a range."""
+    """An interval of exact numbers, with the ends of a range."""
 
     low: Fraction | None
     high: Fraction | None
@@ -53,11 +56,17 @@ class Span(NamedTuple):
         return Span(self.low, other.high, self.low_closed, other.high_closed)
 
     def gap_before(self, other: Span) -> Span:
-        """Return the numbers above this interval and below another; both ends between them have a limit."""
+        """Return the numbers above this interval and below another one.
+
+        Both ends between them have a limit.
+        """
         return Span(self.high, other.low, not self.high_closed, not other.low_closed)
 
     def in_values_of(self, feature: Feature) -> Range:
-        """Return the interval with ends that are values of a feature; of whole numbers both ends are closed."""
+        """Return the interval with values of a feature as ends.
+
+        Both ends of an interval of whole numbers are closed.
+        """
         if feature.kind is Kind.INT:
             return Range(*_whole_ends(self))
         low, high = (None if each is None else float(each) for each in (self.low, self.high))

@@ -87,7 +87,7 @@ class AuditTeller:
         return ", ".join(f"{self.column(c)}: {self._trait(c, value)}" for c, value in traits)
 
     def column(self, name: str) -> str:
-        """Return the label of a column in this language; its name where the problem has none."""
+        """Return the label of a column in this language; its name without a label."""
         return self.teller.label(name) if self._is_worded(name) else name
 
     def _is_worded(self, name: str) -> bool:

@@ -216,16 +216,16 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _read_job(path: Path) -> dict[str, Any]:
-    """Return what a file says of the job that wrote it; nothing where there is no such file."""
-    found = _read(path)
-    whole = not found or {*SETTINGS, "input"} <= set(found)
-    if not (whole and _lists(found, "input", "name") and _lists(found, "files", "number")):
+    """Return the job that a file records; an empty document if there is no file."""
+    document = _read(path)
+    whole = not document or {*SETTINGS, "input"} <= set(document)
+    if not (whole and _lists(document, "input", "name") and _lists(document, "files", "number")):
         raise _damaged(path)
-    return found
+    return document
 
 
 def _lists(document: dict[str, Any], key: str, named: str) -> bool:
-    """Tell whether a document has, under a key, a list of objects that each have a name of some kind, or nothing."""
+    """Tell whether a document lists named objects under a key, or lacks the key."""
     listed = document.get(key, [])
     return isinstance(listed, list) and all(
         isinstance(each, dict) and named in each for each in listed

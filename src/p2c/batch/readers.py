@@ -69,13 +69,16 @@ class ParquetReader:
 
 
 def _int96(file: pq.ParquetFile) -> list[str]:
-    """Return the columns whose timestamps are stored in 96 bits, of which Arrow keeps 64."""
+    """Return the columns with timestamps of 96 bits, of which Arrow keeps 64."""
     columns = [file.schema.column(number) for number in range(len(file.schema))]
     return [each.path for each in columns if each.physical_type == "INT96"]
 
 
 def _refuse_wrapped(path: Path, place: str, group: int, columns: Sequence[str]) -> None:
-    """Refuse timestamps of which nanoseconds since 1970 do not fit into 64 bits: Arrow lets them wrap around in silence."""
+    """Refuse timestamps whose nanoseconds since 1970 exceed 64 bits.
+
+    Arrow lets them wrap around in silence.
+    """
     with _opened(path) as fine, _opened(path, unit="us") as coarse, _refused_parquet(place):
         tables = [each.read_row_group(group, columns=list(columns)) for each in (fine, coarse)]
     for name in columns:
@@ -107,7 +110,7 @@ def _place(path: Path, footer: pq.FileMetaData, group: int) -> str:
 def _opened(
     path: Path, coded: Sequence[str] = (), *, unit: str | None = None
 ) -> Iterator[pq.ParquetFile]:
-    """Open a file; its timestamps of 96 bits are read in a unit, by default nanoseconds."""
+    """Open a file; read its timestamps of 96 bits in a unit, by default nanoseconds."""
     how = {"read_dictionary": list(coded), "coerce_int96_timestamp_unit": unit}
     with _refused_parquet(str(path)), pq.ParquetFile(path, **how) as file:
         yield file

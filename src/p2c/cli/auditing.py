@@ -64,7 +64,7 @@ def audit(
     explain_time_limit: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0, help="For all explanations of why people have no way."
+            metavar="SECONDS", min=0, help="For all explanations of why people have no plan."
         ),
     ] = EXPLAIN_TIME_LIMIT,
     workers: Workers = 1,

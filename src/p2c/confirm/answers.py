@@ -69,7 +69,10 @@ class ConfirmedPlanner:
 
     @property
     def proves(self) -> bool:
-        """Tell whether plans are proved against the model: it was parsed, and its values are few enough to follow."""
+        """Tell whether plans are proved against the model.
+
+        It must be parsed, and its values few enough to follow.
+        """
         return self.decider.is_read and not self.space().has_too_many_places
 
     def proof(

@@ -39,7 +39,10 @@ KEPT = 100_000
 """How many states are remembered with what the model said of them."""
 
 KEPT_CHOICES = 16
-"""For how many theories, such as those of people who restrict what they do, values to try are remembered."""
+"""Number of theories whose trial values are cached.
+
+People who restrict their actions have theories of their own.
+"""
 
 
 @dataclass(frozen=True)
@@ -94,11 +97,11 @@ class Decider:
 
     @property
     def is_warm(self) -> bool:
-        """Tell whether an earlier question has worked out what proofs against the model need."""
+        """Tell whether the preparation of proofs against the model is done."""
         return isinstance(self.judge, ReadModel) and self.judge.is_warm
 
     def warm(self) -> None:
-        """Work out what proofs against the model need, before the first question."""
+        """Prepare proofs against the model before the first question."""
         if isinstance(self.judge, ReadModel):
             self.judge.warm()
 
@@ -173,18 +176,21 @@ class Decider:
 
     def trial_values(self, theory: Theory) -> tuple[TrialValues, TrialValues]:
         """Return the values of each feature that are put to the model first, and those where it is asked closely."""
-        known = self._chosen.get(id(theory))
-        if known is None:
+        chosen = self._chosen.get(id(theory))
+        if chosen is None:
             few, fine = self._samples
             values = choose_values(theory, few), choose_values(theory, fine, whole=WHOLE)
             if len(self._chosen) >= KEPT_CHOICES:
                 self._chosen.clear()
-            known = self._chosen[id(theory)] = theory, values
-        return known[1]
+            chosen = self._chosen[id(theory)] = theory, values
+        return chosen[1]
 
     @cached_property
     def _chosen(self) -> dict[int, tuple[Theory, tuple[TrialValues, TrialValues]]]:
-        """Return what was chosen for theories, which are kept so that no other takes the identity of one."""
+        """Return the trial values of each theory by its identity.
+
+        The theories are kept so that no other one gets the identity of one.
+        """
         return {}
 
     @cached_property

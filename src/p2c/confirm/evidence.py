@@ -1,4 +1,7 @@
-"""Checks the `model` block of an answer: the model itself is asked again, and what cannot have been said is refuted."""
+"""Checks of the `model` block of an answer: the model is asked again.
+
+A record that the model cannot have produced is refuted.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ if TYPE_CHECKING:
     from p2c.plan.plan_json import ModelRecord, PlanRecord
 
 SAME_SCORE = 1e-6
-"""How far two scores of one state may differ, relatively: models add floats up in an order of their own."""
+"""Maximum relative difference of two scores of one state.
+
+Models add floats in an order of their own.
+"""
 WITHOUT_MODEL = "no model decides in this problem, so none has said anything of the answer"
 ONLY_ASKED = "the model can only be asked, so nothing is proved of it"
 
@@ -104,16 +110,16 @@ def _word_faults(said: ModelRecord, ruling: Ruling) -> Iterator[Fault]:
 
 
 def _score_faults(said: ModelRecord, ruling: Ruling) -> Iterator[Fault]:
-    """Yield where the score and what it must reach are not the model's own."""
+    """Yield the faults of a score or threshold that differs from the model's own."""
     due = ruling.told or (None, None)
-    for key, found, right in zip(
+    for key, value, right in zip(
         ("score", "threshold"), (said.score, said.threshold), due, strict=True
     ):
-        if found is None:
+        if value is None:
             continue
         if right is None:
             yield Fault(
-                f"model: {key}", f"expected none, for the model tells no number, found {found}"
+                f"model: {key}", f"expected none, for the model tells no number, found {value}"
             )
-        elif not math.isclose(found, right, rel_tol=SAME_SCORE, abs_tol=1e-9):
-            yield Fault(f"model: {key}", f"expected {right:.10g}, found {found}")
+        elif not math.isclose(value, right, rel_tol=SAME_SCORE, abs_tol=1e-9):
+            yield Fault(f"model: {key}", f"expected {right:.10g}, found {value}")

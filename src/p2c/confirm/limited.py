@@ -1,4 +1,4 @@
-"""A proof within limits, with what asking finds in the same time.
+"""A proof within limits, with the plans found by asking the model meanwhile.
 
 The search for a proof knows a first plan only when it has the best. So where a limit ends it, the heuristics that serve a model
 that can only be asked look for a plan as well, within the same limits: an answer that gave up is never worse than theirs. They run
@@ -32,16 +32,19 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Theory
 
 FIRST = 0.15
-"""The share of the time in which most people are proved for, before the model is asked for plans."""
+"""Share of the time for most proofs before the model is asked for plans."""
 ENOUGH = 0.4
-"""The share of what is left after which a search that has found something leaves the rest to the proof."""
+"""Share of the remaining time after which a search with a plan stops.
+
+The proof has the rest.
+"""
 
 GRACE = 0.25
-"""The share of the time that the model is asked for where the proof has already used up all of it."""
+"""Share of the time for asking the model if the proof has used all of it."""
 
 
 class Proved(NamedTuple):
-    """The plans of a proof, those at its end with the best that asking found where a limit ended it, and what did."""
+    """The plans of a proof and, after a limit, the best plan found by asking."""
 
     plans: list[Plan]
     ended: Ended | None
@@ -49,7 +52,7 @@ class Proved(NamedTuple):
 
 @dataclass(eq=False)
 class LimitedProof:
-    """A question about one person to a model that was parsed, and the limits within which it is answered."""
+    """A question about one person to a parsed model, with the limits of the answer."""
 
     decider: Decider
     theory: Theory
@@ -61,10 +64,13 @@ class LimitedProof:
     distinct: Distinct
     limits: Limits
     _early: list[Found] | None = None
-    """What was found by asking before anything was compiled; None where it was not asked."""
+    """Plans found by asking before anything was compiled; None if it was not asked."""
 
     def prepare(self) -> None:
-        """Ask for plans before the first question of all works out what the proof needs, which may take the whole time."""
+        """Ask for plans before the first question prepares the proof.
+
+        The preparation may take the whole time.
+        """
         if self.limits.deadline is not None and not self.decider.is_warm:
             self._early = self._asked(())
 
@@ -74,13 +80,16 @@ class LimitedProof:
         return self.compiled()
 
     def run(self, *, explain: bool = True) -> Proved:
-        """Return the proved plans, cheapest first; those of people without a way say what blocks them, if that is asked."""
-        limits, asked = self.limits, self._early
+        """Return the proved plans, cheapest first.
+
+        An answer without a plan says what blocks the person if `explain` is true.
+        """
+        limits, early = self.limits, self._early
         first = limits.for_share(FIRST)
         plans = self._proved(first, None)
         if isinstance(plans[-1], GaveUp):
-            if asked is None:
-                asked = self._asked(plans)
+            if early is None:
+                early = self._asked(plans)
             if not first.is_spent:
                 known = plans[0] if isinstance(plans[0], Found) else None
                 plans = self._proved(limits, known)
@@ -90,10 +99,10 @@ class LimitedProof:
         if not isinstance(last, GaveUp):
             return Proved(plans, None)
         ended = Ended.TIME if limits.is_over else Ended.NODES
-        return Proved([*plans[:-1], *self._better(last, plans[:-1], asked or [])], ended)
+        return Proved([*plans[:-1], *self._better(last, plans[:-1], early or [])], ended)
 
     def _proved(self, limits: Limits, first: Plan | None) -> list[Plan]:
-        """Return the plans of the proof; where a limit ends it, that it gave up comes last."""
+        """Return the plans of the proof; after a limit, the last one is `GaveUp`."""
         plan = first or self.policy.plan(self.space, self.state, limits)
         if self.k == 1 or not isinstance(plan, Found):
             return [plan]
@@ -103,7 +112,7 @@ class LimitedProof:
         return list(islice(plans, self.k))
 
     def _asked(self, plans: list[Plan] | tuple[()]) -> list[Found]:
-        """Return plans that the model accepts, found by asking it within what is left of the time."""
+        """Return plans that the model accepts, found by asking it in the remaining time."""
         limits = self.limits
         if limits.is_over and self.policy.time_limit:
             # A step of the proof took more than its share and all the rest.
@@ -125,14 +134,14 @@ class LimitedProof:
         self.judge.budget += self.judge.asked
         return [walker.found(walk) for walk in walks if walk.before is not None]
 
-    def _better(self, last: GaveUp, before: list[Plan], asked: list[Found]) -> list[GaveUp]:
-        """Return that the search gave up, with each of the best plans that it may be told with; once without any."""
+    def _better(self, last: GaveUp, before: list[Plan], candidates: list[Found]) -> list[GaveUp]:
+        """Return `GaveUp` once with each of the best plans, or once without a plan."""
         ends = [each.end for each in before]
-        found = [last.best] if last.best and self._accepted(last.best) else []
-        found += [each for each in asked if each.end not in ends]
-        found.sort(key=self._rank)
+        plans = [last.best] if last.best and self._accepted(last.best) else []
+        plans += [each for each in candidates if each.end not in ends]
+        plans.sort(key=self._rank)
         distinct: list[Found] = []
-        for each in found:
+        for each in plans:
             if all(each.end != other.end for other in distinct):
                 distinct.append(replace(each, question=last.question))
         most = self.k - len(before) if self.distinct is Distinct.POINTS else 1

@@ -238,7 +238,10 @@ def _drawn(feature: Feature, draw: Random) -> pd.Series:
 
 
 def refuse_unanswered(features: Iterable[Feature], decider: Decider) -> None:
-    """Refuse names of a problem that its model has no answer to, such as a category that its encoder has not met."""
+    """Refuse names of a problem without an answer by its model.
+
+    An example is a category that its encoder has not met.
+    """
     table = decider.source.table
     if not len(table):
         return
@@ -258,7 +261,10 @@ def refuse_unanswered(features: Iterable[Feature], decider: Decider) -> None:
 def _unanswered(
     decider: Decider, first: Mapping[str, Any], name: str, added: list[Any]
 ) -> Iterator[tuple[Any, ModelError]]:
-    """Yield the values to which the model has no answer, be it asked for one state or, encoded, for a table."""
+    """Yield the values without an answer by the model.
+
+    It is asked for one state or, if encoded, for a table.
+    """
     model, view = decider.source.model, decider.source.view
     assert model is not None
     for value in added:

@@ -97,12 +97,15 @@ class ConfirmedSearch:
 
     @property
     def is_late(self) -> bool:
-        """Tell whether the time has passed: that for the first path, or once there is one, that for better ones."""
+        """Tell whether the time for the first path or for better paths has passed."""
         return self.limits.is_over or bool(self.best and self.enough.is_over)
 
     @property
     def ended(self) -> Ended | None:
-        """Return what ended the search early: the time, or where no path was found, the questions that could be asked."""
+        """Return the limit that ended the search early.
+
+        It is the time or, without a path, the number of queries.
+        """
         if self.limits.is_over:
             return Ended.TIME
         return None if self.best or self.judge.left() else Ended.QUERIES
@@ -295,7 +298,7 @@ class ConfirmedSearch:
 
 
 def walked(walker: Walker, guide: Plan) -> list[Walk]:
-    """Return the plan of the rules as a walk, where its actions alone lead to its end."""
+    """Return the plan of the rules as a walk if its actions alone lead to its end."""
     if not isinstance(guide, Found):
         return []
     ends = walker.follow((each.feature, each.end) for each in guide.actions)

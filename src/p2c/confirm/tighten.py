@@ -32,7 +32,7 @@ FINE = 1e-5
 def tighten(
     walker: Walker, judge: Judge, walks: Sequence[Walk], is_late: Callable[[], bool]
 ) -> list[Walk]:
-    """Return walks with each action left out or made smaller as far as the model still accepts their ends.
+    """Drop or shrink each action of the walks while the model accepts their ends.
 
     No further round begins once it `is_late`.
     """

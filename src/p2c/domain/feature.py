@@ -135,7 +135,10 @@ class Grid:
         return min(max(steps // parts + 1, 0), self.size)
 
     def _steps(self, number: Fraction) -> tuple[int, int]:
-        """Return how many steps from the start a number lies, as a numerator and a positive denominator."""
+        """Return the steps from the start to a number, as numerator and denominator.
+
+        The denominator is positive.
+        """
         start, step = self._exact
         far = number.numerator * start.denominator - start.numerator * number.denominator
         parts = number.denominator * start.denominator * step.numerator
@@ -215,11 +218,14 @@ class Feature:
     bounded: bool = True
     """Whether the numbers of rows lie within the range; in a problem made from data that is only what was seen."""
     states_cost: bool = False
-    """Whether the author of the problem gave a weight or a scale, so that the costs of changes may be compared in words."""
+    """Whether the author gave a weight or a scale.
+
+    The costs of changes may then be compared in words.
+    """
     targets: Domain | None = None
-    """The values in which a change may end, where one person restricts them; None where every value of the domain may be."""
+    """The values in which one person lets a change end; None for the whole domain."""
     effect_action: Action | None = None
-    """The action that decides where effects carry the feature, where one person restricts the feature to a narrower one."""
+    """The action that leads effects if one person restricts the feature's action."""
 
     @cached_property
     def is_listed(self) -> bool:
@@ -287,11 +293,14 @@ class Feature:
 
     @property
     def bars_effects(self) -> bool:
-        """Tell whether one person restricts the ends of changes, so that an effect may end where no plan goes on."""
+        """Tell whether one person restricts the ends of changes, also of effects.
+
+        No plan continues after an effect that ends elsewhere.
+        """
         return self.targets is not None or self.effect_action is not None
 
     def is_target(self, value: str | int | float) -> bool:
-        """Tell whether a change may end in a value of the domain, as one person restricts it."""
+        """Tell whether one person lets a change end in a value of the domain."""
         match self.targets:
             case None:
                 return True
@@ -374,7 +383,7 @@ def may_set(feature: Feature, start: Value, end: Value) -> bool:
 def permits(
     feature: Feature, start: Value, end: str | int | float, *, direct: bool = False
 ) -> bool:
-    """Tell whether a change of value is allowed by the feature's action and moves, and ends in one of its targets.
+    """Tell whether a feature's action, moves and targets allow a change of value.
 
     A person's own, `direct` change is barred to an `effect` feature, which may go anywhere by its rules.
     """
@@ -388,7 +397,9 @@ def permits(
 
 
 def leads(feature: Feature, start: Value, end: str | int | float) -> bool:
-    """Tell whether a change of value is allowed but for what one person adds: by the problem's own action and moves.
+    """Tell whether the problem's own action and moves allow a change of value.
+
+    The restrictions of one person are left out.
 
     Effects take the nearest value by this alone: a path on which one ends where the person lets no change end is no
     plan, but a restriction never carries an effect elsewhere.

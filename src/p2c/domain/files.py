@@ -267,7 +267,10 @@ def _decoded(text: str) -> Any:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; raise if a key is given more than once, for which value counts would be a guess."""
+    """Return an object of JSON; raise if a key occurs more than once.
+
+    Which of the values counts would be a guess.
+    """
     refuse_repeats([key for key, _ in pairs])
     return dict(pairs)
 

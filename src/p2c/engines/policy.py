@@ -98,7 +98,7 @@ class Policy:
         distinct: Distinct,
         limits: Limits | None = None,
     ) -> list[Plan]:
-        """Return up to k nearest plans, or the one explained answer where there is no way, all within one time limit."""
+        """Return up to k nearest plans, or one explained answer, within one time limit."""
         if not self.is_own:
             plans = self.nearest(space, state, k, distinct)
             return list(islice(plans, k)) or [self.explained_plan(space, state)]
@@ -134,7 +134,7 @@ class Policy:
 
 
 def explained(space: Space, state: Mapping[str, Value], plan: Plan, limits: Limits) -> Plan:
-    """Return a plan; where there is none, with what blocks the person, found in what is left of the time."""
+    """Return a plan; without a plan, add blockers found in the remaining time."""
     if not isinstance(plan, Infeasible):
         return plan
     rest = Limits(deadline=limits.deadline)

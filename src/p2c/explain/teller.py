@@ -207,7 +207,7 @@ class Teller:
             yield self.phrases.effects_follow
 
     def effort(self, plan: Found) -> tuple[str, tuple[Item, ...]]:
-        """Say how many things a plan asks for and what each of them takes.
+        """Describe the number of actions of a plan and the effort of each one.
 
         The hardest is named only where the problem states what every one of them costs: default costs follow the ranges.
         """
@@ -253,11 +253,14 @@ class Teller:
         return 1 if isinstance(plan.steps[0].actions[0], DirectAction) else 2
 
     def bound(self, plan: GaveUp) -> str:
-        """Say what ended a search and how far it went: what share of the effort of its best way any way takes at least, where that is known."""
-        told = plan.question.evidence
+        """Describe the limit of a search and the known lower bound of the effort.
+
+        The bound is given as a share of the effort of the best plan.
+        """
+        evidence = plan.question.evidence
         stopped = [self.phrases.stopped]
-        if told is not None and told.ended is not None:
-            stopped = [getattr(self.phrases, f"ended_{told.ended.value}")]
+        if evidence is not None and evidence.ended is not None:
+            stopped = [getattr(self.phrases, f"ended_{evidence.ended.value}")]
         share = math.floor(100 * plan.bound / plan.best.cost) if plan.best and plan.best.cost else 0
         if share >= 1:
             written = filled(self.phrases.percent, share=str(min(share, 100)))
@@ -284,15 +287,15 @@ class Teller:
 
     def confirmed(self, plan: Found) -> tuple[Item, ...]:
         """Say what the model has to do with a plan, where one decides."""
-        told, phrases = plan.question.evidence, self.phrases
-        if told is None:
+        evidence, phrases = plan.question.evidence, self.phrases
+        if evidence is None:
             return ()
-        if told.accepted is None:
+        if evidence.accepted is None:
             return (Item(phrases.model_not_asked),)
-        yes = phrases.model_confirms if told.wanted else phrases.model_meets
-        answer = yes if told.accepted else phrases.model_refuses
+        yes = phrases.model_confirms if evidence.wanted else phrases.model_meets
+        answer = yes if evidence.accepted else phrases.model_refuses
         proof = () if plan.optimal else (Item(phrases.model_not_proved),)
-        return (Item(answer), *proof, self.asked(told.queries))
+        return (Item(answer), *proof, self.asked(evidence.queries))
 
     def asked(self, count: int) -> Item:
         """Say how often a model was asked."""

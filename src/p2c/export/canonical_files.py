@@ -1,4 +1,4 @@
-"""The canonical JSON form of a question, which `p2c_verify` reads beside a plan and its certificate."""
+"""Canonical JSON questions that `p2c_verify` reads with a plan and certificate."""
 
 from __future__ import annotations
 

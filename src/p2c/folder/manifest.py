@@ -62,12 +62,12 @@ class SampleEntry(_Record):
 
 
 class Manifest(_Record):
-    """What a folder holds; `checksum` is the hash of all the rest."""
+    """The contents of a folder; `checksum` is the hash of all other fields."""
 
     format: StrictInt = 1
     files: dict[StrictStr, StrictStr]
     rules_file: StrictStr | None = None
-    """The file, one of `files`, that the problem takes its rules from; not written where there is none."""
+    """The file, one of `files`, with the problem's rules; not written if None."""
     model: ModelEntry
     sample: SampleEntry
     learned: dict[StrictStr, Any] | None = None
@@ -130,7 +130,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest of a folder with its checksum, the same bytes on every system."""
+    """Write the manifest of a folder with its checksum, equal on every system."""
     (folder / MANIFEST).write_bytes(manifest.with_checksum().text().encode())
 
 
@@ -158,7 +158,10 @@ def refuse_changed(folder: Path, manifest: Manifest) -> None:
 
 
 def fingerprint(path: Path) -> str:
-    """Return what tells whether a problem's model is still the same: the checksum of a folder, or the hash of a file."""
+    """Return the checksum of a folder or the hash of a file.
+
+    It tells whether a problem's model is still the same.
+    """
     if path.is_dir():
         return read_manifest(path).checksum
     return file_digest(path)

@@ -254,7 +254,7 @@ def _packed(accepted: NDArray[np.bool_]) -> str:
 
 
 def open_folder(folder: Path, trust: Trust | None = None) -> OpenedFolder:
-    """Open a folder; refuse a file that was changed, a modified manifest, and a model that answers otherwise than it did."""
+    """Open a folder and check its files, its manifest and its model's answers."""
     manifest = read_manifest(folder)
     refuse_changed(folder, manifest)
     opened = _opened(folder, manifest, trust)
@@ -305,7 +305,7 @@ def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
 
 
 def _refuse_broken_rules(folder: Path, opened: OpenedFolder) -> None:
-    """Refuse rules that cannot be bound to the features: those of the problem, and those that stand in for its model."""
+    """Refuse rules of the problem or surrogate rules that the features cannot bind."""
     spec, stand_in = opened.spec, opened.decider.stand_in
     try:
         build_theory(spec, model=opened.decider.judge)
@@ -321,7 +321,10 @@ def _refuse_broken_rules(folder: Path, opened: OpenedFolder) -> None:
 
 
 def _with_rules_file(folder: Path, manifest: Manifest) -> Manifest:
-    """Return a manifest that lists the file which the problem takes its rules from now, in the place of an earlier one."""
+    """Return a manifest that lists the problem's present rules file.
+
+    It takes the place of an earlier one.
+    """
     name, before = load_spec(folder / PROBLEM).rules_file, manifest.rules_file
     if name == before:
         return manifest
@@ -341,7 +344,7 @@ def _with_rules_file(folder: Path, manifest: Manifest) -> Manifest:
 
 
 def _refuse_unlisted(folder: Path, spec: ProblemSpec, manifest: Manifest) -> None:
-    """Refuse a file of rules that the manifest does not list, so that it could be edited unnoticed."""
+    """Refuse a rules file that the manifest lacks; it could be edited unnoticed."""
     if spec.rules_file != manifest.rules_file:
         raise P2CError(
             f"{folder / PROBLEM}: rules_file: the manifest does not list '{spec.rules_file}';"

@@ -83,7 +83,7 @@ ProofKind = Literal["certificate", "exhausted", "none"]
 
 
 class Ended(Enum):
-    """The limit that ended a search with a model: time, nodes, or the number of queries."""
+    """The limit that ended a search with a model: time, nodes, or queries."""
 
     TIME = "time"
     NODES = "nodes"

@@ -118,12 +118,12 @@ class Plan:
 
     @property
     def certificate(self) -> Mapping[str, Any] | None:
-        """Return the verified certificate of an answer made with `certificate=True`; None for other answers."""
+        """Return the verified certificate of an answer; None without `certificate=True`."""
         return self.question.certificate
 
     @property
     def uncertified(self) -> str:
-        """Return the reason why a certificate that was asked for could not be made; empty for other answers."""
+        """Return why a requested certificate could not be made; empty otherwise."""
         return self.question.uncertified
 
     @property

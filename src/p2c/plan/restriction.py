@@ -83,7 +83,7 @@ def _read(name: object, given: object) -> Restriction:
 
 
 def restrict(space: Space, restrictions: Mapping[str, Restriction]) -> Theory:
-    """Return a compiled theory with a person's restrictions in its features; the rules stay bound as they are."""
+    """Return a compiled theory with a person's restrictions; the rules stay bound."""
     theory = space.theory
     known = theory.feature
     changed: dict[str, Feature] = {}

@@ -54,7 +54,7 @@ def build(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
 
 
 def aim_of(draft: Draft) -> tuple[str, str]:
-    """Return the column of outcomes, empty if a model decides, and the outcome that people want."""
+    """Return the outcome column, empty if a model decides, and the wanted outcome."""
     return ("" if draft.model else draft.target), draft.desired
 
 

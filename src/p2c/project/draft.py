@@ -50,9 +50,9 @@ class Choice(_Kept):
 
 
 class Draft(_Kept):
-    """What was given and said so far; files are named as they stand in the folder.
+    """The settings of a project so far; files are named as they stand in the folder.
 
-    `desired` is the outcome that people want, empty until somebody has chosen it: none is assumed.
+    `desired` is the outcome that people want, empty until it is chosen: none is assumed.
     """
 
     table: str = ""
@@ -162,12 +162,14 @@ def opened_model(folder: Path, draft: Draft) -> Opened:
 
 
 def targets_of(table: Table) -> list[str]:
-    """Return the columns of a table that may hold outcomes: those with few distinct values."""
+    """Return the columns of a table with few distinct values: possible outcomes."""
     return [each.name for each in table.seen.columns if each.distinct <= MOST_OUTCOMES]
 
 
 def choices_of(folder: Path, draft: Draft) -> list[str]:
-    """Return the outcomes to choose from: the classes of the model, or else the values of the outcome column.
+    """Return the outcomes to choose from, by the model or the outcome column.
+
+    A model states its classes; a column has values.
 
     Raises:
         P2CError: The model gives numbers instead of classes, or names none and cannot be asked about the table.

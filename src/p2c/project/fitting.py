@@ -169,7 +169,7 @@ def fit_model(opened: Opened, request: FitRequest) -> Fit:
 
 
 def learn_problem(table: Table, target: str, request: FitRequest) -> tuple[Learned, dict[str, Any]]:
-    """Learn rules for the wanted class from labels by FOLD-SE, and put the problem of reaching it around them."""
+    """Learn rules for the wanted class by FOLD-SE and define the problem for it."""
     options = DataOptions(
         causal=request.causal,
         desired=request.desired,

@@ -213,11 +213,11 @@ class _Expert:
             yield self.words["source"], _json(rests["source"])
 
     def _evidence(self) -> Iterator[tuple[str, str]]:
-        told = self.plan.question.evidence
-        if told is not None:
+        evidence = self.plan.question.evidence
+        if evidence is not None:
             answers = {True: "accepted", False: "refused", None: "not_asked"}
-            yield self.words["model"], self.words[answers[told.accepted]]
-            yield self.words["asked"], number_words(told.queries, self.phrases)
+            yield self.words["model"], self.words[answers[evidence.accepted]]
+            yield self.words["asked"], number_words(evidence.queries, self.phrases)
 
     def _proofs(self) -> Iterator[Block]:
         yield Heading(self.words["proof_now"])

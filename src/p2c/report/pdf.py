@@ -158,7 +158,10 @@ class _Writer:
         self.pdf.ln(1)
 
     def widths(self, grid: Grid) -> tuple[float, ...]:
-        """Return the widths of the columns in millimetres: wide enough for each number on one line, the rest by the length of texts."""
+        """Return the widths of the columns in millimetres.
+
+        Each number fits on one line; the rest follows the length of texts.
+        """
         least = [
             max((self.pdf.get_string_width(word) for word in _numbers(column)), default=0.0)
             + 2 * PADDING
@@ -166,16 +169,16 @@ class _Writer:
             for column in zip(*grid.rows, strict=True)
         ] or [0.0] * len(grid.header)
         shares, rest = _shares(grid), set(range(len(least)))
-        found = [0.0] * len(least)
+        sizes = [0.0] * len(least)
         room = self.pdf.epw
         while rest:
             unit = max(room, 0.0) / sum(shares[each] for each in rest)
             narrow = {each for each in rest if shares[each] * unit < least[each]}
             for each in narrow or rest:
-                found[each] = least[each] if narrow else shares[each] * unit
-                room -= found[each]
+                sizes[each] = least[each] if narrow else shares[each] * unit
+                room -= sizes[each]
             rest -= narrow or rest
-        return tuple(found)
+        return tuple(sizes)
 
     def figure(self, svg: str, told: str) -> None:
         image = png(svg)
@@ -192,7 +195,7 @@ class _Writer:
 
 
 def _numbers(column: Sequence[str]) -> Iterator[str]:
-    """Yield the words of a column that are numbers: with a digit and without a letter."""
+    """Yield the words of a column that are numbers: with a digit, without a letter."""
     for cell in column:
         for word in cell.split(" "):
             if any(map(str.isdigit, word)) and not any(map(str.isalpha, word)):

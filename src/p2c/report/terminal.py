@@ -89,10 +89,10 @@ def show_plans(
             str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
         )
     console.print(table)
-    told = plans[0].question.evidence
-    if told is not None and told.accepted:
-        console.print(confirmed_words(proved=told.proved))
-    show_caveats(console, theory, state, rules=told is None or not told.accepted)
+    evidence = plans[0].question.evidence
+    if evidence is not None and evidence.accepted:
+        console.print(confirmed_words(proved=evidence.proved))
+    show_caveats(console, theory, state, rules=evidence is None or not evidence.accepted)
 
 
 def confirmed_words(*, proved: bool) -> str:

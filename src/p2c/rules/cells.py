@@ -75,7 +75,7 @@ def every_test(theory: Theory) -> Iterator[Test]:
 
 
 def weighed_features(theory: Theory) -> frozenset[str]:
-    """Return the features read by a rule, by the goal, or by the model where one decides."""
+    """Return the features read by a rule, by the goal, or by the deciding model."""
     bodies = (theory.goal, *(clause.body for clause in theory.clauses))
     tested = frozenset(test.feature for test in every_test(theory))
     return tested.union(*map(theory.reads, bodies))

@@ -54,7 +54,7 @@ class Outcome:
     because: tuple[Clause, ...]
     assumed: bool
     barred: bool = False
-    """Whether one person lets no such change be: then no plan goes on from here with this effect."""
+    """Whether one person forbids such a change: no plan continues after it."""
 
 
 def fired(theory: Theory, feature: str, state: State) -> tuple[Clause, ...]:
@@ -198,7 +198,7 @@ def nearest_values(
     admits: Callable[[Value], bool],
     candidates: Iterable[str | int | float],
 ) -> list[str | int | float]:
-    """Return the candidates nearest to the start among those admitted, to which action and moves lead."""
+    """Return the nearest admitted candidates that action and moves can reach."""
     near: list[str | int | float] = []
     best: Fraction | None = None
     for value in candidates:

@@ -92,7 +92,7 @@ def app_from_environment() -> FastAPI:
 
 
 async def _watch(store: ProblemStore, pool: SolverPool) -> None:
-    """Look at the files now and then; a changed model is opened by every solver before anybody is answered by it.
+    """Watch the files; every solver opens a changed model before it is used.
 
     An error of any kind is reported, and the files are looked at again: a server that misses changes is a stale one.
     """

@@ -36,7 +36,7 @@ class Audits:
         self._shops: dict[str, Workshop] = {}
 
     def of(self, entry: Entry) -> Workshop:
-        """Return where a problem is audited; a problem that has changed begins anew."""
+        """Return where a problem is audited; a problem that has changed begins again."""
         name = f"{entry.id}-{entry.digest[:16]}"
         return self._shops.setdefault(name, Workshop(self.folder / name, self.limits))
 

@@ -108,7 +108,7 @@ def _value(teller: Teller, name: str, value: Any) -> str:
 
 
 def _friendly(teller: Teller, text: str) -> str:
-    """Return a line in which features have their labels; the text of rules stays as it is."""
+    """Return a line in which features have their labels; the text of rules is unchanged."""
     labels = {name: teller.label(name) for name in teller.theory.feature}
     return re.sub(r"\w+(?![\w(])", lambda match: labels.get(match[0], match[0]), text)
 

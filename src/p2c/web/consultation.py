@@ -1,4 +1,4 @@
-"""What a solver knows of one person: the row is read once, the plan is found once, and the rest is told from it."""
+"""One person in a solver: the row is read once, the plan found once, and reused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def name_of(digest: str, arguments: Mapping[str, Any]) -> str:
 
 
 class Consultation:
-    """Somebody's row in a problem as they restrict it; `solves` counts the searches for their plan."""
+    """A person's row and restrictions in a problem; `solves` counts the searches for their plan."""
 
     def __init__(
         self, problem: Problem, row: Mapping[str, Any] | None, engine: str = "auto"
@@ -71,9 +71,9 @@ class Consultation:
         return self._plan
 
     def nearest(self, k: int, distinct: str, seconds: float) -> list[Plan]:
-        """Return the k cheapest end states; the search goes on from the plan if it is known.
+        """Return the k cheapest end states; the search continues from a known plan.
 
-        A plan that gave up belongs to its own time limit, so the search then starts anew.
+        A plan that gave up belongs to its own time limit, so the search then starts again.
         """
         first = None if isinstance(self._plan, GaveUp) else self._plan
         self.solves += first is None

@@ -31,7 +31,7 @@ log = logging.getLogger("p2c.web.requests")
 
 COOKIE = "p2c_session"
 VISIT_COOKIE = "p2c_visit"
-"""The cookie with the secret of a browser, to which the states of its pages belong."""
+"""The cookie with the secret of a browser, which owns the states of its pages."""
 NEW_VISIT = "p2c.new_visit"
 """Where the scope of a request holds a secret that the browser does not have yet."""
 SECRET = re.compile(r"[A-Za-z0-9_-]{22,64}")
@@ -71,11 +71,14 @@ def session(token: str) -> str:
 
 
 def visit_of(request: Request) -> str:
-    """Return the secret of the browser that sent a request: its cookie's, or a new one, which the answer brings."""
-    given = request.scope.get(NEW_VISIT) or request.cookies.get(VISIT_COOKIE, "")
-    if not SECRET.fullmatch(given):
-        given = request.scope[NEW_VISIT] = secrets.token_urlsafe(24)
-    return str(given)
+    """Return the secret of the browser that sent a request.
+
+    It is the value of its cookie or a new one, which the answer brings.
+    """
+    secret = request.scope.get(NEW_VISIT) or request.cookies.get(VISIT_COOKIE, "")
+    if not SECRET.fullmatch(secret):
+        secret = request.scope[NEW_VISIT] = secrets.token_urlsafe(24)
+    return str(secret)
 
 
 def is_encrypted(scope: Scope) -> bool:
@@ -237,7 +240,10 @@ def foreign(method: str, headers: Headers, host: str) -> bool:
 
 
 def _visit_cookie(scope: Scope) -> str:
-    """Return the header that gives a browser its secret until it is closed; a link from elsewhere may be followed with it."""
+    """Return the header that gives a browser its secret until it is closed.
+
+    The browser also sends it after a link from another site.
+    """
     parts = [f"{VISIT_COOKIE}={scope[NEW_VISIT]}", "HttpOnly", "Path=/", "SameSite=lax"]
     return "; ".join([*parts, "Secure"] if is_encrypted(scope) else parts)
 

@@ -1,4 +1,4 @@
-"""Errors of the pages themselves, told in the language of the reader."""
+"""Errors of the pages themselves, written in the language of the reader."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PageError(P2CError):
-    """Report an error by its key in the catalogue of the pages and the facts that are filled in."""
+    """Report an error by its key in the catalogue and its facts."""
 
     def __init__(self, key: str, **facts: str) -> None:
         super().__init__(filled(ENGLISH.pages[key], **facts))
@@ -23,7 +23,7 @@ class PageError(P2CError):
 
 
 class Trouble(NamedTuple):
-    """An error as a page shows it, and the language that it is in: the library speaks English alone."""
+    """An error on a page, with its language: the library speaks English alone."""
 
     text: str
     language: str

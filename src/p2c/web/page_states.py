@@ -1,4 +1,6 @@
-"""The states of pages, kept by the server: an address holds the id of a state and never a person's values.
+"""The states of pages, kept by the server.
+
+An address holds the id of a state and never a person's values.
 
 Addresses end up in the logs of proxies and in histories. A state belongs to the browser that made it: its id is derived from
 the browser's secret, which is in a cookie alone, so an id that is read in a log opens nothing elsewhere.
@@ -19,7 +21,10 @@ LIFETIME = 12 * 3600
 LONGEST = 65_536
 """Characters of the longest state."""
 OWN, ALL = 500, 5_000
-"""Maximum number of states of one browser, and of all; the ones unused for longest are dropped."""
+"""Maximum number of states of one browser, and of all browsers.
+
+The states unused for longest are dropped.
+"""
 TABLE = """
 CREATE TABLE IF NOT EXISTS states (id TEXT PRIMARY KEY, owner TEXT, text TEXT, used REAL);
 CREATE INDEX IF NOT EXISTS by_owner ON states (owner, used);
@@ -34,7 +39,7 @@ DROPS = (
 
 
 class PageStates:
-    """States by their ids, in memory, or in a file that several server processes share.
+    """States by their ids, in memory or in a file that server processes share.
 
     >>> states = PageStates()
     >>> id = states.keep("the secret of a browser", "v:debt=5000")
@@ -69,17 +74,17 @@ class PageStates:
         return id_
 
     def find(self, secret: str, id_: str) -> str | None:
-        """Return a state of the browser with a secret; None if it has none of this id, or has it no more."""
+        """Return a browser's state by its id; None if it is unknown or dropped."""
         now = time.time()
         with self._lock, closing(self._base.cursor()) as cursor:
-            found = cursor.execute(
+            row = cursor.execute(
                 "SELECT text FROM states WHERE id = ? AND owner = ? AND used >= ?",
                 (id_, _derived(secret, ""), now - LIFETIME),
             ).fetchone()
-            if found is None:
+            if row is None:
                 return None
             cursor.execute("UPDATE states SET used = ? WHERE id = ?", (now, id_))
-        return str(found[0])
+        return str(row[0])
 
     @property
     def count(self) -> int:

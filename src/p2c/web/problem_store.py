@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Stamp = tuple[tuple[str, int, int, int], ...]
-"""The files behind a problem, each with its modification time, its size and its permissions."""
+"""The files behind a problem, each with modification time, size and permissions."""
 UNSEEN: Stamp = ()
-"""The stamp of files that could not be looked at; it differs from that of any file."""
+"""The stamp of unreadable files; it differs from that of any file."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ class ProblemStore:
         return [each.greeting for each in tuple(self.entries.values())[:16]]
 
     def refresh(self) -> list[Entry]:
-        """Read the problems again whose files have changed; return those with a model, which a solver opens first.
+        """Reload the problems with changed files; return the reloaded ones with a model.
+
+        A solver opens these models first.
 
         An error with one problem is reported in its entry, and never keeps the others from being read.
         """
@@ -208,7 +210,10 @@ def _refreshed(entry: Entry) -> Entry:
 
 
 def _unseen(entry: Entry, error: Exception) -> Entry:
-    """Return the problem in use with an unforeseen error of its files; they are looked at again each time."""
+    """Return the problem in use with an unforeseen error of its files.
+
+    They are looked at again each time.
+    """
     kind = error.strerror if isinstance(error, OSError) else type(error).__name__
     message = f"{entry.file}: cannot be read: {kind}"
     if (entry.stamp, entry.error) == (UNSEEN, message):
@@ -222,7 +227,9 @@ def _unseen(entry: Entry, error: Exception) -> Entry:
 
 
 def _stamp(file: str, rows_file: str, problem: Problem | None = None) -> Stamp:
-    """Return the modification time, size and permissions of each file behind a problem, and of each in a folder.
+    """Return modification time, size and permissions of each file behind a problem.
+
+    The files of a folder count one by one.
 
     A problem that was read names those of its rules and its model.
     """

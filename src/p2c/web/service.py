@@ -1,4 +1,4 @@
-"""The JSON service: each route reads a typed request, has a solver answer it and passes the answer on as it is."""
+"""The JSON service: each route reads a typed request, has a solver answer it and returns its answer unchanged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 
 @dataclass(frozen=True)
 class Context:
-    """The settings, the problems, the solvers, the counts, the states of pages, the project that is being made, and the audits."""
+    """The shared parts of the service: settings, problems, solvers, counts, states.
+
+    It also holds the project that is being made, and the audits.
+    """
 
     settings: Settings
     store: ProblemStore
@@ -71,11 +74,11 @@ class LightRoute(APIRoute):
                 raise HTTPException(415, f"expected application/json, found '{kind[:60]}'")
             body = await request.body()
             try:
-                asked = model.model_validate_json(body)
+                message = model.model_validate_json(body)
             except ValidationError as error:
                 raise RequestValidationError(error.errors(include_url=False)) from None
             json.loads(body, object_pairs_hook=unique_keys)
-            answer: Response = await endpoint(request, asked)
+            answer: Response = await endpoint(request, message)
             return answer
 
         return handle

@@ -53,7 +53,7 @@ TURNED_AWAY_A_SECOND = 250
 HELD = 5.0
 """Seconds that a question past the bound is held at most."""
 GRACE = 0.5
-"""Seconds after which a solver that should have given up by itself is ended."""
+"""Seconds after which a solver that should have given up on its own is ended."""
 OPENING = 300.0
 """Seconds in which a solver has to have opened a changed problem with its model."""
 PAUSE, LONGEST_PAUSE = 0.5, 30.0

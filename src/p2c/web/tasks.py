@@ -182,18 +182,21 @@ def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Describe the cheapest plans that differ in kind; `complete` is false if the search gave up before the last."""
+    """Describe the cheapest plans that differ in kind.
+
+    `complete` is false if the search gave up before the last.
+    """
     answers = asked.nearest(arguments["k"], "cells", arguments["time_limit"])
-    found = [each for each in answers if not isinstance(each, GaveUp)]
+    plans = [each for each in answers if not isinstance(each, GaveUp)]
     language = arguments.get("language") or "en"
     phrases = phrases_of(language)
     return {
         "ways": [
             told(asked.problem.worded, each, language)
-            | {"own_steps": len(_direct(each)), "factor": _factor(each, found[0], phrases)}
-            for each in found
+            | {"own_steps": len(_direct(each)), "factor": _factor(each, plans[0], phrases)}
+            for each in plans
         ],
-        "complete": len(found) == len(answers),
+        "complete": len(plans) == len(answers),
     }
 
 

@@ -1,4 +1,4 @@
-"""Uploads bounded by their unpacked size: inspected first, then read in a process with limited memory.
+"""Uploads bounded by their unpacked size, read in a process of limited memory.
 
 A small file can unpack to any size: repeated values in Parquet, a zip inside a skops model. What the file declares about
 itself is checked before anything is unpacked. What it does not declare, or declares wrongly, meets the memory limit of
@@ -32,7 +32,7 @@ BLOCK = 1 << 20
 
 
 def read_limited(path: Path, work: Callable[..., Any], *arguments: Any, limits: Limits) -> None:
-    """Inspect an upload, then call `work(*arguments)` to read it, in a process with limited memory.
+    """Inspect an upload, then run `work(*arguments)` on it with limited memory.
 
     Raises:
         P2CError: The upload is larger than the limits once unpacked, or `work` refuses it.
@@ -60,14 +60,18 @@ def read_limited(path: Path, work: Callable[..., Any], *arguments: Any, limits: 
 
 
 def _report(
-    sender: Connection, limits: Limits, path: Path, work: Callable[..., Any], given: tuple[Any, ...]
+    sender: Connection,
+    limits: Limits,
+    path: Path,
+    work: Callable[..., Any],
+    arguments: tuple[Any, ...],
 ) -> None:
-    """Do work in the process of its own, and send the line of its error, empty if there is none."""
+    """Run the work in its own process; send its error, or an empty line."""
     limit_memory(limits.memory)
     refused = ""
     try:
         refuse_bomb(path, limits)
-        work(*given)
+        work(*arguments)
     except (MemoryError, P2CError) as error:
         is_memory = any(isinstance(each, MemoryError) for each in _behind(error))
         refused = f"{path}: {memory_words(limits)}" if is_memory else joined_lines(error)
@@ -75,7 +79,7 @@ def _report(
 
 
 def limit_memory(most: int) -> None:
-    """Limit the memory of this process and of those that it starts, on systems that can."""
+    """Limit the memory of this process and its children on systems that can."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -92,14 +96,17 @@ def memory_words(limits: Limits) -> str:
 
 
 def _behind(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and those during whose handling it was raised."""
+    """Yield an error and the errors during whose handling it was raised."""
     while error is not None:
         yield error
         error = error.__context__
 
 
 def refuse_bomb(path: Path, limits: Limits) -> None:
-    """Refuse a file that declares to unpack to more than the limits: a table or a zip, such as a skops model."""
+    """Refuse a table or zip that declares a size above the limits.
+
+    A skops model is a zip.
+    """
     kind = path.suffix.lower()
     if kind in (".parquet", ".pq"):
         _refuse_parquet(path, limits)
@@ -111,7 +118,10 @@ def refuse_bomb(path: Path, limits: Limits) -> None:
 
 
 def _refuse_parquet(path: Path, limits: Limits) -> None:
-    """Refuse a Parquet file by its footer; equal values in a row are stored once, so its own sizes say little."""
+    """Refuse a Parquet file by its footer.
+
+    Equal values in a row are stored once, so the size of the file says little.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -127,7 +137,7 @@ def _refuse_parquet(path: Path, limits: Limits) -> None:
 
 
 def _csv_rows(path: Path, most: int) -> int:
-    """Return the number of rows of a CSV file below its names, or the number of its lines if that is at most `most`."""
+    """Return the number of rows of a CSV file, or of its lines if at most `most`."""
     lines = 1
     with path.open("rb") as file:
         while block := file.read(BLOCK):

@@ -34,7 +34,7 @@ WORK = "work.json"
 
 
 class Work(BaseModel):
-    """What is going on, or was: `step` is what it is at, `told` what was found.
+    """The present or last work: `step` names its stage, `told` its result.
 
     The state is "broken" if the process ended without an answer, by a fault or by the system.
     """

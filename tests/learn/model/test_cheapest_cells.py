@@ -155,10 +155,10 @@ def test_without_numba_the_same_plan_is_found_by_arrays(monkeypatch: pytest.Monk
     model = GradientBoostingClassifier(n_estimators=5, random_state=0)
     model.fit(table, table.income + 5 * table.savings > 60)
     person = {"income": 30, "savings": 1}
-    found = Problem.from_model(model, table).plan(person)
+    expected = Problem.from_model(model, table).plan(person)
     monkeypatch.setitem(sys.modules, "numba", None)
     recourse = Problem.from_model(model, table)
     plan = recourse.plan(person)
     assert recourse is not None
     assert not recourse.compiled.has_compiled_model
-    assert (plan.status, plan.optimal, plan.to_dict()) == ("found", True, found.to_dict())
+    assert (plan.status, plan.optimal, plan.to_dict()) == ("found", True, expected.to_dict())

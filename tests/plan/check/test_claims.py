@@ -1,4 +1,4 @@
-"""Claims that a replay cannot judge are named, and a second answer refutes them where they are false."""
+"""Claims beyond a replay are named, and a second answer refutes false ones."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def more_guests_than_rooms(guests: int) -> tuple[Problem, Document]:
 
 
 def many_rules(count: int, kind: str) -> tuple[Problem, Document]:
-    """Return a problem of so many rules, each with constants of its own."""
+    """Return a problem of `count` rules, each with constants of its own."""
     draw = Random(0)
 
     def number() -> int:

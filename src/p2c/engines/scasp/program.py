@@ -168,7 +168,7 @@ class ScaspProgram:
                     yield f"target({atom(name)}, {start}, {self._value(name, end)})."
 
     def _target(self, name: str) -> list[str]:
-        """Return what is asked of the end of an effect where one person restricts it."""
+        """Return the goals for the end of an effect that one person restricts."""
         restricted = self.instance.theory.feature[name].bars_effects
         return (
             [f"target({atom(name)}, {self.laws.rules.variable[name]}, New)"] if restricted else []

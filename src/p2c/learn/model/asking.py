@@ -92,7 +92,7 @@ def open_model(
 
 
 def classes_of(model: Any, X: Any) -> list[Any]:
-    """Return the classes that a model names, or if it names none, those that it gives to rows.
+    """Return the classes that a model names, or else the classes that it predicts.
 
     Raises:
         P2CError: The model gives numbers instead of classes, or cannot be asked.

@@ -48,7 +48,7 @@ def forest_of(leaves: Leaves) -> Forest:
 
 
 def compile_search() -> None:
-    """Compile the search, by means of a model of one leaf and a person with one cell, who is accepted."""
+    """Compile the search with a model of one leaf and an accepted person of one cell."""
     own = np.zeros(1, dtype=np.int64)
     kinds = ((np.ones((1, 1), dtype=bool), own),)
     leaf = Leaves(np.zeros(1), np.zeros((1, 1)), own, kinds, [{}])

@@ -49,7 +49,10 @@ class ReadModel:
 
     @property
     def is_warm(self) -> bool:
-        """Tell whether the leaves, which take long to work out where they are many, are at hand; lines take no time."""
+        """Tell whether the leaves are at hand; lines take no time.
+
+        Many leaves take long to work out.
+        """
         weighs_only = not (self.score.tables or len(self.score.trees.leaf_values))
         return weighs_only or "leaves" in vars(self)
 
@@ -224,7 +227,7 @@ class ReadModel:
 
     @cached_property
     def is_compiled(self) -> bool:
-        """Compile what `cheapest` searches with, and tell whether that could be done: not without numba.
+        """Compile the search of `cheapest`; return False without numba.
 
         It takes as long for every model: its leaves are not looked at yet.
         """

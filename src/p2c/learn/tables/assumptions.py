@@ -24,7 +24,10 @@ AGE = re.compile(r"(?:age|alter|age_(?:in_)?years|alter_in_jahren)", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Who may change a column, at what effort, in what words; `why` is None where somebody has said so."""
+    """The action, weight and words of a column.
+
+    `why` is None if a person has stated them.
+    """
 
     column: str
     action: str

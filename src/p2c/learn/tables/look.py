@@ -76,7 +76,7 @@ USELESS = {
 
 @dataclass(frozen=True, slots=True)
 class ColumnLook:
-    """What one column holds: `span` is the range of numbers or the most frequent values, `note` what may surprise.
+    """The contents of one column: its range or most frequent values, and a note.
 
     `ends` are the least and the greatest number; None for a column that does not hold numbers.
     """

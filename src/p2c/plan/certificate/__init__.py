@@ -1,1 +1,1 @@
-"""Certificates: the canonical form of a problem, and covers that `p2c_verify` checks."""
+"""Certificates: canonical problems, and covers that `p2c_verify` checks."""

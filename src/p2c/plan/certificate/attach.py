@@ -1,4 +1,4 @@
-"""Plans with certificates: made, verified by the independent checker, and attached."""
+"""Certificates of plans: made, verified by the independent checker, attached."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def with_certificate(theory: Theory, plan: Plan, *, time_limit: float | None = None) -> Plan:
-    """Return a plan with its verified certificate, or with the reason for having none.
+    """Return a plan with its verified certificate, or with the reason for its lack.
 
     Args:
         theory: The problem as it was asked.

@@ -1,4 +1,4 @@
-"""The canonical JSON form of a problem and of a parsed model, which the independent checker reads.
+"""The canonical JSON form of a problem and a parsed model for the checker.
 
 The form has no rule text to parse and no variables: bodies are lists of tests on features and calls of decisions. Two
 parts are trusted: the rule parser, which made these tests, and the model reader, which made the leaves and lines.
@@ -28,7 +28,7 @@ FORMAT = "p2c-problem/1"
 
 
 class UncertifiedError(P2CError):
-    """A certificate cannot be made: the problem has a part that the canonical form lacks, or a limit was reached."""
+    """A certificate cannot be made: no canonical form of a part, or a limit."""
 
 
 def canonical(theory: Theory) -> dict[str, Any]:
@@ -95,16 +95,19 @@ def _feature(feature: Feature) -> dict[str, Any]:
 
 
 def _restriction(feature: Feature) -> dict[str, Any]:
-    """Return what one person restricts: ends of changes as ranges, and the problem's own action that leads effects."""
-    found: dict[str, Any] = {}
+    """Return one person's restrictions and the problem's own action.
+
+    The ends of changes are ranges; effects follow the problem's own action.
+    """
+    restriction: dict[str, Any] = {}
     match feature.targets:
         case Grid(start, stop, _):
-            found["targets"] = [[start, stop]]
+            restriction["targets"] = [[start, stop]]
         case Points(values):
-            found["targets"] = [[value, value] for value in values]
+            restriction["targets"] = [[value, value] for value in values]
     if feature.effect_action is not None:
-        found["effect_action"] = feature.effect_action.value
-    return found
+        restriction["effect_action"] = feature.effect_action.value
+    return restriction
 
 
 def _fraction(number: Any) -> int | str:
@@ -155,10 +158,10 @@ def _model(theory: Theory) -> dict[str, Any] | None:
 
 def _floats(values: Any) -> list[float]:
     most = sys.float_info.max
-    found = [float(each) for each in np.asarray(values, dtype=np.float64).ravel()]
-    if any(math.isnan(each) for each in found):
+    numbers = [float(each) for each in np.asarray(values, dtype=np.float64).ravel()]
+    if any(math.isnan(each) for each in numbers):
         raise UncertifiedError("the model has a value that is not a number")
-    return [min(max(each, -most), most) for each in found]
+    return [min(max(each, -most), most) for each in numbers]
 
 
 def _axis(axis: ColumnCells) -> dict[str, Any]:
@@ -214,10 +217,10 @@ def _trees(score: AdditiveScore) -> list[list[Leaf]]:
 def _ranges(mask: Sequence[bool]) -> list[list[int]]:
     """Return the cells of a mask as ranges."""
     cells = [int(each) for each in np.flatnonzero(np.asarray(mask))]
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for cell in cells:
-        if found and found[-1][1] == cell - 1:
-            found[-1][1] = cell
+        if ranges and ranges[-1][1] == cell - 1:
+            ranges[-1][1] = cell
         else:
-            found.append([cell, cell])
-    return found
+            ranges.append([cell, cell])
+    return ranges

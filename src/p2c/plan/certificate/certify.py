@@ -1,4 +1,4 @@
-"""Branch and bound that knows the claimed cost and writes the cover for the checker.
+"""Branch and bound that writes the cover of a claimed cost for the checker.
 
 It searches nothing that the planner found: given a claim, it splits the box of all action sets until the checker's own
 reasons close every part. A false claim therefore ends in a box that cannot be closed.
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from p2c_verify.facts import Facts
 
 FEW_OPEN = 4
-"""Open effect-relevant features up to which orders are followed before a box is split further."""
+"""Maximum number of open effect-relevant features for which orders are followed.
+
+A box with more open features is split further.
+"""
 ORDERS = 300
 """States of orders that are followed before a box is split further."""
 MOST_ORDERS = 200_000
@@ -37,7 +40,7 @@ Split = int | list[int]
 
 
 class RecordingForest(Forest):
-    """A parsed model that asks the model itself about states within its rounding, and records the answers."""
+    """A parsed model that records the model's answers about states within rounding."""
 
     def __init__(
         self,
@@ -51,7 +54,7 @@ class RecordingForest(Forest):
         self.recordings = answers
 
     def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
-        """Return the model's answer about a single state, asking the model where there is none yet."""
+        """Return the model's answer about a single state; ask the model if there is none."""
         key = self.key(sets, cells)
         if key is not None and key not in self.recordings:
             self.recordings[key] = self._ask(sets)
@@ -155,7 +158,7 @@ class Certifier:
         return split, self.cover.halves(narrow, split)
 
     def _follows_orders(self, box: Box, split: Split | None) -> bool:
-        """Tell whether orders are few enough to be followed now, or nothing else is left to do."""
+        """Tell whether to follow orders now: they are few, or nothing else is left."""
         relevant = self.problem.relevant
         return bool(relevant) and (
             split is None or sum(bool(box[place].targets) for place in relevant) <= FEW_OPEN
@@ -188,7 +191,7 @@ class Certifier:
                 yield from body
 
     def _undecided(self, facts: Facts) -> Iterator[Test]:
-        """Yield the tests that are undecided, those of the goal first."""
+        """Yield the undecided tests, the tests of the goal first."""
         seen: set[Test] = set()
         for condition in self._conditions():
             if isinstance(condition, Test) and condition not in seen:
@@ -248,21 +251,21 @@ class Certifier:
         return [place, (low + high) // 2]
 
     def _cuts(self, place: int) -> list[int]:
-        """Return the cuts at which rules or nearest values can tell values of a feature apart."""
-        found: set[int] = set()
+        """Return the cuts at which rules or nearest values distinguish values."""
+        cuts: set[int] = set()
         for condition in self._conditions():
             if isinstance(condition, Test) and condition.feature == place:
-                found.update(_borders(condition.wanted))
+                cuts.update(_borders(condition.wanted))
         ends: set[int] = set()
         for cause in self.problem.causes:
             if cause.feature == place:
                 for rule in cause.rules:
                     ends |= {value for span in rule.head for value in span}
         inner = sorted(each for each in ends if MISSING + 1 < each < -MISSING)
-        found |= {value + shift for value in inner for shift in (-1, 0)}
-        found |= {(one + other) // 2 for one, other in itertools.pairwise(inner)}
-        found |= {(one + other - 1) // 2 for one, other in itertools.pairwise(inner)}
-        return sorted(found)
+        cuts |= {value + shift for value in inner for shift in (-1, 0)}
+        cuts |= {(one + other) // 2 for one, other in itertools.pairwise(inner)}
+        cuts |= {(one + other - 1) // 2 for one, other in itertools.pairwise(inner)}
+        return sorted(cuts)
 
     def _by_score(self, box: Box, facts: Facts) -> Split | None:
         """Return the split of a weighed feature that lowers the score's bound most."""
@@ -292,7 +295,10 @@ class Certifier:
         return chosen
 
     def _drop(self, before: Sets, after: Sets) -> float:
-        """Return by how much a narrower set lowers the bound of the score, as a share of its distance to the border."""
+        """Return by how much a narrower set lowers the bound of the score.
+
+        It is a share of the bound's distance to the border.
+        """
         forest = self.forest
         assert forest is not None
         gap = self._gap(before)
@@ -338,7 +344,7 @@ class Certifier:
 
 
 def _borders(spans: Spans) -> list[int]:
-    """Return the cuts that part a test's values from the others, the lower one of each span first."""
+    """Return the cuts between a test's values and the others, lower one first."""
     cuts = [cut for low, high in spans for cut in (low - 1, high)]
     return [cut for cut in cuts if MISSING < cut < -MISSING]
 

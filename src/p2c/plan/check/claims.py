@@ -1,4 +1,6 @@
-"""Claims of an answer beyond its path, which no replay can tell: that nothing is cheaper, or that no path exists.
+"""Claims of an answer beyond its path: minimal cost, or no path at all.
+
+A replay cannot judge them.
 
 `refute` holds them against a second answer to the same question. That proves something only where the second answer is
 proved itself, and where another solver gave it.

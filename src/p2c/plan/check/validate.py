@@ -130,7 +130,7 @@ CERTIFICATE = "a certificate that p2c_verify has checked"
 
 
 def certified_claims(theory: Theory, plan: PlanRecord, verdict: Verdict) -> Verdict:
-    """Return the verdict of a plan whose claims are all covered by a verified certificate."""
+    """Return the verdict of a plan with all claims covered by a certificate."""
     proved = ", and ".join(claims(theory, plan))
     return replace(verdict, unchecked="", proved=proved, prover=CERTIFICATE)
 

@@ -76,7 +76,7 @@ class Axis:
         return {cut for cut in (self.bounds(first)[0], self.bounds(last)[1]) if 0 < cut < self.size}
 
     def is_target(self, place: int) -> bool:
-        """Tell whether a change may end in a place; of a cell that is the same for all places."""
+        """Tell whether a change may end in a place; all places of a cell agree."""
         if self.feature.targets is None:
             return True
         return self.feature.is_target(self.feature.domain.value(place))
@@ -127,7 +127,7 @@ class Axis:
     def masks(
         self, bodies: Iterable[tuple[int, Sequence[Test]]], places: Iterable[int]
     ) -> tuple[int, ...]:
-        """Return, for each of some ascending places, the bits whose tests all pass there.
+        """Return for each of the ascending places the bits whose tests all pass there.
 
         The places are swept once and a bit is toggled where its tests begin or cease to pass, so the work grows with the number
         of tests plus that of the places.
@@ -139,12 +139,12 @@ class Axis:
                 spans = _common(spans, self._spans(test))
             for place in chain.from_iterable(spans):
                 toggles[place] = toggles.get(place, 0) ^ bit
-        found, mask, waiting = [], 0, sorted(toggles, reverse=True)
+        passing, mask, waiting = [], 0, sorted(toggles, reverse=True)
         for place in places:
             while waiting and waiting[-1] <= place:
                 mask ^= toggles[waiting.pop()]
-            found.append(mask)
-        return tuple(found)
+            passing.append(mask)
+        return tuple(passing)
 
     def _spans(self, test: Test) -> list[tuple[int, int]]:
         """Return the ranges of places, as first and end, on which a test passes."""
@@ -162,10 +162,10 @@ class Axis:
 
     def bounds(self, constant: str | int | float) -> tuple[int, int]:
         """Return the first place at or above a constant, and the first one above it."""
-        known = self._known_bounds.get(constant)
-        if known is None:
-            known = self._known_bounds[constant] = self._find_bounds(constant)
-        return known
+        bounds = self._known_bounds.get(constant)
+        if bounds is None:
+            bounds = self._known_bounds[constant] = self._find_bounds(constant)
+        return bounds
 
     def _find_bounds(self, constant: str | int | float) -> tuple[int, int]:
         if not self.feature.kind.is_number:
@@ -213,7 +213,7 @@ def _cuts(axis: Axis, tests: Iterable[Test]) -> tuple[int, ...]:
 def _common(
     some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Return what ranges of places have in common."""
+    """Return the intersection of two lists of ranges."""
     pairs = ((max(a, c), min(b, d)) for a, b in some for c, d in others)
     return [(low, high) for low, high in pairs if low < high]
 
@@ -248,7 +248,7 @@ def _middles(axis: Axis) -> set[int]:
 
 
 def _middles_of_grid(ranges: Sequence[range], size: int) -> set[int]:
-    """Return the cuts of `_middles` where neighbouring places are equally far apart, in whole numbers."""
+    """Return the cuts of `_middles` for evenly spaced places, in whole numbers."""
     sums: set[int] = set()
     for index, low in enumerate(ranges):
         sums |= {low[-1] + high[0] for high in ranges[index + 2 :]}

@@ -170,17 +170,19 @@ def _onward(axis: Axis) -> tuple[int, ...]:
 
 
 def _regions_by_bit(masks: Sequence[int]) -> dict[int, int]:
-    """Return, for each bit of the masks of all regions, the regions that have it, and endless ones where the last region has it.
+    """Return for each bit of the masks the regions that have it.
+
+    The regions of a bit that the last region has are endless.
 
     Each bit is toggled only where it changes from one region to the next: rules are many, and so are regions.
     """
-    found: dict[int, int] = {}
+    regions: dict[int, int] = {}
     before = 0
     for number, mask in enumerate(masks):
         for bit in bits(mask ^ before):
-            found[bit] = found.get(bit, 0) ^ (-1 << number)
+            regions[bit] = regions.get(bit, 0) ^ (-1 << number)
         before = mask
-    return found
+    return regions
 
 
 def _landing(axis: Axis, anywhere: int, *, loose: bool) -> Landing:
@@ -198,6 +200,6 @@ def _landing(axis: Axis, anywhere: int, *, loose: bool) -> Landing:
 
 
 def _mask(flags: Iterable[object]) -> int:
-    """Return the places of the flags that are set, as a mask; written as text, which takes linear time."""
+    """Return a mask of the set flags; text makes the conversion linear in time."""
     digits = "".join("1" if each else "0" for each in flags)
     return int(digits[::-1] or "0", 2)

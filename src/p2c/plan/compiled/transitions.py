@@ -226,7 +226,7 @@ class Transitions:
         return broken
 
     def effects(self, places: Places, verdict: Judgement) -> list[Effect]:
-        """Return what may happen by itself: violated features act, or fired rules where that is enough.
+        """Return the possible effects, from violated features or, if enough, fired rules.
 
         An effect that would end where one person lets no change end has the place that the feature has already: it
         leads nowhere, and nothing else may happen in its stead.
@@ -385,7 +385,7 @@ class Transitions:
         return True
 
     def moves(self, index: int, start: int) -> set[int]:
-        """Return the places that the `moves` of a feature lead to from a place, whoever changes it."""
+        """Return the places to which the `moves` of a feature lead from a place."""
         feature = self.person.space.axes[index].feature
         assert feature.moves_from is not None
         value = feature.domain.value(start)

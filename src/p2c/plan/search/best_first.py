@@ -147,7 +147,7 @@ class Limits:
         return Limits(min(most, default=None), self.deadline, self.expanded)
 
     def for_share(self, share: float) -> Limits:
-        """Return limits with the same nodes that end when a share of the time that is left has passed."""
+        """Return limits of the same nodes and a share of the remaining time."""
         if self.left is None:
             return Limits(self.nodes, None, self.expanded)
         return Limits(self.nodes, time.monotonic() + share * self.left, self.expanded)

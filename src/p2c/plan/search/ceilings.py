@@ -33,7 +33,9 @@ def under_ceilings(
     may_arrive: Callable[[Transitions], bool] | None,
     limits: Limits,
 ) -> Iterator[Arrival]:
-    """Yield paths in the contract's order; where actions come before the cost, those with equally many together.
+    """Yield paths in the contract's order.
+
+    Where actions come before the cost, paths with equally many actions come together.
 
     `may_arrive` is a look ahead where a model weighs numbers, None elsewhere.
     """
@@ -78,7 +80,7 @@ def _highest(person: Person) -> int:
 def _seen(
     transitions: Transitions, may_arrive: Callable[[Transitions], bool], limits: Limits
 ) -> int | None:
-    """Return the least ceiling under which a look ahead sees a path; None if it sees none at all."""
+    """Return the least ceiling under which reachability allows a path, or None."""
 
     def seen(most: int) -> bool:
         if limits.is_over:
@@ -91,7 +93,9 @@ def _seen(
 
 
 def _reached(transitions: Transitions, search: Search, lowest: int, limits: Limits) -> int | None:
-    """Return the least ceiling, from one below which there is no path, under which there is one; None if there is none.
+    """Return the least ceiling with a path under it; None if there is none.
+
+    `lowest` is a ceiling below which there is no path.
 
     It is found by halving what lies between a ceiling that is known to be too low and the cost of a path: a path under a ceiling
     is one under every higher ceiling.

@@ -23,7 +23,7 @@ BetterOptions = list[tuple[int, int, list[tuple[int, list[int]]]]]
 """Features with their options; for each option, the rules that each better value lets fire and the option does not."""
 
 MOST_COMPARED = 64
-"""With how many of the first, and of the last, better options on a feature each one is compared."""
+"""Number of first and of last better options that each option is compared with."""
 
 
 def better_options(reach: RelaxedReach) -> BetterOptions:

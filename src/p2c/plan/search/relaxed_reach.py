@@ -232,23 +232,23 @@ class RelaxedReach:
         space = self.transitions.person.space
         axes = [self.options[number].axis for number in chosen]
         # Where an effect may end is restricted, to set a feature early may keep it from being carried off too far.
-        found = frozenset(
+        early = frozenset(
             axis
             for axis in axes
             if axis in self.moves_of and not space.axes[axis].feature.bars_effects
         )
-        if not found or self.are_supported or space.model_bit & space.noticing:
+        if not early or self.are_supported or space.model_bit & space.noticing:
             return frozenset()
         way = self.on_the_way(tuple(n for n in chosen if self.options[n].axis in space.stirring))
         while True:
-            noticing = space.noticing & way.may & ~self._rules_of(found)
-            noticed = {axis for axis in found if way.may_of[axis] & ~way.must_of[axis] & noticing}
+            noticing = space.noticing & way.may & ~self._rules_of(early)
+            noticed = {axis for axis in early if way.may_of[axis] & ~way.must_of[axis] & noticing}
             for each in self.causal_moves:
-                if each.index not in found:
-                    noticed |= found & each.governed.above
+                if each.index not in early:
+                    noticed |= early & each.governed.above
             if not noticed:
-                return found
-            found -= noticed
+                return early
+            early -= noticed
 
     def _rules_of(self, axes: frozenset[int]) -> int:
         return sum(rules for _, axis, rules in self.governed if axis in axes)

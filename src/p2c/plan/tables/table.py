@@ -369,7 +369,7 @@ EXACT = 1 << 53
 
 
 def _exact_costs(batch: Batch, route: Route, rows: Whole) -> Column:
-    """Return what a route costs in each row: a quotient of whole numbers, rounded once, as for one person."""
+    """Return the cost of a route in each row: a quotient of integers, rounded once."""
     (lines, prices), norm = grid_measures(batch.space), batch.space.theory.norm
     fixed = _fixed(batch.space, route)
     most = fixed + sum(
@@ -389,7 +389,7 @@ def _exact_costs(batch: Batch, route: Route, rows: Whole) -> Column:
 
 
 def _farthest(space: Space, line: Line, index: int, end: int) -> int:
-    """Return how far the places of a feature lie from one of them at most."""
+    """Return the maximum distance of a feature's places from one place."""
     ends = (0, space.axes[index].size - 1)
     return max(abs(line.position(place) - line.position(end)) for place in ends)
 

@@ -1,4 +1,4 @@
-"""The state of a page: who the person is, what they can and cannot do, and what is asked, as names and values.
+"""The state of a page as names and values: the person, restrictions, question.
 
 `v:debt=5000` is a value, written as `language` writes numbers, `unknown=debt` one that is not known, `a:debt=fixed` who may change it, `min:`, `max:` and `w:` own limits and weight, `only:` the
 names that a change may end in, `lift=limits:debt` a restriction of the problem to do without.
@@ -45,7 +45,7 @@ EXAMPLE, WHOLE_EXAMPLE = 1234.5, 1234
 
 @dataclass(frozen=True)
 class Case:
-    """What a form says, as it says it: nothing is lost that cannot be read."""
+    """The unparsed values of a form, so that unreadable input is kept."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     actions: Mapping[str, str] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Case:
 
 
 def read_case(pairs: Iterable[Pair]) -> Case:
-    """Return the case that the pairs of a state or a form describe; other keys are left aside."""
+    """Return the case that the pairs of a state or form describe; ignore other keys."""
     values: dict[str, str] = {}
     actions: dict[str, str] = {}
     numbers: dict[Pair, str] = {}
@@ -254,7 +254,10 @@ class Reading:
 
 
 def read_values(theory: Theory, case: Case) -> Reading:
-    """Read the values of a case. One that no rule and no model reads need not be given."""
+    """Read the values of a case; a value without a reader is optional.
+
+    Its readers are the rules and the model.
+    """
     phrases = phrases_of(case.spoken)
     weighed = weighed_features(theory)
     state: State = {}

@@ -1,4 +1,4 @@
-"""The outcome that the people of a project want, as every page of the project shows it."""
+"""The outcome that the people of a project want, as each of its pages shows it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Aim(NamedTuple):
-    """A wanted outcome: a value of a column or, where `column` is empty, a class of the model."""
+    """A wanted outcome: a value of a column, or a class of the model.
+
+    `column` is empty for a class of the model.
+    """
 
     column: str
     outcome: str
@@ -33,18 +36,18 @@ class Aim(NamedTuple):
         return filled(phrases.pages[key], **self._asdict())
 
     def is_same(self, other: Aim) -> bool:
-        """Tell whether another aim is this one; rules write the names of columns in their own way."""
+        """Tell whether another aim is equal; rules spell column names differently."""
         names = predicate_name(self.column), predicate_name(other.column)
         return names[0] == names[1] and self.outcome == other.outcome
 
 
 def aim_of_draft(draft: Draft) -> Aim | None:
-    """Return what was chosen for a project; None if nothing was chosen yet."""
+    """Return the outcome chosen for a project; None before the choice."""
     return Aim(*aim_of(draft)) if draft.desired else None
 
 
 def aim_of_problem(problem: Problem) -> Aim | None:
-    """Return the outcome that the goal of a problem names; None if it is another kind of goal."""
+    """Return the outcome that a problem's goal names; None for other kinds of goal."""
     model = problem.spec.model
     if model is not None:
         is_plain = problem.spec.goal == BY_MODEL and model.desired is not None

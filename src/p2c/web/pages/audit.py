@@ -56,16 +56,16 @@ def audit(asked: Asked, shop: Shop) -> Response:
 
 
 def _shown(
-    asked: Opened, shop: Workshop, *, error: P2CError | None = None, **typed: Any
+    opening: Opened, shop: Workshop, *, error: P2CError | None = None, **typed: Any
 ) -> Response:
-    return asked.show(
+    return opening.show(
         "audit.html",
         page="audit",
         status=422 if error else 200,
-        trouble=trouble_of(error, phrases_of(asked.case.spoken)) if error else None,
+        trouble=trouble_of(error, phrases_of(opening.case.spoken)) if error else None,
         endings=tuple(KINDS),
-        rows=len(asked.entry.rows),
-        **{**_facts(shop, asked.case.spoken), **typed},
+        rows=len(opening.entry.rows),
+        **{**_facts(shop, opening.case.spoken), **typed},
     )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 router = APIRouter()
 
 KEPT = 4_000
-"""Maximum number of characters of a counterfactual that is kept with the state of the page."""
+"""Maximum number of characters of a counterfactual kept with a page's state."""
 T = TypeVar("T")
 MOST = 20
 """How many answers are compared at once."""
@@ -48,7 +48,10 @@ async def compare(asked: Asked) -> Response:
 
 @router.post("/p/{id}/compare")
 async def take(asked: Asked, form: Sent) -> Response:
-    """Take a counterfactual; a short one is kept with the state of the page, so that the page can be opened again."""
+    """Take a counterfactual; keep a short one with the page's state.
+
+    The page can then be opened again.
+    """
     posted = read_case((key, each) for key, each in form.multi_items() if isinstance(each, str))
     if not posted.is_blank:
         asked = replace(asked, case=posted)
@@ -71,20 +74,20 @@ async def _text(form: FormData) -> str:
     return str(form.get("given", ""))
 
 
-async def _shown(asked: Opened, text: str, *, error: P2CError | None = None) -> Response:
-    phrases = phrases_of(asked.case.spoken)
+async def _shown(opening: Opened, text: str, *, error: P2CError | None = None) -> Response:
+    phrases = phrases_of(opening.case.spoken)
     trouble = trouble_of(error, phrases) if error else None
     facts: dict[str, Any] = {"told": None, "trouble": trouble, "faults": []}
-    if text.strip() and not asked.case.is_blank:
+    if text.strip() and not opening.case.is_blank:
         try:
-            given = read_given(asked.entry.problem, asked.read.known, text)
-            facts["told"] = await ask(asked, "comparison", **given)
+            given = read_given(opening.entry.problem, opening.read.known, text)
+            facts["told"] = await ask(opening, "comparison", **given)
         except TROUBLE as fault:
             facts["trouble"] = trouble_of(fault, phrases)
             # What was typed into the form is read in the language of the page; the library speaks English.
-            spoken_in = phrases.language if asked.read.faults else "en"
+            spoken_in = phrases.language if opening.read.faults else "en"
             facts["faults"] = [{**each, "language": spoken_in} for each in describe(fault)[2]]
-    return asked.show("compare.html", page="compare", given=text, **facts)
+    return opening.show("compare.html", page="compare", given=text, **facts)
 
 
 def read_given(problem: Problem, state: State, text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What every page is written on: the templates, which escape everything, the frame around them, and what an address opens.
+"""The frame of every page: templates that escape all text, and opened addresses.
 
 An address holds the id of a page's state (`state`), or the place of a person in the table (`row`), and no value of a person.
 """
@@ -105,11 +105,14 @@ def _aim(folder: Path, entry: Entry | None, phrases: Phrases) -> str:
 
 
 def link_to(request: Request, case: Case, *more: Pair) -> str:
-    """Return the address of a case from the question mark on, once the server keeps its state; '' for an empty case."""
-    found = kept_address(request, case, *more)
-    if found is None:
+    """Return the query of a case's address, '' for an empty case.
+
+    It begins with the question mark; the server keeps the state.
+    """
+    address = kept_address(request, case, *more)
+    if address is None:
         raise HTTPException(413, f"the form: expected at most {LONGEST:,} characters")
-    return found
+    return address
 
 
 def kept_address(request: Request, case: Case, *more: Pair) -> str | None:
@@ -127,7 +130,7 @@ def kept_address(request: Request, case: Case, *more: Pair) -> str | None:
 
 
 class Moved(Exception):
-    """Report that an address held what it must not; `address` is the one that holds the id of its state."""
+    """Report an address with forbidden contents; `address` holds the state's id."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -135,7 +138,7 @@ class Moved(Exception):
 
 
 class Expired(Exception):
-    """Report that the state of an address is kept no more, or belongs to another browser."""
+    """Report that a state is kept no more or belongs to another browser."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -144,7 +147,7 @@ class Expired(Exception):
 
 @dataclass(frozen=True)
 class Opened:
-    """What an address opens: a problem, the person that its state describes, and the answer that is compared."""
+    """The contents of an address: a problem, a person, and an answer to compare."""
 
     request: Request
     entry: Entry
@@ -178,12 +181,15 @@ class Opened:
         return Response(svg.encode("utf-8", "replace"), media_type="image/svg+xml")
 
     def sent(self, form: FormData) -> Opened:
-        """Return what a form that was sent describes, in the place of what the address does."""
+        """Return the contents of a form in place of the contents of the address."""
         pairs = [(key, text) for key, text in form.multi_items() if isinstance(text, str)]
         return replace(self, case=read_case(pairs))
 
     def onward(self, page: str, form: FormData) -> Response:
-        """Keep what a form describes, and lead on to a page about it, in another language if the form asks for one."""
+        """Keep the contents of a form and redirect to a page about it.
+
+        The page has another language if the form asks for one.
+        """
         sent = self.sent(form)
         turned = sent.turned(str(form.get("to", "")) or sent.case.spoken)
         return turned.to(page)
@@ -215,19 +221,19 @@ async def opened(request: Request, id: str) -> Opened:
         Moved: The address holds values of a person, which belong into a state.
     """
     entry = context_of(request).store.find(id)
-    given = request.query_params.multi_items()
-    pairs = [*_stored(request, entry), *given]
+    parameters = request.query_params.multi_items()
+    pairs = [*_stored(request, entry), *parameters]
     texts = [text for key, text in pairs if key == "given"]
-    asked = Opened(request, entry, read_case(pairs), texts[-1] if texts else "")
+    opening = Opened(request, entry, read_case(pairs), texts[-1] if texts else "")
     row = request.query_params.get("row")
     if row is not None:
-        asked = replace(asked, case=asked.case.of(_person(asked, row)))
-    public = [(key, text) for key, text in given if key in PUBLIC - {"state", "language"}]
-    if request.method == "GET" and any(key not in PUBLIC for key, _ in given):
-        more = [("given", asked.given)] if asked.given else []
-        query = "&".join(filter(None, (link_to(request, asked.case, *more), urlencode(public))))
+        opening = replace(opening, case=opening.case.of(_person(opening, row)))
+    public = [(key, text) for key, text in parameters if key in PUBLIC - {"state", "language"}]
+    if request.method == "GET" and any(key not in PUBLIC for key, _ in parameters):
+        more = [("given", opening.given)] if opening.given else []
+        query = "&".join(filter(None, (link_to(request, opening.case, *more), urlencode(public))))
         raise Moved(f"{request.url.path}?{query}")
-    return asked
+    return opening
 
 
 def _stored(request: Request, entry: Entry) -> list[Pair]:
@@ -240,13 +246,13 @@ def _stored(request: Request, entry: Entry) -> list[Pair]:
     return parse_qsl(text, keep_blank_values=True)
 
 
-def _person(asked: Opened, row: str) -> Case:
+def _person(opening: Opened, row: str) -> Case:
     """Return the person in a row of the table, counted from 1."""
-    rows, number = asked.entry.rows, int(row) if row.isascii() and row[:9].isdigit() else 0
+    rows, number = opening.entry.rows, int(row) if row.isascii() and row[:9].isdigit() else 0
     if not 1 <= number <= len(rows):
         raise HTTPException(404, f"no row '{row[:20]}': expected 1 to {len(rows):,}")
     found = case_of_row(next(islice(rows.values(), number - 1, None)))
-    return found.in_language(asked.case.spoken, asked.entry.problem.theory.features)
+    return found.in_language(opening.case.spoken, opening.entry.problem.theory.features)
 
 
 Asked = Annotated[Opened, Depends(opened)]
@@ -304,7 +310,7 @@ async def lead_on(request: Request, moved: Exception) -> Response:
 
 
 async def show_expired(request: Request, expired: Exception) -> Response:
-    """Say that the state of an address is gone, and how to begin anew."""
+    """Say that the state of an address is gone, and how to begin again."""
     assert isinstance(expired, Expired)
     language = language_of(request)
     hours, entry = str(LIFETIME // 3600), expired.entry

@@ -163,7 +163,7 @@ def card_of(entry: Entry, language: str) -> dict[str, Any]:
 
 
 def _start(entry: Entry, language: str) -> list[tuple[str, str]]:
-    """Return what the address of a first plan holds: the first person of the table as an example, and the language."""
+    """Return the address of a first plan: the table's first person and the language."""
     example = [("row", "1")] if entry.rows else []
     return example if language == "en" else [*example, ("language", language)]
 

@@ -31,7 +31,10 @@ router = APIRouter()
 SHOWN = 200
 """How many rows of a table are shown to pick from."""
 GROUPS = {each: "change" if each.is_direct else each.value for each in Action}
-"""Where in the form a feature stands, by its action; what no rule and no model reads stands apart, under `spare`."""
+"""The group of a feature in the form, by its action.
+
+Features that no rule and no model reads stand apart, under `spare`.
+"""
 
 
 @router.get("/p/{id}/person")
@@ -55,7 +58,7 @@ async def person(asked: Asked) -> Response:
 
 @router.post("/p/{id}/person")
 async def take(asked: Asked, form: CaseForm) -> Response:
-    """Keep what was said of a person, and show it again."""
+    """Keep the values of a person and show the form again."""
     return asked.onward("person", form)
 
 

@@ -44,13 +44,13 @@ async def plan(asked: Asked) -> Response:
 
 @router.post("/p/{id}/plan")
 async def take(asked: Asked, form: CaseForm) -> Response:
-    """Keep what was said of a person, and show the plan."""
+    """Keep the values of a person and show the plan."""
     return asked.onward("plan", form)
 
 
 @router.post("/p/{id}/plan/result")
 async def result(asked: Asked, form: CaseForm) -> Response:
-    """Show the plan alone for what a form describes, to be put into the page."""
+    """Show the plan for a form without its page, to be inserted into the page."""
     sent = asked.sent(form)
     return sent.show("result.html", **await _told(sent, "story"))
 

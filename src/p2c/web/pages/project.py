@@ -144,12 +144,12 @@ def columns(request: Request, shop: Shop) -> Response:
 def _shown_columns(
     request: Request,
     shop: Workshop,
-    given: Mapping[str, str] | None = None,
+    typed: Mapping[str, str] | None = None,
     error: P2CError | None = None,
 ) -> Response:
-    """Show the columns; where even they cannot be read, the page of the files says why."""
+    """Show the columns or, if they cannot be read, the page of the files with why."""
     try:
-        facts = _columns(shop, phrases_of(language_of(request)), given)
+        facts = _columns(shop, phrases_of(language_of(request)), typed)
     except P2CError as fault:
         return _shown(request, shop, "files", error=fault)
     unread = facts.pop("error")
@@ -202,7 +202,10 @@ def _columns(
 
 
 def _span(look: ColumnLook, phrases: Phrases) -> str:
-    """Return the range of a column of numbers as a language writes it, else the most frequent values."""
+    """Return the range of a column of numbers, or else its most frequent values.
+
+    Numbers are written as the language of the page writes them.
+    """
     if look.ends is None:
         return look.span
     counts = look.kind is ColumnKind.NUMBER  # ids and dates have no thousands
@@ -212,7 +215,7 @@ def _span(look: ColumnLook, phrases: Phrases) -> str:
 
 @router.post("/new/columns")
 def choose(request: Request, shop: Shop, form: Columns) -> Response:
-    """Keep what was said of the columns, and go on; what is wrong or missing comes back with the reason."""
+    """Keep the settings of the columns and continue, or return them with an error."""
     given, phrases = texts_of(form), phrases_of(language_of(request))
     try:
         _choose(shop, given, phrases)
@@ -227,7 +230,7 @@ def choose(request: Request, shop: Shop, form: Columns) -> Response:
 
 
 def _start_build(shop: Workshop) -> None:
-    """Begin to make the problem, for an outcome that somebody has chosen."""
+    """Begin to make the problem, for a chosen outcome."""
     if not read_draft(shop.folder).desired:
         raise PageError("new_no_desired")
     shop.start("build", build)
@@ -267,11 +270,14 @@ def _choose(shop: Workshop, given: Mapping[str, str], phrases: Phrases) -> None:
     )
 
 
-def _desired(folder: Path, old: Draft, fresh: Draft, given: Mapping[str, str]) -> str:
-    """Return the outcome that is wanted: what was chosen now, else before; another column has outcomes of its own."""
+def _desired(folder: Path, old: Draft, fresh: Draft, typed: Mapping[str, str]) -> str:
+    """Return the wanted outcome: the new choice, or else the earlier one.
+
+    Another column has outcomes of its own.
+    """
     if old.target and fresh.target != old.target and not fresh.model:
         return ""
-    desired = given.get("desired", old.desired)
+    desired = typed.get("desired", old.desired)
     if desired != old.desired and desired and desired not in choices_of(folder, fresh):
         raise PageError("new_no_outcome", outcome=desired[:60])
     return desired
@@ -299,7 +305,10 @@ def result(request: Request, shop: Shop) -> Response:
 
 
 def _other_aim(shop: Workshop, entry: Entry, phrases: Phrases) -> str:
-    """Return what the made problem is for, in words, if another outcome has been chosen since; else an empty text."""
+    """Describe the aim of the made problem if another one was chosen since.
+
+    The text is empty otherwise.
+    """
     made, wanted = aim_of_problem(entry.problem), aim_of_draft(read_draft(shop.folder))
     if "aim" in shop.work.told:
         made = Aim(*shop.work.told["aim"])  # the problem in use may be an older one for a moment
@@ -309,7 +318,7 @@ def _other_aim(shop: Workshop, entry: Entry, phrases: Phrases) -> str:
 
 
 def _served(request: Request, shop: Workshop) -> Entry:
-    """Return the made problem among those that are served, once every solver has opened it."""
+    """Return the made problem from the store once every solver has opened it."""
     context, name = context_of(request), shop.folder.resolve().name
     entry = context.store.read_new(str(built(shop.folder)), str(shop.folder / PEOPLE), id_=name)
     if entry.id not in context.store.entries:
