@@ -166,10 +166,7 @@ class PointLead(NamedTuple):
 
     def follow(self, limits: Limits) -> Iterator[Lead]:
         """Yield the next point, if it is accepted, and the rest."""
-        before = self.cells.split
-        most = STRIDE if limits.nodes is None else min(STRIDE, limits.nodes - limits.expanded)
-        point = self.cells.advance(most)
-        limits.expanded += max(self.cells.split - before - 1, 0)
+        point = next_point(self.cells, limits)
         if point is not None:
             yield from self._arrived(point, limits)
         if self.cells.bound is not None:
@@ -178,17 +175,38 @@ class PointLead(NamedTuple):
     def _arrived(self, point: list[int], limits: Limits) -> Iterator[OrderLead]:
         """Yield the best path to a point, if it is accepted."""
         search = self.search
-        read = [span.options[at] for span, at in zip(self.spans, point, strict=True)]
-        chosen = [*self.unread, *(each for each in read if each is not None)]
-        if self.rests is None:
-            arrival = _calm_arrival(search.options, chosen)
-            if search.options.transitions.judge(arrival.places).goal:
-                yield OrderLead(search, arrival.key, arrival, iter(()))
+        chosen = [*self.unread, *options_of(self.spans, point)]
+        if self.rests is not None:
+            yield from ordered(search, chosen, self.rests, limits)
             return
-        numbers = sorted(search.options.by_trail[each.axis, each.trail] for each in chosen)
-        choice = Choice(sum(each.effort for each in chosen), tuple(numbers), 0)
-        for first in islice(search.orders(choice, self.rests, limits), 1):
-            yield OrderLead(search, first.key, first, iter(()))
+        arrival = _calm_arrival(search.options, chosen)
+        if search.options.transitions.judge(arrival.places).goal:
+            yield OrderLead(search, arrival.key, arrival, iter(()))
+
+
+def next_point(cells: CheapestCells, limits: Limits) -> list[int] | None:
+    """Return the next point of the model's own search; None if it comes to none in one stride."""
+    before = cells.split
+    most = STRIDE if limits.nodes is None else min(STRIDE, limits.nodes - limits.expanded)
+    point = cells.advance(most)
+    limits.expanded += max(cells.split - before - 1, 0)
+    return point
+
+
+def options_of(spans: list[Span], point: list[int]) -> list[Option]:
+    """Return the actions that lead to a point."""
+    found = (span.options[at] for span, at in zip(spans, point, strict=True))
+    return [each for each in found if each is not None]
+
+
+def ordered(
+    search: SetSearch, chosen: list[Option], rests: list[int], limits: Limits
+) -> Iterator[OrderLead]:
+    """Yield the best order of some actions after which endogenous features end in some regions."""
+    numbers = sorted(search.options.by_trail[each.axis, each.trail] for each in chosen)
+    choice = Choice(sum(each.effort for each in chosen), tuple(numbers), 0)
+    for first in islice(search.orders(choice, rests, limits), 1):
+        yield OrderLead(search, first.key, first, iter(()))
 
 
 def _calm_arrival(options: Options, chosen: list[Option]) -> Arrival:

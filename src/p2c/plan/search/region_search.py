@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from operator import and_, or_
+from operator import and_, ne, or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c.plan.compiled.bitsets import mask_of, numbers
@@ -21,6 +21,9 @@ from p2c.plan.search.cheapest_points import (
     by_cell,
     cheapest_cells,
     made_span,
+    next_point,
+    options_of,
+    ordered,
     span_of,
     unit_of,
 )
@@ -29,11 +32,13 @@ from p2c.plan.search.relaxed_reach import Prospect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from p2c.learn.model.cheapest_cells import CheapestCells
     from p2c.plan.search.best_first import Lead, Limits
     from p2c.plan.search.box_search import BoxSearch
     from p2c.plan.search.cheapest_points import Span
     from p2c.plan.search.options import Option, Options
     from p2c.plan.search.relaxed_reach import RelaxedReach
+    from p2c.plan.search.set_search import OrderLead
 
 Open = tuple[int, ...]
 """The open regions of each effect-relevant feature, as a mask by number."""
@@ -109,11 +114,12 @@ class RegionSearch:
             return
         cells = cheapest_cells(self.options.space, spans)
         if cells.bound is not None:
-            bound = max(base + self._unit * cells.bound, least)
+            bound = max(base + self.unit * cells.bound, least)
             yield RegionLead(self, open_, bound, base, spans)
 
     @cached_property
-    def _unit(self) -> int:
+    def unit(self) -> int:
+        """Return the effort that counts as one in the model's own search."""
         return unit_of(self.options.transitions.person)
 
     def _base(self, axis: int, mask: int) -> int:
@@ -181,7 +187,7 @@ class RegionSearch:
             if mask & 1:
                 known = span_of(self.options, axis, some)
             else:
-                known = made_span(by_cell(self.options, some), self._unit)
+                known = made_span(by_cell(self.options, some), self.unit)
             self._known_spans[axis, mask] = known
         return known
 
@@ -189,67 +195,207 @@ class RegionSearch:
         known = self._known_spans.get((-1, cells))
         if known is None:
             known = self._known_spans[-1, cells] = made_span(
-                dict.fromkeys(numbers(cells)), self._unit
+                dict.fromkeys(numbers(cells)), self.unit
             )
         return known
 
-    def parts(self, open_: Open, least: int) -> Iterator[Lead]:
-        """Yield the two parts of a node that is no leaf."""
-        place = next(n for n, mask in enumerate(open_) if mask & (mask - 1))
-        mask = open_[place]
-        kept = mask & -mask
-        for part in (kept, mask ^ kept):
-            yield from self.node((*open_[:place], part, *open_[place + 1 :]), least)
+    def undecided(self, open_: Open) -> dict[int, int]:
+        """Return the features with several open regions, with the first of these."""
+        return {
+            axis: (mask & -mask).bit_length() - 1
+            for axis, mask in zip(self.regions, open_, strict=True)
+            if mask & (mask - 1)
+        }
 
-    def leaf(self, lead: RegionLead, limits: Limits) -> Iterator[Lead]:
-        """Yield the points of a leaf, for each state in which endogenous features come to rest."""
-        taken = [
-            regions[mask.bit_length() - 1]
-            for regions, mask in zip(self.regions.values(), lead.open, strict=True)
-        ]
-        forced = [
-            axis for axis, region in zip(self.regions, taken, strict=True) if not region.stays
-        ]
-        if lead.spans is None or any(axis in self.reach.position for axis in forced):
-            yield from self._boxes(taken, forced)
-            return
-        chosen = tuple(sorted(each.options[0] for each in taken if not each.stays))
+    def parts(self, node: RegionLead, axis: int, number: int) -> Iterator[Lead]:
+        """Yield the part of a node in which a feature has one open region, and the part in which it has the others."""
+        place = list(self.regions).index(axis)
+        mask = node.open[place]
+        for part in (1 << number, mask & ~(1 << number)):
+            yield from self.node((*node.open[:place], part, *node.open[place + 1 :]), node.least)
+
+    def at_point(
+        self, node: RegionLead, spans: list[Span], point: list[int], limits: Limits
+    ) -> tuple[list[OrderLead], tuple[int, int] | None]:
+        """Return the plan that ends in a point, and the feature and region to branch on, if the node is to be split.
+
+        Sound because the point stands for the cheapest actions of the node that lead to its cells. A plan of the node with
+        these cells is as cheap only if each of its actions is, and an action of another region is so only if it is tied.
+        """
+        options = options_of(spans, point)
+        taken = self._taken(node.open, options)
+        unread = self._unread(taken)
+        chosen = self._chosen(taken)
+        undecided = self.undecided(node.open)
+        rests = self._rests(chosen, limits)
+        cells = tuple(int(spans[place].cells[point[place]]) for place in self._read.values())
+        regions = rests.by_cells.get(cells)
+        if regions is None or any(taken[axis] for axis in self._set):
+            axis = self._culprit(undecided, rests, cells)
+            return [], (axis, taken[axis])
+        if not chosen:
+            # It sets off no effect, and such plans are searched apart.
+            return [], None
+        found = list(ordered(self.search, [*unread, *options], regions, limits))
+        tied = (axis for axis in undecided if self._is_tied(axis, node, spans, point, taken[axis]))
+        return found, next(((axis, taken[axis]) for axis in tied), None)
+
+    @cached_property
+    def _read(self) -> dict[int, int]:
+        """Return the endogenous features that the model reads, with their places in it."""
         places = self.options.space.model_places
-        unread = tuple(
-            self.options.listed[region.options[0]]
-            for axis, region in zip(self.regions, taken, strict=True)
-            if axis not in places and not region.stays
+        return {axis: places[axis] for axis in self.reach.position if axis in places}
+
+    @cached_property
+    def _set(self) -> list[int]:
+        """Return the endogenous features that may be set as well."""
+        return [axis for axis in self.regions if axis in self.reach.position]
+
+    @cached_property
+    def _region_of(self) -> dict[tuple[int, int], int]:
+        """Return the region of each action, by its feature and end."""
+        listed = self.options.listed
+        return {
+            (axis, listed[number].end): place
+            for axis, regions in self.regions.items()
+            for place, region in enumerate(regions)
+            for number in region.options
+        }
+
+    def _taken(self, open_: Open, options: list[Option]) -> dict[int, int]:
+        """Return the region of each feature when some actions are taken: the cheapest open one where the model reads none."""
+        ends = {each.axis: each.end for each in options}
+        places = self.options.space.model_places
+        taken = {}
+        for axis, mask in zip(self.regions, open_, strict=True):
+            if axis in ends:
+                taken[axis] = self._region_of[axis, ends[axis]]
+            elif axis in places and axis not in self.reach.position:
+                taken[axis] = 0
+            else:
+                taken[axis] = (mask & -mask).bit_length() - 1
+        return taken
+
+    def _chosen(self, taken: dict[int, int]) -> tuple[int, ...]:
+        """Return one action for each feature that leaves its first region."""
+        regions = self.regions
+        return tuple(sorted(regions[axis][n].options[0] for axis, n in taken.items() if n))
+
+    def _unread(self, taken: dict[int, int]) -> list[Option]:
+        """Return the cheapest actions on features that the model does not read."""
+        places, listed = self.options.space.model_places, self.options.listed
+        return [
+            listed[self.regions[axis][number].options[0]]
+            for axis, number in taken.items()
+            if number and axis not in places
+        ]
+
+    def _is_tied(
+        self, axis: int, node: RegionLead, spans: list[Span], point: list[int], taken: int
+    ) -> bool:
+        """Tell whether another open region of a feature leads to the same cell of the model for the same effort."""
+        if not taken:
+            return False
+        options, place = self.options, self.options.space.model_places.get(axis)
+        mask = node.open[list(self.regions).index(axis)] & ~(1 << taken)
+        others = [
+            options.listed[n]
+            for number in numbers(mask)
+            for n in self.regions[axis][number].options
+        ]
+        if place is None:
+            effort = options.listed[self.regions[axis][taken].options[0]].effort
+            return any(each.effort == effort for each in others)
+        option = spans[place].options[point[place]]
+        assert option is not None
+        cell = options.transitions.model_cell
+        return any(
+            each.effort == option.effort and cell(axis, each.end) == cell(axis, option.end)
+            for each in others
         )
-        for cells, rests in self._rests(chosen, limits).items():
-            spans = list(lead.spans)
-            for axis, cell in cells:
-                spans[places[axis]] = self._cells_span(1 << cell)
+
+    def _culprit(self, undecided: dict[int, int], rests: Rests, cells: tuple[int, ...]) -> int:
+        """Return a feature to branch on where effects do not lead to some cells."""
+        if rests.by_cells:
+            nearest = min(rests.by_cells, key=lambda each: sum(map(ne, each, cells)))
+            apart = zip(self._read, nearest, cells, strict=True)
+            blamed = frozenset().union(*(self._above[axis] for axis, a, b in apart if a != b))
+        else:
+            blamed = rests.blamed
+        return next((axis for axis in undecided if axis in blamed), next(iter(undecided)))
+
+    @cached_property
+    def _above(self) -> dict[int, frozenset[int]]:
+        """Return all features that each endogenous feature depends on, and itself."""
+        space = self.options.space
+        upstream = space.theory.upstream
+        return {
+            axis: frozenset(space.index[name] for name in upstream[space.axes[axis].feature.name])
+            | {axis}
+            for axis in self.reach.position
+        }
+
+    def leaf(self, node: RegionLead, limits: Limits) -> Iterator[Lead]:
+        """Yield the points of a leaf, for each state in which endogenous features come to rest."""
+        taken = {
+            axis: mask.bit_length() - 1 for axis, mask in zip(self.regions, node.open, strict=True)
+        }
+        if node.spans is None or any(taken[axis] for axis in self._set):
+            yield from self._boxes(taken)
+            return
+        unread = tuple(self._unread(taken))
+        for cells, regions in self._rests(self._chosen(taken), limits).by_cells.items():
+            spans = list(node.spans)
+            for place, cell in zip(self._read.values(), cells, strict=True):
+                spans[place] = self._cells_span(1 << cell)
             search = cheapest_cells(self.options.space, spans)
             if search.bound is not None:
-                yield PointLead(self.search, spans, self._unit, search, lead.base, unread, rests)
+                yield PointLead(self.search, spans, self.unit, search, node.base, unread, regions)
 
-    def _boxes(self, taken: list[Region], forced: list[int]) -> Iterator[Lead]:
+    def _boxes(self, taken: dict[int, int]) -> Iterator[Lead]:
         """Yield the box of all actions of a leaf."""
         left = (1 << len(self.options.listed)) - 1
-        for axis, region in zip(self.regions, taken, strict=True):
-            left &= ~self.options.by_axis[axis] | mask_of(region.options)
-        yield from self.search.within(left, frozenset(forced))
+        for axis, number in taken.items():
+            left &= ~self.options.by_axis[axis] | mask_of(self.regions[axis][number].options)
+        forced = frozenset(axis for axis, number in taken.items() if number)
+        yield from self.search.within(left, forced)
 
-    def _rests(
-        self, chosen: tuple[int, ...], limits: Limits
-    ) -> dict[tuple[tuple[int, int], ...], list[int]]:
-        """Return the regions in which endogenous features come to rest, by the model's cells of the features it reads."""
+    def _rests(self, chosen: tuple[int, ...], limits: Limits) -> Rests:
+        """Return the states in which the effects of some actions come to rest, remembered."""
+        known = self._known_rests.get(chosen)
+        if known is None:
+            known = self._known_rests[chosen] = self._find_rests(chosen, limits)
+        return known
+
+    @cached_property
+    def _known_rests(self) -> dict[tuple[int, ...], Rests]:
+        return {}
+
+    def _find_rests(self, chosen: tuple[int, ...], limits: Limits) -> Rests:
         transitions, reach = self.options.transitions, self.reach
-        read = [axis for axis in reach.position if axis in self.options.space.model_places]
-        found: dict[tuple[tuple[int, int], ...], list[int]] = {}
+        found: dict[tuple[int, ...], list[int]] = {}
+        blamed: set[int] = set()
         for places in self.search.ends(chosen, limits):
             if not transitions.suits(places):
+                verdict = transitions.judge(places)
+                blamed.update(*(self._above[each.index] for each in verdict.violated))
+                for bit, reads in self.options.space.constraint_bits:
+                    if verdict.breached & bit:
+                        blamed.update(reads, *(self._above.get(axis, ()) for axis in reads))
                 continue
-            cells = tuple((axis, transitions.model_cell(axis, places[axis])) for axis in read)
+            cells = tuple(transitions.model_cell(axis, places[axis]) for axis in self._read)
             regions = [reach.region(n, places[axis]) for axis, n in reach.position.items()]
-            before = found.get(cells, regions)
-            found[cells] = list(map(or_, before, regions))
-        return found
+            found[cells] = list(map(or_, found.get(cells, regions), regions))
+        return Rests(found, frozenset(blamed))
+
+
+class Rests(NamedTuple):
+    """The states in which the effects of some actions come to rest."""
+
+    by_cells: dict[tuple[int, ...], list[int]]
+    """The regions of endogenous features, by the model's cells of those that it reads."""
+    blamed: frozenset[int]
+    """The features on which it depends that other states are inconsistent."""
 
 
 class RegionLead(NamedTuple):
@@ -258,11 +404,13 @@ class RegionLead(NamedTuple):
     regions: RegionSearch
     open: Open
     least: int
-    """The least effort of its plans."""
+    """The least effort of its plans that were not found yet."""
     base: int
     """The least effort of its actions, whether the model accepts their end or not."""
     spans: list[Span] | None
     """The cells that are open to each feature that the model reads; None if the model was not read for one."""
+    cells: CheapestCells | None = None
+    """The model's own search among these cells, once it has begun."""
 
     @property
     def key(self) -> Key:
@@ -271,10 +419,25 @@ class RegionLead(NamedTuple):
 
     @property
     def known(self) -> None:
-        """Return nothing: plans come of leaves."""
+        """Return nothing: a plan that was found waits by itself."""
 
     def follow(self, limits: Limits) -> Iterable[Lead]:
-        """Return the parts of the node, or the points of a leaf."""
-        if any(mask & (mask - 1) for mask in self.open):
-            return self.regions.parts(self.open, self.least)
-        return self.regions.leaf(self, limits)
+        """Return the points of a leaf; of other nodes the plan at the next point, and the rest of the node or its parts."""
+        undecided = self.regions.undecided(self.open)
+        if not undecided:
+            yield from self.regions.leaf(self, limits)
+            return
+        if self.spans is None:
+            yield from self.regions.parts(self, *next(iter(undecided.items())))
+            return
+        cells = self.cells or cheapest_cells(self.regions.options.space, self.spans)
+        point = next_point(cells, limits)
+        if point is not None:
+            found, branch = self.regions.at_point(self, self.spans, point, limits)
+            yield from found
+            if branch is not None:
+                yield from self.regions.parts(self, *branch)
+                return
+        if cells.bound is not None:
+            least = max(self.least, self.base + self.regions.unit * cells.bound)
+            yield self._replace(least=least, cells=cells)
