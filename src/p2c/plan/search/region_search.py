@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import accumulate
 from operator import and_, ne, or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -101,14 +102,21 @@ class RegionSearch:
 
     def node(self, open_: Open, least: int) -> Iterator[RegionLead]:
         """Yield a node that takes at least some effort, unless no plan comes of it."""
-        if all(each == 1 for each in open_):
-            # Plans without effects are searched apart.
-            return
-        ends = self._ends(open_)
-        if ends is None:
-            return
+        while True:
+            if all(each == 1 for each in open_):
+                # Plans without effects are searched apart.
+                return
+            rest = self._rest(open_)
+            if rest is None:
+                return
+            narrowed = self._narrowed(open_, rest)
+            if narrowed is None:
+                return
+            if narrowed == open_:
+                break
+            open_ = narrowed
         base = sum(self._base(axis, mask) for axis, mask in zip(self.regions, open_, strict=True))
-        spans = self._spans(open_, ends)
+        spans = self._spans(open_, rest.regions)
         if spans is None:
             yield RegionLead(self, open_, max(base, least), base, None)
             return
@@ -129,8 +137,8 @@ class RegionSearch:
             return 0
         return min(listed[regions[number].options[0]].effort for number in numbers(mask))
 
-    def _ends(self, open_: Open) -> list[int] | None:
-        """Return the regions in which endogenous features may end; None if some law or constraint is surely broken.
+    def _rest(self, open_: Open) -> Prospect | None:
+        """Return where endogenous features may end; None if some law or constraint is surely broken.
 
         Sound because delete-relaxed reachability holds every region that an endogenous feature ever comes to, and at the end
         each law allows its value given the rules that may and that must fire there. Each feature ends in one of its open
@@ -151,15 +159,44 @@ class RegionSearch:
         for axis, may in may_end.items():
             may_of[axis], must_of[axis] = may, must_end[axis]
         rest = reach.at_rest(Prospect(way.may, way.must, may_of, must_of, way.regions[:]))
-        if 0 in rest.regions or rest.must & self._enforced:
-            return None
-        return rest.regions
+        return None if 0 in rest.regions or rest.must & self._enforced(open_) else rest
+
+    def _narrowed(self, open_: Open, rest: Prospect) -> Open | None:
+        """Return the regions that are left to each feature by unit propagation of the constraints; None if one has none.
+
+        Sound because a constraint without calls is broken if all its tests pass. Where those on all other features pass in
+        every open region, the regions of a feature in which its own tests pass as well are no end of a plan.
+        """
+        plain = self._enforced(open_) & ~self.reach.calling
+        excused = self._excused
+        before = list(accumulate(rest.must_of, and_, initial=-1))
+        after = list(accumulate(reversed(rest.must_of), and_, initial=-1))[::-1]
+        found = []
+        for (axis, regions), mask in zip(self.regions.items(), open_, strict=True):
+            left, others = mask, before[axis] & after[axis + 1]
+            if mask & (mask - 1) and axis not in self.reach.position:
+                moved = sum(bit for bit, axes in excused if axis in axes) & ~self.reach.calling
+                for number in numbers(mask):
+                    barring = plain | moved if number else plain
+                    if others & regions[number].body & barring:
+                        left &= ~(1 << number)
+            if not left:
+                return None
+            found.append(left)
+        return tuple(found)
 
     @cached_property
-    def _enforced(self) -> int:
-        """Return the constraints without an exception."""
-        excused = sum(bit for bit, _ in self.options.transitions.excused_constraints)
-        return self.options.space.constraints & ~excused
+    def _excused(self) -> list[tuple[int, frozenset[int]]]:
+        """Return the constraints with an exception, with the exogenous features that lose it when they are set."""
+        settable = frozenset(self.regions) - self.reach.position.keys()
+        excused = self.options.transitions.excused_constraints
+        return [(bit, reads & settable) for bit, reads in excused]
+
+    def _enforced(self, open_: Open) -> int:
+        """Return the constraints that no plan of a node may break: those whose exception it loses among them."""
+        moved = {axis for axis, mask in zip(self.regions, open_, strict=True) if not mask & 1}
+        kept = sum(bit for bit, axes in self._excused if not axes & moved)
+        return self.options.space.constraints & ~kept
 
     def _spans(self, open_: Open, ends: list[int]) -> list[Span] | None:
         """Return the cells open to each feature that the model reads; None if the model was not read for one of them."""
@@ -217,26 +254,25 @@ class RegionSearch:
     def at_point(
         self, node: RegionLead, spans: list[Span], point: list[int], limits: Limits
     ) -> tuple[list[OrderLead], tuple[int, int] | None]:
-        """Return the plan that ends in a point, and the feature and region to branch on, if the node is to be split.
+        """Return the plan of a point's actions, and the feature and region to branch on if the node is to be split.
 
-        Sound because the point stands for the cheapest actions of the node that lead to its cells. A plan of the node with
-        these cells is as cheap only if each of its actions is, and an action of another region is so only if it is tied.
+        Sound because the point stands for the cheapest actions of the node that lead to its cells. If they are a plan, another
+        plan of the node with these cells is dearer or takes a tied action of another region, which the parts are searched for.
         """
         options = options_of(spans, point)
         taken = self._taken(node.open, options)
-        unread = self._unread(taken)
-        chosen = self._chosen(taken)
         undecided = self.undecided(node.open)
-        rests = self._rests(chosen, limits)
+        rests = self._rests(self._chosen(taken), limits)
         cells = tuple(int(spans[place].cells[point[place]]) for place in self._read.values())
-        regions = rests.by_cells.get(cells)
-        if regions is None or any(taken[axis] for axis in self._set):
+        if cells not in rests.by_cells or any(taken[axis] for axis in self._set):
             axis = self._culprit(undecided, rests, cells)
             return [], (axis, taken[axis])
-        if not chosen:
+        if not any(taken.values()):
             # It sets off no effect, and such plans are searched apart.
             return [], None
-        found = list(ordered(self.search, [*unread, *options], regions, limits))
+        chosen = [*self._unread(taken), *options]
+        regions = [reduce(or_, each) for each in zip(*rests.by_cells.values(), strict=True)]
+        found = list(ordered(self.search, chosen, regions, limits))
         tied = (axis for axis in undecided if self._is_tied(axis, node, spans, point, taken[axis]))
         return found, next(((axis, taken[axis]) for axis in tied), None)
 
@@ -293,24 +329,28 @@ class RegionSearch:
     def _is_tied(
         self, axis: int, node: RegionLead, spans: list[Span], point: list[int], taken: int
     ) -> bool:
-        """Tell whether another open region of a feature leads to the same cell of the model for the same effort."""
+        """Tell whether an action of another open region may stand in for that of a point for the same effort.
+
+        Of cells that no leaf of the model tells apart its search tells the cheapest only: that is to stay, where it is open.
+        """
         if not taken:
             return False
-        options, place = self.options, self.options.space.model_places.get(axis)
-        mask = node.open[list(self.regions).index(axis)] & ~(1 << taken)
+        listed, place = self.options.listed, self.options.space.model_places.get(axis)
+        mask = node.open[list(self.regions).index(axis)]
         others = [
-            options.listed[n]
-            for number in numbers(mask)
+            listed[n]
+            for number in numbers(mask & ~(1 << taken))
             for n in self.regions[axis][number].options
         ]
         if place is None:
-            effort = options.listed[self.regions[axis][taken].options[0]].effort
+            effort = listed[self.regions[axis][taken].options[0]].effort
             return any(each.effort == effort for each in others)
         option = spans[place].options[point[place]]
         assert option is not None
-        cell = options.transitions.model_cell
+        cell = self.options.transitions.model_cell
         return any(
-            each.effort == option.effort and cell(axis, each.end) == cell(axis, option.end)
+            each.effort == option.effort
+            and (not mask & 1 or cell(axis, each.end) == cell(axis, option.end))
             for each in others
         )
 
