@@ -12,6 +12,7 @@ else warm. Ratios are those of the same person's times with and without rules.
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -88,7 +89,7 @@ def timed(told: World, rules: tuple[str, ...], law: str) -> list[Timed]:
     recourse = Recourse.fit(told.model, told.table, causal="\n".join(rules) or None, law=law)
     found = []
     for row in (told.people[0], *told.people):
-        plan, seconds = processor_time(lambda row=row: recourse.asked.plan(row, time_limit=SECONDS))
+        plan, seconds = processor_time(partial(recourse.asked.plan, row, time_limit=SECONDS))
         found.append(Timed(plan.status, seconds))
     return found[1:]
 

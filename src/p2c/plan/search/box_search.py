@@ -36,16 +36,14 @@ class BoxSearch(SetSearch):
     """What is searched by boxes of one person's options."""
 
     def leads(self) -> Iterator[Lead]:
-        """Yield the points that the model tells where it alone decides, or rules may be silent, else the box of everything."""
+        """Yield the search by regions where the model tells cells only and the best plan is wanted, else the box of everything."""
         spans = open_spans(self)
         if spans is None:
             yield from self.boxes()
-        else:
-            regions = RegionSearch(self, self._reach, spans)
-            points = list(point_leads(self, spans))
-            yield from (
-                (CalmLead(each, regions.leads) for each in points) if points else regions.leads()
-            )
+            return
+        regions = RegionSearch(self, self.within, self._reach, spans)
+        points = list(point_leads(self, spans))
+        yield from (CalmLead(each, regions.leads) for each in points) if points else regions.leads()
 
     def boxes(self) -> Iterator[BoxLead]:
         """Yield the box of everything."""

@@ -59,7 +59,10 @@ def cheapest_cells(space: Space, spans: list[Span]) -> CheapestCells:
     """Return the model's own search among some cells."""
     model = space.theory.model
     assert model is not None
-    return model.cheapest([each.cells for each in spans], [each.costs for each in spans])
+    cells: CheapestCells = model.cheapest(
+        [each.cells for each in spans], [each.costs for each in spans]
+    )
+    return cells
 
 
 def unit_of(person: Person) -> int:
@@ -77,11 +80,15 @@ def _grid_unit(_: Space) -> list[int]:
 
 
 def _find_unit(person: Person, starts: Places) -> int:
-    """Return the unit in which one action on each feature, from a start to any place, has no more than `BITS` bits."""
-    most = sum(
-        max(person.effort(index, start, end) for end in (0, axis.size - 1))
-        for index, (axis, start) in enumerate(zip(person.space.axes, starts, strict=True))
-    )
+    """Return the unit in which one action on each feature has no more than `BITS` bits in all.
+
+    An action leads from a start to any place, or from a missing value, which is at distance 1.
+    """
+    prices, most = person.prices, 0
+    for index, (axis, start) in enumerate(zip(person.space.axes, starts, strict=True)):
+        ends = (person.effort(index, start, end) for end in (0, axis.size - 1))
+        missing = prices.per_change[index] * prices.per_cost + prices.per_action
+        most += max(missing, *ends)
     return max(1, most >> BITS)
 
 

@@ -31,15 +31,14 @@ from p2c.plan.search.cheapest_points import (
 from p2c.plan.search.relaxed_reach import Prospect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from p2c.learn.model.cheapest_cells import CheapestCells
     from p2c.plan.search.best_first import Lead, Limits
-    from p2c.plan.search.box_search import BoxSearch
     from p2c.plan.search.cheapest_points import Span
     from p2c.plan.search.options import Option, Options
     from p2c.plan.search.relaxed_reach import RelaxedReach
-    from p2c.plan.search.set_search import OrderLead
+    from p2c.plan.search.set_search import OrderLead, SetSearch
 
 Open = tuple[int, ...]
 """The open regions of each effect-relevant feature, as a mask by number."""
@@ -60,7 +59,9 @@ class Region(NamedTuple):
 class RegionSearch:
     """The plans of one person that set off an effect or may break a constraint."""
 
-    search: BoxSearch
+    search: SetSearch
+    boxes: Callable[[int, frozenset[int]], Iterable[Lead]]
+    """Begins the search for plans of some actions that change some features at least, where the compiled search has no say."""
     reach: RelaxedReach
     calm: list[Span]
     """What is open to the person in each feature that the model reads, without any effect."""
@@ -267,12 +268,12 @@ class RegionSearch:
         if cells not in rests.by_cells or any(taken[axis] for axis in self._set):
             axis = self._culprit(undecided, rests, cells)
             return [], (axis, taken[axis])
-        if not any(taken.values()):
-            # It sets off no effect, and such plans are searched apart.
-            return [], None
-        chosen = [*self._unread(taken), *options]
-        regions = [reduce(or_, each) for each in zip(*rests.by_cells.values(), strict=True)]
-        found = list(ordered(self.search, chosen, regions, limits))
+        found: list[OrderLead] = []
+        if any(taken.values()):
+            # Plans without effects are searched apart.
+            chosen = [*self._unread(taken), *options]
+            regions = [reduce(or_, each) for each in zip(*rests.by_cells.values(), strict=True)]
+            found += ordered(self.search, chosen, regions, limits)
         tied = (axis for axis in undecided if self._is_tied(axis, node, spans, point, taken[axis]))
         return found, next(((axis, taken[axis]) for axis in tied), None)
 
@@ -333,8 +334,6 @@ class RegionSearch:
 
         Of cells that no leaf of the model tells apart its search tells the cheapest only: that is to stay, where it is open.
         """
-        if not taken:
-            return False
         listed, place = self.options.listed, self.options.space.model_places.get(axis)
         mask = node.open[list(self.regions).index(axis)]
         others = [
@@ -342,11 +341,13 @@ class RegionSearch:
             for number in numbers(mask & ~(1 << taken))
             for n in self.regions[axis][number].options
         ]
-        if place is None:
-            effort = listed[self.regions[axis][taken].options[0]].effort
-            return any(each.effort == effort for each in others)
+        if place is None or axis in self.reach.position:
+            own = self.regions[axis][taken]
+            least = 0 if own.stays else listed[own.options[0]].effort
+            return any(each.effort == least for each in others)
         option = spans[place].options[point[place]]
-        assert option is not None
+        if option is None:
+            return False
         cell = self.options.transitions.model_cell
         return any(
             each.effort == option.effort
@@ -398,7 +399,7 @@ class RegionSearch:
         for axis, number in taken.items():
             left &= ~self.options.by_axis[axis] | mask_of(self.regions[axis][number].options)
         forced = frozenset(axis for axis, number in taken.items() if number)
-        yield from self.search.within(left, forced)
+        yield from self.boxes(left, forced)
 
     def _rests(self, chosen: tuple[int, ...], limits: Limits) -> Rests:
         """Return the states in which the effects of some actions come to rest, remembered."""
