@@ -128,32 +128,46 @@ def caused_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]
                 rules.append(_caused(rng, name, features[name], body))
         for _ in range(rng.choice((0, 0, 1, 2))):
             some = _some(rng, [*free, *effects])
-            rules.append(f":- {', '.join(_literal(rng, each, features[each], 'N') for each in some)}.")
+            rules.append(
+                f":- {', '.join(_literal(rng, each, features[each], 'N') for each in some)}."
+            )
         options = {
             "norm": rng.choice(("l0", "l1", "l1", "l2", "linf")),
             "minimize": rng.choice(("cost", "cost", "actions")),
         }
-        document = {"goal": "accepted(X)", "rules": "\n".join(rules), "features": features, **options}
+        document = {
+            "goal": "accepted(X)",
+            "rules": "\n".join(rules),
+            "features": features,
+            **options,
+        }
         plain = {**document, "goal": f"a(X,{_word(_values(features['a'])[0])})"}
         theory = Problem.from_dict(plain).theory
         row = {name: _row_value(rng, keys) for name, keys in features.items()}
-        score = _refusing(rng, theory.features, row)
-        yield Problem.from_dict(document, model=ReadModel(score, never)), row
+        yield Problem.from_dict(document, model=_refusing(rng, theory.features, row)), row
 
 
-def _refusing(
-    rng: random.Random, features: tuple[Feature, ...], row: Document
-) -> AdditiveScore:
-    """Return a sum that refuses a row and accepts one of some random states at least."""
+def _refusing(rng: random.Random, features: tuple[Feature, ...], row: Document) -> ReadModel:
+    """Return a model that refuses a row and accepts some state; it is asked near its border, and about values it was not read for."""
     states = [row, *({each.name: _drawn(rng, each) for each in features} for _ in range(60))]
     table = pd.DataFrame(states, dtype=object)
     while True:
         score = random_score(rng, features)
+        if rng.random() < 0.2:
+            score = replace(score, axes=tuple(_unread_value(rng, each) for each in score.axes))
         told = score.score(*score.locate(table))
         higher = told[(told > told[0]).all(axis=1)]
         if len(higher):
             border = rng.choice(list(higher))
-            return replace(score, refused_below=border, accepted_from=border)
+            unsure = rng.choice((0.0, 0.0, 1.0))
+            score = replace(score, refused_below=border - unsure, accepted_from=border + unsure)
+            return ReadModel(score, _asked(replace(score, accepted_from=border)))
+
+
+def _unread_value(rng: random.Random, axis: ColumnCells) -> ColumnCells:
+    """Return the cells of a feature, one of its categories left out."""
+    left_out = rng.choice([None, *axis.places])
+    return replace(axis, places={name: n for name, n in axis.places.items() if name != left_out})
 
 
 def _caused_feature(rng: random.Random) -> Document:
