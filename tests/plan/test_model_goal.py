@@ -161,7 +161,7 @@ def test_where_rules_may_be_silent_plans_are_those_of_brute_force_on_many_more(s
 def test_where_effects_lead_to_acceptance_plans_are_those_of_brute_force() -> None:
     counts = compare_ruled(caused_problems(700, 300))
     assert counts["found"] >= 120
-    assert counts["caused"] >= 35
+    assert counts["caused"] >= 20
     assert counts["infeasible"] >= 60
 
 
