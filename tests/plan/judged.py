@@ -91,6 +91,129 @@ def calm_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
         yield Problem.from_dict(told, model=judge), person
 
 
+def caused_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
+    """Yield problems in which a model alone decides and reads endogenous features that actions set off, and a person each.
+
+    Most plans contain an effect. Constraints, exceptions, cycles of causal rules, several nearest values, missing and off-grid
+    values, and every norm occur.
+    """
+    for number in range(count):
+        rng = random.Random(f"{seed} {number} caused")
+        features: Document = {}
+        for name in ("a", "b", "c")[: rng.choice((2, 2, 3))]:
+            features[name] = _caused_feature(rng) | {
+                "action": rng.choice(("free", "free", "free", "up", "down")),
+                "weight": rng.choice((0, 1, 1, 1, 2, 0.5)),
+            }
+            if features[name]["type"] == "category":
+                features[name]["action"] = "free"
+        free = list(features)
+        effects = ("e", "f", "g")[: rng.choice((1, 2, 2, 3) if len(free) == 2 else (1, 2))]
+        for name in effects:
+            features[name] = _caused_feature(rng) | {"law": rng.choice(("iff", "if", "only_if"))}
+            if rng.random() < 0.12:
+                features[name]["action"] = "free"
+            elif features[name]["type"] == "ordinal" and rng.random() < 0.2:
+                words = features[name]["values"]
+                features[name]["moves"] = {
+                    word: rng.sample(words, rng.randint(0, len(words))) for word in words
+                }
+        if rng.random() < 0.5:
+            features["calm"] = {"type": "int", "min": 0, "max": 2, "weight": rng.choice((0, 1, 3))}
+        rules = []
+        for name in effects:
+            for _ in range(rng.choice((1, 1, 2, 3))):
+                others = [*free, *free, *(each for each in effects if each != name)]
+                body = [_literal(rng, each, features[each], "N") for each in _some(rng, others)]
+                rules.append(_caused(rng, name, features[name], body))
+        for _ in range(rng.choice((0, 0, 1, 2))):
+            some = _some(rng, [*free, *effects])
+            rules.append(
+                f":- {', '.join(_literal(rng, each, features[each], 'N') for each in some)}."
+            )
+        options = {
+            "norm": rng.choice(("l0", "l1", "l1", "l2", "linf")),
+            "minimize": rng.choice(("cost", "cost", "actions")),
+        }
+        document = {
+            "goal": "accepted(X)",
+            "rules": "\n".join(rules),
+            "features": features,
+            **options,
+        }
+        plain = {**document, "goal": f"a(X,{_word(_values(features['a'])[0])})"}
+        theory = Problem.from_dict(plain).theory
+        row = {name: _row_value(rng, keys) for name, keys in features.items()}
+        yield Problem.from_dict(document, model=_refusing(rng, theory.features, row)), row
+
+
+def _refusing(rng: random.Random, features: tuple[Feature, ...], row: Document) -> ReadModel:
+    """Return a model that refuses a row and accepts some state; it is asked near its border, and about values it was not read for."""
+    states = [row, *({each.name: _drawn(rng, each) for each in features} for _ in range(60))]
+    table = pd.DataFrame(states, dtype=object)
+    while True:
+        score = random_score(rng, features)
+        if rng.random() < 0.2:
+            score = replace(score, axes=tuple(_unread_value(rng, each) for each in score.axes))
+        told = score.score(*score.locate(table))
+        higher = told[(told > told[0]).all(axis=1)]
+        if len(higher):
+            border = rng.choice(list(higher))
+            unsure = rng.choice((0.0, 0.0, 1.0))
+            score = replace(score, refused_below=border - unsure, accepted_from=border + unsure)
+            return ReadModel(score, _asked(replace(score, accepted_from=border)))
+
+
+def _unread_value(rng: random.Random, axis: ColumnCells) -> ColumnCells:
+    """Return the cells of a feature, one of its categories left out."""
+    left_out = rng.choice([None, *axis.places])
+    return replace(axis, places={name: n for name, n in axis.places.items() if name != left_out})
+
+
+def _caused_feature(rng: random.Random) -> Document:
+    size = rng.choice((2, 3, 3, 4))
+    kind = rng.choice(("int", "int", "category", "ordinal"))
+    if kind == "int":
+        return {"type": "int", "min": 0, "max": size - 1}
+    return {"type": kind, "values": list("pqrs"[:size])}
+
+
+def _values(keys: Document) -> list[Any]:
+    return keys.get("values") or list(range(keys["min"], keys["max"] + 1))
+
+
+def _row_value(rng: random.Random, keys: Document) -> Any:
+    if rng.random() < 0.04:
+        return None
+    return rng.choice(_values(keys))
+
+
+def _word(value: Any) -> str:
+    return str(value)
+
+
+def _some(rng: random.Random, names: list[str]) -> list[str]:
+    return sorted(set(rng.sample(names, rng.choice((1, 1, 2)))))
+
+
+def _literal(rng: random.Random, name: str, keys: Document, variable: str) -> str:
+    value = rng.choice(_values(keys))
+    if keys["type"] == "category" or rng.random() < 0.2:
+        return f"{rng.choice(('', '', 'not '))}{name}(X,{value})"
+    variable += name.upper()
+    return f"{name}(X,{variable}), {variable}{rng.choice(('>=', '=<'))}{value}"
+
+
+def _caused(rng: random.Random, name: str, keys: Document, body: list[str]) -> str:
+    value = rng.choice(_values(keys))
+    if keys["type"] == "category" or rng.random() < 0.3:
+        if rng.random() < 0.3:
+            return f"{name}(X,V) :- {', '.join(body)}, V \\= {value}."
+        return f"{name}(X,{value}) :- {', '.join(body)}."
+    sign = rng.choice((">=", "=<"))
+    return f"{name}(X,V) :- {', '.join(body)}, V{sign}{value}."
+
+
 def _condition(rng: random.Random, features: tuple[Feature, ...]) -> str:
     feature = rng.choice(features)
     value = feature.domain.value(rng.randrange(feature.domain.size))

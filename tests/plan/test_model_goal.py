@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,15 +13,17 @@ from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c.learn.model.read_model import ReadModel
 from p2c.plan.blockers import find_blockers
 from p2c.plan.planner import find_plan
-from p2c.plan.search import calm_points
 from p2c.plan.search.best_first import Limits
 from p2c.plan.search.devices import ALL, Device
 from p2c.plan.search.weighed_points import WeighedPoints
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import all_end_states, best_plan
-from tests.plan.judged import calm_problems, judged_problems, unruled_problems
+from tests.plan.judged import calm_problems, caused_problems, judged_problems, unruled_problems
 from tests.plan.test_agreement import nearest_differences, plan_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def compare(seed: int, count: int, *, lined: bool = False) -> dict[str, int]:
@@ -128,18 +130,10 @@ def test_where_weighed_numbers_alone_decide_plans_are_those_of_brute_force_on_ma
     compare_unruled(seed + 9_000, 500, lined=True)
 
 
-def compare_calm(seed: int, count: int, monkeypatch: pytest.MonkeyPatch) -> Counter[object]:
-    """Compare plans where rules act besides; return how often each status was told, and whether a plan that stirs might be as cheap."""
-    counts: Counter[object] = Counter()
-
-    def may_stir(*given: Any) -> bool:
-        told = asked(*given)
-        counts[told] += 1
-        return told
-
-    asked = calm_points._may_stir
-    monkeypatch.setattr(calm_points, "_may_stir", may_stir)
-    for problem, row in calm_problems(seed, count):
+def compare_ruled(problems: Iterable[tuple[Problem, dict[str, Any]]]) -> Counter[str]:
+    """Compare plans where rules act besides; return how often each status was told, and how many plans have an effect."""
+    counts: Counter[str] = Counter()
+    for problem, row in problems:
         state = problem.read_row(row)
         expected = best_plan(problem.theory, state)
         if expected is None:
@@ -148,23 +142,35 @@ def compare_calm(seed: int, count: int, monkeypatch: pytest.MonkeyPatch) -> Coun
         found = {**plan.to_dict(), "blockers": []}
         assert not plan_differences(expected, found), f"{problem.to_dict()!r}\n{row!r}"
         counts[plan.status] += 1
+        actions = [each for step in found.get("steps") or () for each in step["actions"]]
+        counts["caused"] += any(each["kind"] == "causal" for each in actions)
     return counts
 
 
-def test_where_rules_may_be_silent_plans_are_those_of_brute_force(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    counts = compare_calm(600, 150, monkeypatch)
+def test_where_rules_may_be_silent_plans_are_those_of_brute_force() -> None:
+    counts = compare_ruled(calm_problems(600, 150))
     assert min(counts["found"], counts["infeasible"]) >= 10
-    assert min(counts[True], counts[False]) >= 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-def test_where_rules_may_be_silent_plans_are_those_of_brute_force_on_many_more(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+def test_where_rules_may_be_silent_plans_are_those_of_brute_force_on_many_more(seed: int) -> None:
+    compare_ruled(calm_problems(seed + 9_000, 200))
+
+
+def test_where_effects_lead_to_acceptance_plans_are_those_of_brute_force() -> None:
+    counts = compare_ruled(caused_problems(700, 300))
+    assert counts["found"] >= 120
+    assert counts["caused"] >= 20
+    assert counts["infeasible"] >= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_where_effects_lead_to_acceptance_plans_are_those_of_brute_force_on_many_more(
+    seed: int,
 ) -> None:
-    compare_calm(seed + 9_000, 200, monkeypatch)
+    compare_ruled(caused_problems(seed + 11_000, 200))
 
 
 def test_limits_of_a_weighed_number_bar_a_way_that_lifting_them_opens() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from p2c.learn.model.affordable import Forest, Spans, afford, opening
-from p2c.learn.model.box_kernel import FULL, NONE, POINT, Boxes, advance, least_sum
+from p2c.learn.model.box_kernel import FULL, POINT, Boxes, advance, least_sum
 from p2c.learn.model.compiled import NEVER
 from p2c.learn.model.leaves import Leaves
 
@@ -71,25 +71,29 @@ class CheapestCells:
         self._prices = opening(forest, self._spans)
         self._point = np.empty(len(cells), dtype=np.int64)
         self._split = 0
-        self._open(least_sum(self._prices, forest.values, forest.group, border, 0))
+        least = least_sum(self._prices, forest.values, forest.group, border, 0)
+        self._least = None if least >= NEVER else int(least)
+        self._boxes: Boxes | None = None
 
-    def _open(self, start: int) -> None:
+    def _open(self, start: int) -> Boxes:
         """Begin with all points that cost at least so much, and at most a few times as much."""
         features = len(self._point)
-        self._boxes = _room(ROOM, features)
-        self._limit = self._dearest if start >= NEVER else WIDER * max(start, 1)
-        if start < NEVER:
-            border = self._border.copy()
-            self._way = afford(self._forest, self._spans, self._prices, border, self._limit)
-            table, heap, free, counts = self._boxes
-            table[0] = [0] * features + [*self._way.counts, 0, 0]
-            heap[0] = start, 0
-            free[:-1] = np.arange(ROOM - 1, 0, -1)
-            counts[:] = 1, ROOM - 1, 0
+        self._limit = WIDER * max(start, 1)
+        border = self._border.copy()
+        self._way = afford(self._forest, self._spans, self._prices, border, self._limit)
+        boxes = _room(ROOM, features)
+        table, heap, free, counts = boxes
+        table[0] = [0] * features + [*self._way.counts, 0, 0]
+        heap[0] = start, 0
+        free[:-1] = np.arange(ROOM - 1, 0, -1)
+        counts[:] = 1, ROOM - 1, 0
+        return boxes
 
     @property
     def bound(self) -> int | None:
         """Return what every point that is still to come costs at least; None where none comes."""
+        if self._boxes is None:
+            return self._least
         if self._boxes.counts[0]:
             return int(self._boxes.heap[0, 0])
         return self._limit + 1 if self._limit < self._dearest else None
@@ -97,19 +101,22 @@ class CheapestCells:
     @property
     def split(self) -> int:
         """Return how many boxes were split so far."""
-        return self._split + int(self._boxes.counts[2])
+        return self._split + (0 if self._boxes is None else int(self._boxes.counts[2]))
 
     def advance(self, most: int) -> list[int] | None:
         """Return the next point, as a place in the order of costs for each feature; None where so many boxes have told none."""
-        told = NONE
-        if self._boxes.counts[0]:
-            told = advance(self._way, self._boxes, self._point, most, self._limit)
-            while told == FULL:
-                self._boxes = _wider(self._boxes)
-                told = advance(self._way, self._boxes, self._point, most, self._limit)
-        elif self._limit < self._dearest:
+        start = self.bound
+        if start is None:
+            return None
+        boxes = self._boxes
+        if boxes is None or not boxes.counts[0]:
             self._split = self.split
-            self._open(self._limit + 1)
+            boxes = self._open(start)
+        told = advance(self._way, boxes, self._point, most, self._limit)
+        while told == FULL:
+            boxes = _wider(boxes)
+            told = advance(self._way, boxes, self._point, most, self._limit)
+        self._boxes = boxes
         return self._point.tolist() if told == POINT else None
 
 

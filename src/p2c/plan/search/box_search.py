@@ -20,6 +20,7 @@ from p2c.plan.search.cheapest_points import open_spans, point_leads
 from p2c.plan.search.devices import Device
 from p2c.plan.search.options import Choice
 from p2c.plan.search.propagation import DeadEnd, Propagation
+from p2c.plan.search.region_search import RegionSearch
 from p2c.plan.search.set_search import OrderLead, SetSearch, choice_key, contains_one
 
 if TYPE_CHECKING:
@@ -35,20 +36,27 @@ class BoxSearch(SetSearch):
     """What is searched by boxes of one person's options."""
 
     def leads(self) -> Iterator[Lead]:
-        """Yield the points that the model tells where it alone decides, or rules may be silent, else the box of everything."""
+        """Yield the search by regions where the model tells cells only and the best plan is wanted, else the box of everything."""
         spans = open_spans(self)
         if spans is None:
             yield from self.boxes()
-        elif self.options.space.stirring:
-            points = list(point_leads(self, spans))
-            yield from (CalmLead(each, self.boxes) for each in points) if points else self.boxes()
-        else:
-            yield from point_leads(self, spans)
+            return
+        regions = RegionSearch(self, self.within, self._reach, spans)
+        points = list(point_leads(self, spans))
+        yield from (CalmLead(each, regions.leads) for each in points) if points else regions.leads()
 
     def boxes(self) -> Iterator[BoxLead]:
         """Yield the box of everything."""
         if self._everything is not None:
             yield from self.boxed(self._everything, frozenset(), None)
+
+    def within(self, left: int, forced: frozenset[int]) -> Iterator[BoxLead]:
+        """Yield the box of some options, which acts on some features at least."""
+        if self._everything is None:
+            return
+        end = self._propagation.of((), left)
+        if end is not None:
+            yield from self.boxed(end, forced, None)
 
     @cached_property
     def _propagation(self) -> Propagation:

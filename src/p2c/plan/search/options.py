@@ -169,10 +169,11 @@ class Options:
         others = chosen[:position] + chosen[position + 1 :]
         if not option.via:
             return others
-        return tuple(sorted((*others, self._by_trail[option.axis, option.via])))
+        return tuple(sorted((*others, self.by_trail[option.axis, option.via])))
 
     @cached_property
-    def _by_trail(self) -> dict[tuple[int, tuple[int, ...]], int]:
+    def by_trail(self) -> dict[tuple[int, tuple[int, ...]], int]:
+        """Return the number of each option by its feature and the places it comes to."""
         return {(each.axis, each.trail): number for number, each in enumerate(self.listed)}
 
     def targets(self, number: int, start: int) -> Sequence[Target]:
