@@ -17,10 +17,11 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from p2c.recourse import Recourse
+
 from benchmarks.beside_treecf import boosted, heloc
 from benchmarks.clock import processor_time
 from benchmarks.record import recorded
-from p2c.recourse import Recourse
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -83,7 +83,7 @@ def test_a_modified_word_of_a_parsed_model_is_a_fault(
     parsed: p2c.Problem, key: str, value: Any
 ) -> None:
     plan = parsed.plan(ROW).to_dict()
-    assert parsed.check(plan, prove=True).repeated == "that no cheaper path exists"
+    assert parsed.check(plan, prove=True).proved == "that no cheaper path exists"
     verdict = parsed.check({**plan, "model": {**plan["model"], key: value}})
     assert [each.place for each in verdict.faults] == [f"model: {key}"]
 

@@ -207,12 +207,13 @@ def check(
         bool,
         typer.Option(
             "--prove",
-            help="Plan again, by clingo where it is installed and takes the problem, and refute what is claimed falsely.",
+            help="Verify a certificate of the claim; where none can be made, plan again, by clingo if possible.",
         ),
     ] = False,
     engine: EngineOption = "auto",
     time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to plan again; then it stays unproved.")
+        float | None,
+        typer.Option(min=0, help="Seconds to prove the claim; then it stays unproved."),
     ] = None,
     trust: TrustOption = None,
 ) -> None:

@@ -105,6 +105,8 @@ def _count_faults(said: ModelRecord) -> Iterator[Fault]:
 
 
 def _word_faults(said: ModelRecord, ruling: Ruling) -> Iterator[Fault]:
+    if not said.verified and not said.refused and ruling.accepted:
+        yield Fault("model: verified", "expected true, for the model accepts the end")
     if said.refused and not said.verified and ruling.accepted:
         yield Fault("model: refused", "expected false, for the model accepts the end")
 

@@ -218,6 +218,8 @@ class Question:
             source,
             as_columns,
             dict(asked),
+            self.certificate,
+            self.uncertified,
         )
 
     def to_dict(self) -> dict[str, Any]:

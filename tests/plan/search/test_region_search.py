@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from p2c.recourse import Recourse
 from sklearn.ensemble import GradientBoostingClassifier
 
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
@@ -17,7 +18,6 @@ from p2c.plan.search.best_first import Limits
 from p2c.plan.search.box_search import BoxSearch
 from p2c.plan.search.devices import ALL, Device
 from p2c.problem import Problem
-from p2c.recourse import Recourse
 from tests.loan import category, whole
 from tests.oracle import best_plan
 from tests.plan.judged import caused_problems, never

@@ -25,14 +25,16 @@ def with_certificate(theory: Theory, plan: Plan, *, time_limit: float | None = N
     Args:
         theory: The problem as it was asked.
         plan: The answer.
-        time_limit: Seconds for making the certificate; None for no limit.
+        time_limit: Seconds for making the certificate and having it checked, which takes no longer than making it;
+            None for no limit.
     """
     question = plan.question
     try:
         if isinstance(plan, GaveUp) or plan.proof == "none":
             raise UncertifiedError("no certificate: the answer claims nothing that could be proved")
         initial = dict(question.initial)
-        certificate = certificate_for(theory, initial, plan.to_dict(), time_limit=time_limit)
+        seconds = None if time_limit is None else time_limit / 2
+        certificate = certificate_for(theory, initial, plan.to_dict(), time_limit=seconds)
         verify_claim(theory, initial, plan.to_dict(), certificate)
     except UncertifiedError as error:
         return answer_to(replace(question, uncertified=str(error)), plan)

@@ -200,15 +200,18 @@ def _tables(score: AdditiveScore) -> list[list[Leaf]]:
 def _trees(score: AdditiveScore) -> list[list[Leaf]]:
     trees = score.trees
     parts = []
+    ranges: dict[tuple[int, int], list[list[int]]] = {}
+    for axis, number in {(a, int(n)) for row in trees.leaf_masks for a, n in enumerate(row) if n}:
+        ranges[axis, number] = _ranges(trees.masks[axis][number])
     for first, last in zip(trees.starts[:-1], trees.starts[1:], strict=True):
         part = []
         for leaf in range(int(first), int(last)):
             tests = [
-                [axis, _ranges(trees.masks[axis][number])]
+                [axis, ranges[axis, int(number)]]
                 for axis, number in enumerate(trees.leaf_masks[leaf])
                 if number
             ]
-            if all(ranges for _, ranges in tests):
+            if all(cells for _, cells in tests):
                 part.append([_floats(trees.leaf_values[leaf]), tests])
         parts.append(part)
     return parts

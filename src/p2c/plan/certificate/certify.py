@@ -20,11 +20,14 @@ from p2c_verify.problem import Call, Problem, Test, parse
 from p2c_verify.values import MAYBE, MISSING, YES, Sets, Spans, VerifyError, is_single, union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from p2c.domain.feature import Value
     from p2c.rules.theory import Theory
-    from p2c_verify.facts import Facts
+    from p2c_verify.facts import Facts, Judge
+    from p2c_verify.forest import Leaf
+    from p2c_verify.transitions import Measure, Node
+    from p2c_verify.values import Span
 
 FEW_OPEN = 4
 """Maximum number of open effect-relevant features for which orders are followed.
@@ -39,19 +42,55 @@ MOST_ORDERS = 200_000
 Split = int | list[int]
 
 
+class Clock:
+    """The time that a certificate may take."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.deadline = None if seconds is None else monotonic() + seconds
+
+    def check(self) -> None:
+        """Raise if the time is over."""
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise UncertifiedError("no certificate within the time limit")
+
+
+class TimedCover(Cover):
+    """Reasons for closing boxes that keep a time limit."""
+
+    def __init__(self, judge: Judge, claim: Measure | None, clock: Clock) -> None:
+        super().__init__(judge, claim)
+        self.clock = clock
+
+    def following(
+        self, facts: Facts, node: Node, targets: Sequence[Spans]
+    ) -> Iterator[tuple[str, int, Span, Node]]:
+        """Yield what may follow a set of states, if there is time."""
+        self.clock.check()
+        return super().following(facts, node, targets)
+
+
 class RecordingForest(Forest):
-    """A parsed model that records the model's answers about states within rounding."""
+    """A parsed model that records the model's answers about states within rounding, in a limited time."""
 
     def __init__(
         self,
         theory: Theory,
+        clock: Clock,
         data: Mapping[str, Any],
         problem: Problem,
         answers: dict[Key, bool],
     ) -> None:
-        super().__init__(data, problem, answers)
-        self.theory, self.problem = theory, problem
+        self.theory, self.problem, self.clock = theory, problem, clock
         self.recordings = answers
+        super().__init__(data, problem, answers)
+
+    def _leaf(self, values: Any, tests: Any) -> Leaf:
+        self.clock.check()
+        return super()._leaf(values, tests)
+
+    def _ruled_out(self, margin: int, cells: Iterable[tuple[int, int]]) -> int:
+        self.clock.check()
+        return super()._ruled_out(margin, cells)
 
     def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
         """Return the model's answer about a single state; ask the model if there is none."""
@@ -91,11 +130,13 @@ def certificate_for(
     Raises:
         UncertifiedError: The claim is false, the canonical form lacks a part of the problem, or the limit was reached.
     """
+    clock = Clock(time_limit)
     document = parse(json.dumps(canonical(theory)))
+    clock.check()
     person = parse(json.dumps(dict(row)))
     answers: dict[Key, bool] = {}
     try:
-        judge = opened(document, person, answers, partial(RecordingForest, theory))
+        judge = opened(document, person, answers, partial(RecordingForest, theory, clock))
         claim = None
         met = (
             judge.facts(judge.initial).final == YES
@@ -108,9 +149,7 @@ def certificate_for(
         raise UncertifiedError(f"no certificate: {error}") from None
     cover: list[Any] = []
     if plan["status"] in ("found", "infeasible"):
-        deadline = None if time_limit is None else monotonic() + time_limit
-        search = Certifier(Cover(judge, claim), deadline)
-        cover = search.run()
+        cover = Certifier(TimedCover(judge, claim, clock)).run()
     used = judge.forest.used if judge.forest else set()
     return {
         "format": FORMAT,
@@ -124,8 +163,8 @@ def certificate_for(
 class Certifier:
     """One branch and bound over the boxes of a claim."""
 
-    def __init__(self, cover: Cover, deadline: float | None) -> None:
-        self.cover, self.deadline = cover, deadline
+    def __init__(self, cover: TimedCover) -> None:
+        self.cover = cover
         self.problem = cover.problem
         self.forest = cover.judge.forest
 
@@ -134,10 +173,7 @@ class Certifier:
         tokens: list[Any] = []
         waiting = [self.cover.root()]
         while waiting:
-            if self.deadline is not None and monotonic() > self.deadline:
-                raise UncertifiedError(
-                    f"no certificate within the time limit: {len(waiting)} boxes are open"
-                )
+            self.cover.clock.check()
             token, parts = self._expand(waiting.pop())
             tokens.append(token)
             waiting += reversed(parts)
