@@ -38,8 +38,30 @@ def install_command(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
+MOST_FAULTS = 10
+"""How many faults a message lists before it only counts the rest."""
+LONGEST_FAULT = 400
+"""Most characters of the place and of the message of one fault."""
+SNIPPET = 200
+"""Most characters of a source line that are shown around the column of a fault."""
+LONGEST_MESSAGE = 4_000
+"""Most characters of a message: an input of any size is refused in a message that fits on a screen."""
+
+
+def bounded(text: str, limit: int) -> str:
+    """Return text without its middle if it is too long, for the end often says what would be right.
+
+    >>> bounded("f: 7777777777777777 is outside its range", 30)
+    'f: 777777777…outside its range'
+    """
+    if len(text) <= limit:
+        return text
+    kept = limit // 2
+    return f"{text[: limit - kept - 3]}…{text[len(text) - kept - 2 :]}"
+
+
 class P2CError(Exception):
-    """Base of all errors raised on purpose by p2c.
+    """Base of all errors raised on purpose by p2c, with a message of bounded length.
 
     >>> import p2c
     >>> try:
@@ -48,6 +70,9 @@ class P2CError(Exception):
     ...     print(error)
     debt: -1 is outside its range, 0 to 1000000
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(bounded(message, LONGEST_MESSAGE))
 
 
 class RuleError(P2CError):
@@ -66,8 +91,9 @@ class RuleError(P2CError):
     @property
     def snippet(self) -> str:
         """Return the offending source line with a caret below the column."""
-        text = self.source_line.replace("\t", " ")
-        return f"    {text}\n    {' ' * (self.column - 1)}^"
+        start = max(self.column - 1 - SNIPPET // 2, 0)
+        text = self.source_line.replace("\t", " ")[start : start + SNIPPET]
+        return f"    {text}\n    {' ' * (self.column - 1 - start)}^"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +104,39 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
+        message = bounded(self.message, LONGEST_FAULT)
+        return f"{bounded(self.place, LONGEST_FAULT)}: {message}" if self.place else message
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the fault as JSON, of bounded length."""
+        return {
+            "place": bounded(self.place, LONGEST_FAULT),
+            "message": bounded(self.message, LONGEST_FAULT),
+        }
+
+
+def _listed(faults: Sequence[Fault]) -> list[str]:
+    """Return the first faults as text, and the number of the rest if there are more."""
+    rest = len(faults) - MOST_FAULTS
+    return [*map(str, faults[:MOST_FAULTS]), *([f"and {rest:,} more"] if rest > 0 else [])]
 
 
 class ProblemError(P2CError):
-    """Report all the faults of a problem at once, one a line."""
+    """Report the faults of a problem at once, one a line; `faults` holds all, the message the first."""
 
     def __init__(self, faults: Sequence[Fault], *, source: str = "") -> None:
         self.faults = tuple(faults)
         self.source = source
         start = f"{source}: " if source else ""
-        super().__init__("\n".join(f"{start}{fault}" for fault in self.faults))
+        super().__init__("\n".join(f"{start}{fault}" for fault in _listed(self.faults)))
 
 
 class RowError(P2CError):
-    """Report all the faults of a person's row at once, in one line."""
+    """Report the faults of a person's row in one line; `faults` holds all, the message the first."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        super().__init__("; ".join(str(fault) for fault in self.faults))
+        super().__init__("; ".join(_listed(self.faults)))
 
 
 class ModelError(P2CError):
@@ -215,6 +255,16 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '2,000 rows')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def and_more(words: Sequence[str], most: int = 20) -> str:
+    """Return the first of some words, and the number of the rest if there are more.
+
+    >>> and_more(["age", "debt", "job"], most=2)
+    'age, debt and 1 more'
+    """
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def first_few(words: Iterable[str], most: int = 5) -> str:

@@ -54,18 +54,26 @@ class Facts:
     def __init__(self, judge: Judge, sets: Sets) -> None:
         self.judge, self.problem, self.sets = judge, judge.problem, sets
         self._decided: dict[str | None, int] = {}
+        self._footholds = judge.problem.footholds
 
     def condition(self, condition: Condition) -> int:
         """Return the truth of one condition."""
         if isinstance(condition, Test):
             return self._within(condition.feature, condition.wanted)
-        decision = condition.decision
+        if self._footholds:
+            footholds, self._footholds = self._footholds, []
+            for each in footholds:
+                self._decide(each)
+        truth = self._decide(condition.decision)
+        return YES - truth if condition.negated else truth
+
+    def _decide(self, decision: str | None) -> int:
+        """Return the truth of a decision; `None` is the decision of the model."""
         if decision not in self._decided:
             bodies = self.problem.decisions.get(decision, ())
             truth = max(map(self.body, bodies), default=NO)
             self._decided[decision] = self.accepted() if decision is None else truth
-        truth = self._decided[decision]
-        return YES - truth if condition.negated else truth
+        return self._decided[decision]
 
     def _within(self, feature: int, wanted: Spans) -> int:
         return self.problem.features[feature].within(self.sets[feature], wanted)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
+    from tests.cli.desk import Desk
+
 BY = ("--by", "Expert", "--why", "seen in practice")
 HUSBAND = "marital_status(X,'Married-civ-spouse') :- relationship(X,'Husband')."
 
@@ -372,3 +374,18 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
 def test_every_line_of_a_review_is_json(review: Path) -> None:
     for line in review.read_text(encoding="utf-8").splitlines():
         assert json.loads(line)["record"] in {"header", "feature", "candidate"}
+
+
+@pytest.mark.parametrize("command", ["learn", "init"])
+def test_a_wide_table_is_described_in_a_bounded_number_of_lines(desk: Desk, command: str) -> None:
+    names = [f"c{number}" for number in range(300)]
+    rows = [[str((7 * row + place) % 5) for place in range(300)] for row in range(40)]
+    lines = [
+        ",".join([*names, "y"]),
+        *(",".join([*cells, "yn"[int(cells[0]) % 2]]) for cells in rows),
+    ]
+    data = desk.write("wide.csv", "\n".join(lines))
+    shown = desk.run(command, data, "--target", "y")
+    assert shown.code == 0, shown
+    assert "more columns" in shown.out
+    assert len(shown.out.splitlines()) < 60

@@ -89,3 +89,23 @@ def test_decisions_that_share_their_reasons_are_settled_once() -> None:
     assert MOST <= len(proof.to_text().splitlines()) < 2 * MOST
     assert MOST <= len(explain_proof(problem.theory, proof)) < 2 * MOST
     assert problem.plan({"n": 5}).status == "already"
+
+
+@pytest.fixture(scope="module")
+def deep_cause(chain: Problem) -> Problem:
+    """Return the chain with a feature that it moves by a causal rule, and a goal that reads both."""
+    document = chain.to_dict()
+    document["rules"] += f"grade(X,'a') :- d{DEPTH - 1}(X)."
+    document["features"]["grade"] = {"type": "category", "values": ["a", "b"]}
+    return Problem.from_dict(document)
+
+
+def test_a_deep_chain_has_a_certificate(deep_cause: Problem) -> None:
+    plan = deep_cause.plan({"debt": 50, "grade": "a"}, certificate=True)
+    assert (plan.status, plan.proof) == ("found", "certificate")
+
+
+def test_the_nearest_ends_of_a_deep_chain_are_found(deep_cause: Problem) -> None:
+    plans = deep_cause.nearest({"debt": 50, "grade": "b"}, k=2)
+    ends = [plan.counterfactual for plan in plans]
+    assert [end["debt"] for end in ends if end is not None] == [10, 9]

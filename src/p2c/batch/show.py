@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
-from p2c.errors import MissingExtra, P2CError, counted
+from p2c.errors import MissingExtra, P2CError, and_more, counted
 from p2c.explain.facts import source_words
 from p2c.explain.phrases import ENGLISH
 from p2c.explain.sentences import filled
@@ -78,7 +78,7 @@ def progress(console: Console) -> Iterator[Watch]:
             nonlocal told
             if not told and spare:
                 console.print(
-                    f"left aside, not in the problem: {', '.join(spare)} (--keep carries a column through)",
+                    f"left aside, not in the problem: {and_more(spare)} (--keep carries a column through)",
                     markup=False,
                 )
             if not told:

@@ -38,7 +38,7 @@ from p2c.cli.learning import (
 )
 from p2c.domain.spec import Trust
 from p2c.domain.toml import problem_to_toml
-from p2c.errors import P2CError, need_learning
+from p2c.errors import P2CError, and_more, need_learning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -318,7 +318,7 @@ def _ask_class(classes: Sequence[Any] | None) -> str | None:
 def _ask_target(table: Table, *, yes: bool) -> str:
     names = [str(each) for each in table.frame.columns]
     if not _may_ask(yes):
-        raise P2CError(f"--target: which column holds the outcome? There are {', '.join(names)}")
+        raise P2CError(f"--target: which column holds the outcome? There are {and_more(names)}")
     return choose("which column holds the outcome", names)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Column, Table
 from rich.text import Text
 
-from p2c.errors import counted
+from p2c.errors import and_more, counted
 from p2c.learn.model import Read
 from p2c.learn.tables.look import USELESS
 from p2c.markup import clean
@@ -30,21 +30,35 @@ if TYPE_CHECKING:
     from p2c.report.questions import Conclusion, Reading
 
 
+MOST_COLUMNS = 20
+"""How many columns of a table are listed before the rest are only counted."""
+
+
+def _show_rest(console: Console, count: int, told: str = "") -> None:
+    """Print how many of `count` columns are not listed, and what is to be said of them."""
+    rest = count - MOST_COLUMNS
+    if rest > 0:
+        console.print(_text(f"and {counted(rest, 'more column')}{told}", "dim"))
+
+
 def show_columns(console: Console, seen: TableLook, *, keep: Collection[str] = ()) -> None:
     """Print a line for each column, and which are left out, why, and how to keep them."""
     table = Table("column", "holds", "values", "missing", "", box=None, header_style="dim")
-    for each in seen.columns:
+    for each in seen.columns[:MOST_COLUMNS]:
         table.add_row(*map(_text, (*_held(each), each.note)))
     console.print(table)
+    _show_rest(console, len(seen.columns))
     show_left_out(console, seen.left_out(keep))
     console.print()
 
 
 def show_left_out(console: Console, columns: Iterable[ColumnLook]) -> None:
     """Print which columns are left out, why, and how to keep them."""
-    for each in columns:
+    left_out = list(columns)
+    for each in left_out[:MOST_COLUMNS]:
         told = f"column '{each.name}' is left out: {USELESS[each.kind].value}; keep it with --keep '{each.name}'"
         console.print(_text(told, "yellow"))
+    _show_rest(console, len(left_out), " left out")
 
 
 def _held(column: ColumnLook) -> tuple[str, ...]:
@@ -100,18 +114,21 @@ def show_changes(console: Console, read: Rows, assumed: Iterable[Assumption]) ->
     columns = (Column(head, overflow="fold") for head in heads)
     table = Table(*columns, box=None, header_style="dim")
     reasons: dict[tuple[str, str], list[str]] = {}
+    lines: list[tuple[str, ...]] = []
     for said in assumed:
         each = looks[said.column]
-        table.add_row(*map(_text, (*_held(each), said.action, f"{said.weight:g}", each.note)))
+        lines.append((*_held(each), said.action, f"{said.weight:g}", each.note))
         if said.why:
             reasons.setdefault((said.action, said.why.value), []).append(said.column)
     for word, others in (("not read", read.unread), ("left out", read.left_out)):
-        for each in others:
-            table.add_row(*map(_text, (*_held(each), word, "", each.note)))
+        lines += [(*_held(each), word, "", each.note) for each in others]
+    for line in lines[:MOST_COLUMNS]:
+        table.add_row(*map(_text, line))
     console.print(table)
+    _show_rest(console, len(lines))
     show_left_out(console, read.left_out)
     for (action, why), names in reasons.items():
-        told = f"assumed {action}, for {why}: {', '.join(names)}"
+        told = f"assumed {action}, for {why}: {and_more(names)}"
         console.print(_text(told, "yellow"))
     console.print()
 

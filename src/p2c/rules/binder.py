@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from p2c.domain.feature import Feature, Kind
-from p2c.errors import RuleError, suggestion
+from p2c.errors import RuleError, and_more, suggestion
 from p2c.rules.render import quote, render_atom, render_literal, render_term
 from p2c.rules.syntax import (
     PERSON,
@@ -216,7 +216,7 @@ class Binder:
             self.fail(f"unknown feature or decision {quote(atom.predicate)}; {hint}", literal)
         else:
             same = {each for each in self.known if each.predicate == decision.predicate}
-            defined = f"defined: {', '.join(sorted(map(render_decision, same)))}"
+            defined = f"defined: {and_more(sorted(map(render_decision, same)))}"
             if constants:
                 self.fail(f"no rule defines {render_atom(atom)}; {defined}", literal)
             else:

@@ -8,11 +8,10 @@ import signal
 import sys
 import traceback
 from collections import OrderedDict
-from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from p2c.errors import P2CError, ProblemError, RowError, joined_lines
+from p2c.errors import MOST_FAULTS, P2CError, ProblemError, RowError, joined_lines
 from p2c.problem import Problem
 from p2c.web import comparison_task, tasks
 from p2c.web.consultation import Consultation, overrides
@@ -192,8 +191,8 @@ def reply(memory: Memory, message: bytes) -> bytes:
 
 def refusal(error: P2CError) -> dict[str, Any]:
     """Return an error as JSON: one line, and its faults with their places."""
-    faults = error.faults if isinstance(error, ProblemError | RowError) else ()
-    return {"message": joined_lines(error), "faults": [asdict(each) for each in faults]}
+    faults = error.faults[:MOST_FAULTS] if isinstance(error, ProblemError | RowError) else ()
+    return {"message": joined_lines(error), "faults": [each.to_dict() for each in faults]}
 
 
 def _where(error: Exception) -> dict[str, Any]:

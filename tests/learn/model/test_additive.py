@@ -123,3 +123,11 @@ def test_trees_that_read_one_feature_become_its_table() -> None:
     assert isinstance(found, Read), found
     assert found.score.trees.count == 0
     assert all(len(table.axes) == 1 for table in found.score.tables)
+
+
+def test_compiled_walks_reach_the_leaves_of_plain_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    score = _boosted()
+    cells = _random_cells(score, seed=3, rows=500)
+    plain = score.trees.leaves_reached(cells)
+    monkeypatch.setattr("p2c.learn.model.trees.WORTH_COMPILING", 0)
+    assert np.array_equal(score.trees.leaves_reached(cells), plain)

@@ -308,3 +308,32 @@ def test_the_pipeline_as_a_whole_accepts_where_a_plan_ends() -> None:
         assert end is not None
         asked = decider_of(recourse).source.view.ask(row, [end])
         assert model.predict(asked).tolist() == [True]
+
+
+def test_reading_runs_the_transformers_as_often_for_many_values_as_for_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = people()
+    model = make_pipeline(encoder(OneHotEncoder(), filled(CountedScaler())), LogisticRegression())
+    model.fit(table, answers(table))
+    runs = []
+    for kept in (100_000, 50):
+        monkeypatch.setattr("p2c.learn.model.encoded.KEPT", kept)
+        CountedScaler.runs = 0
+        found = read(model, table)
+        assert isinstance(found, Read)
+        assert found.encoded is not None
+        runs.append(CountedScaler.runs)
+    assert runs[0] == runs[1]
+
+
+def test_a_batch_of_unknown_values_runs_each_transformer_once_per_type() -> None:
+    table = people()
+    model = make_pipeline(encoder(OneHotEncoder(), filled(CountedScaler())), LogisticRegression())
+    encoded = opened(model, table=table).encoded
+    assert encoded is not None
+    encoded.forget()
+    CountedScaler.runs = 0
+    told = encoded.accepts(cells_of(strangers(table)))
+    assert told.tolist() == model.predict(strangers(table)).tolist()
+    assert CountedScaler.runs <= 3

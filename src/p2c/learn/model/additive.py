@@ -202,8 +202,11 @@ class AdditiveScore:
         told = np.full(len(cells), UNSURE)
         if known.any():
             some = None if numbers is None else numbers[known]
-            total, slack = self.score(cells[known], some), self.slack(some)[:, None]
-            sure = (total >= self.accepted_from + slack).all(axis=1)
-            never = (total < self.refused_below - slack).any(axis=1)
-            told[known] = np.where(sure, ACCEPTED, np.where(never, REFUSED, UNSURE))
+            told[known] = self.ruling(self.score(cells[known], some), self.slack(some))
         return told
+
+    def ruling(self, margins: Floats, slack: Floats) -> NDArray[np.int64]:
+        """Return `ACCEPTED`, `REFUSED` or `UNSURE` for rows of known margins and slack."""
+        sure = (margins >= self.accepted_from + slack[:, None]).all(axis=1)
+        never = (margins < self.refused_below - slack[:, None]).any(axis=1)
+        return np.where(sure, ACCEPTED, np.where(never, REFUSED, UNSURE))

@@ -79,9 +79,9 @@ def compare(
         if not len(frame):
             continue
         cells, numbers = score.locate(bench.view.table(frame))
-        told, asked = score.decide(cells, numbers), model.answer(frame).accepted
+        told, apart = _read_answers(score, cells, numbers, own_scores(frame))
+        asked = model.answer(frame).accepted
         differs = (told != UNSURE) & ((told == ACCEPTED) != asked)
-        apart = _apart(score, cells, numbers, own_scores(frame))
         unsure, wrong, off = (
             unsure + int((told == UNSURE).sum()),
             wrong + int(differs.sum()),
@@ -114,16 +114,19 @@ def takes_missing(asked: AskedModel, bench: Bench, place: int) -> bool:
     return True
 
 
-def _apart(score: AdditiveScore, cells: Ints, numbers: Floats, own: Floats) -> Mask:
-    """Return the rows whose scores differ by more than rounding explains."""
+def _read_answers(
+    score: AdditiveScore, cells: Ints, numbers: Floats, own: Floats
+) -> tuple[Ints, Mask]:
+    """Return each row's ruling, and the rows whose scores differ from the model's by more than rounding explains."""
     known = (cells >= 0).all(axis=1)
-    apart = np.zeros(len(cells), dtype=bool)
+    told, apart = np.full(len(cells), UNSURE), np.zeros(len(cells), dtype=bool)
     if known.any():
-        ours = score.score(cells[known], numbers[known])
+        ours, slack = score.score(cells[known], numbers[known]), score.slack(numbers[known])
+        told[known] = score.ruling(ours, slack)
         # An exact sum is divided and multiplied on its way through the model's own interface.
-        allowed = score.slack(numbers[known]) + 1e-12 * max(score.magnitude, 1.0)
+        allowed = slack + 1e-12 * max(score.magnitude, 1.0)
         apart[known] = (np.abs(ours - own[known]) > allowed[:, None]).any(axis=1)
-    return apart
+    return told, apart
 
 
 def show_row(row: pd.Series) -> str:

@@ -7,8 +7,10 @@ times as long about a single row as the model behind them.
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from p2c.learn.model.readers import reads_directly
 from p2c.learn.model.stages import dense
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -33,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 KEPT = 100_000
 """How many values are remembered before all are forgotten."""
+ALONE = 100
+"""How many rows of the table are put together from values that were transformed apart from their rows."""
 SURE = 1e-6
 """How far, in log odds or a score's own units, a class must lead for no rounding to hide another.
 
@@ -72,9 +76,23 @@ class EncodedModel:
         return self.last.answer(self._rows(rows))
 
     def _rows(self, rows: Sequence[Sequence[Any]]) -> Any:
-        """Return rows as the last step is given them, sparse or single-precision where they come so: sums round alike then."""
-        made = np.array([self._row(cells) for cells in rows])
-        return self._shape(made.astype(self._kind, copy=False))
+        """Return rows as the input of the last step."""
+        if len(self._known) > KEPT:
+            self._known.clear()
+        keys = [_keys(cells) for cells in rows]
+        unknown = {
+            key: cell
+            for cells, own in zip(rows, keys, strict=True)
+            for cell, key in zip(cells, own, strict=True)
+            if key not in self._known
+        }
+        if unknown:
+            self._learn_cells(unknown)
+        return self.as_input(np.array(list(map(self._row, keys))))
+
+    def as_input(self, matrix: NDArray[np.float64]) -> Any:
+        """Return a matrix sparse or in single precision where rows come so, because sums round alike then."""
+        return self._shape(matrix.astype(self._kind, copy=False))
 
     @cached_property
     def _kind(self) -> Any:
@@ -86,31 +104,43 @@ class EncodedModel:
         whole = self.stage.run(self.stage.bench.frame.head(1))
         return type(whole) if self.stage.is_sparse else np.asarray
 
-    def _row(self, cells: Sequence[Any]) -> NDArray[np.float64]:
-        keys = _keys(cells)
-        if len(self._known) > KEPT:
-            self._known.clear()
-        unknown = [place for place, key in enumerate(keys) if key not in self._known]
-        if unknown:
-            self._learn_cells(cells, keys, unknown)
+    def _row(self, keys: list[Key]) -> NDArray[np.float64]:
         row = self._base.copy()
         for columns, key in zip(self._columns, keys, strict=True):
             row[columns] = self._known[key]
         return row
 
-    def _learn_cells(self, cells: Sequence[Any], keys: list[Key], unknown: list[int]) -> None:
-        """Have only those transformers run that read cells which are not known; the other cells are somebody else's."""
-        view = self.stage.bench.view
-        frame = self._somebody.copy(deep=False)
-        for place in unknown:
-            frame[view.columns[place].name] = view.column(place, [cells[place]])
+    def _learn_cells(self, unknown: Mapping[Key, Any]) -> None:
+        """Run the transformers that read unknown cells; the other cells are somebody else's.
+
+        Cells of one type go together, for the type of a column may depend on all its cells.
+        """
+        by_type: defaultdict[type, defaultdict[int, list[Key]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        for key in unknown:
+            by_type[key[1]][key[0]].append(key)
+        for by_place in by_type.values():
+            self._learn_columns(
+                {p: [(key, unknown[key]) for key in keys] for p, keys in by_place.items()}
+            )
+
+    def _learn_columns(self, unknown: Mapping[int, list[tuple[Key, Any]]]) -> None:
+        view, count = self.stage.bench.view, max(map(len, unknown.values()))
+        frame = self._somebody.iloc[[0] * count].reset_index(drop=True)
+        for place, pairs in unknown.items():
+            cells = [cell for _, cell in pairs]
+            spare = cells[-1:] * (count - len(cells))
+            frame[view.columns[place].name] = view.column(place, [*cells, *spare])
         wanted = np.concatenate([self._columns[place] for place in unknown])
-        made = self._base.copy()
+        made = np.repeat(self._base[None, :], count, axis=0)
         with answering():
             for where, stage in self._beside:
                 if ((wanted >= where.start) & (wanted < where.stop)).any():
-                    made[where] = stage.matrix(frame)[0]
-        self._keep(keys, unknown, made)
+                    made[:, where] = stage.matrix(frame)
+        for pairs in unknown.values():
+            for (key, _), row in zip(pairs, made, strict=False):
+                self._known[key] = row[self._columns[key[0]]]
 
     @cached_property
     def _somebody(self) -> pd.DataFrame:
@@ -129,26 +159,37 @@ class EncodedModel:
             for where, stage in self.stage.beside
         )
 
-    def learn(self, frame: pd.DataFrame, rows: Iterable[Sequence[Any]]) -> None:
-        """Have the transformers run over a table, whose rows are given by their cells, too."""
+    def composed(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+        """Return a table at the last step, each value transformed as in the last row that has it; remember the values."""
         with answering():
             matrix = self.stage.matrix(frame).astype(np.float64)
-        for cells, made in zip(rows, matrix, strict=True):
-            keys = _keys(cells)
-            self._keep(keys, range(len(keys)), made)
+        made = np.repeat(self._base[None, :], len(frame), axis=0)
+        for place, (view, columns) in enumerate(
+            zip(self.stage.bench.view.columns, self._columns, strict=True)
+        ):
+            keys = [_key(place, cell) for cell in frame[view.name].tolist()]
+            last = {key: number for number, key in enumerate(keys)}
+            if len(columns):
+                rows = np.array([last[key] for key in keys])
+                made[:, columns] = matrix[np.ix_(rows, columns)]
+            room = max(KEPT // len(self._columns), 1)
+            for key, number in islice(last.items(), room):
+                self._known[key] = matrix[number, columns]
+        return made
 
-    def _keep(self, keys: list[Key], places: Iterable[int], made: NDArray[np.float64]) -> None:
-        for place in places:
-            self._known[keys[place]] = made[self._columns[place]]
+    def forget(self) -> None:
+        """Forget all values."""
+        self._known.clear()
 
 
 def _keys(cells: Sequence[Any]) -> list[Key]:
-    """Return what each cell is remembered by; of what is not a number, no two are equal."""
-    gone = (cell is None or cell != cell for cell in cells)  # noqa: PLR0124
-    return [
-        (place, type(cell), None if missing else cell)
-        for place, (cell, missing) in enumerate(zip(cells, gone, strict=True))
-    ]
+    return [_key(place, cell) for place, cell in enumerate(cells)]
+
+
+def _key(place: int, cell: Any) -> Key:
+    """Return the key of a cell in memory; values that are not numbers are never equal, so they share `None`."""
+    missing = cell is None or cell != cell  # noqa: PLR0124
+    return place, type(cell), None if missing else cell
 
 
 def encoded_model(
@@ -163,22 +204,29 @@ def encoded_model(
     if not plain or any(each.tried for each in stage.columns):
         return None
     frame, columns = stage.bench.frame, stage.bench.view.columns
-    rows = list(zip(*(frame[each.name].tolist() for each in columns), strict=True))
     try:
         sample = stage.run(frame.head(SAMPLE))
         wanted, other = asked.desired, asked.other
         made = EncodedModel(
             stage, asked_model(last, wanted, other, threshold, sample=sample, sure=SURE)
         )
-        made.learn(frame, rows)
-        own, ours = asked.answer(frame), made.answer(rows)
-        same = np.array_equal(made.accepts(rows), own.accepted) and made.is_side_by_side(sample)
-        same &= np.array_equal(ours.accepted, own.accepted) and _alike(ours.told, own.told)
+        some = frame.iloc[np.unique(np.linspace(0, len(frame) - 1, ALONE).astype(int))]
+        alone = made.answer(list(zip(*(some[each.name].tolist() for each in columns), strict=True)))
+        made.forget()
+        rows = made.as_input(made.composed(frame))
+        own, ours = asked.answer(frame), made.last.answer(rows)
+        same = np.array_equal(made.last.accepts(rows), own.accepted)
+        same &= made.is_side_by_side(sample) and _same_answers(ours, own)
+        same &= _same_answers(alone, asked.answer(some))
     except Exception:
         # The steps are somebody else's code: whatever they raise, the pipeline is then asked as a whole.
         _log.debug("a pipeline is not asked by its last step", exc_info=True)
         return None
     return made if same else None
+
+
+def _same_answers(one: ModelAnswers, other: ModelAnswers) -> bool:
+    return np.array_equal(one.accepted, other.accepted) and _alike(one.told, other.told)
 
 
 def _alike(one: Any, other: Any) -> bool:

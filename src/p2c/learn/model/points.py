@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from p2c.domain.files import read_sheet
-from p2c.errors import P2CError
+from p2c.errors import P2CError, and_more
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,7 @@ def load_points(path: Path) -> PointsTable:
     """Read a scorecard from a CSV file."""
     sheet = read_sheet(path)
     if tuple(sheet.names) != HEADER:
-        found = ", ".join(sheet.names)
+        found = and_more(sheet.names)
         raise P2CError(f"{path}: expected the columns {', '.join(HEADER)}, found {found}")
     lines = [PointsLine(row.line, *map(str.strip, row.cells)) for row in sheet.rows]
     own = [line for line in lines if not line.feature]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CHUNK = 2_000_000
 """How many pairs of row and tree are walked at a time."""
+WORTH_COMPILING = 1_000_000
+"""Fewest pairs of row and tree that are walked by compiled code: fewer take less time than loading it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,12 @@ class Trees:
 
     def leaves_reached(self, cells: Ints) -> Ints:
         """Return for each row and tree the node that the row ends in."""
+        if len(cells) * self.count >= WORTH_COMPILING and find_spec("numba") is not None:
+            from p2c.learn.model.tree_walks import walk
+
+            nodes = self.axis, self.test, self.left, self.right
+            own = np.ascontiguousarray(cells, dtype=np.int64)
+            return walk(self.roots, nodes, self.goes_left, own)
         rows = np.arange(len(cells))[:, None]
         node = np.repeat(self.roots[None, :], len(cells), axis=0)
         for _ in range(self.depth):

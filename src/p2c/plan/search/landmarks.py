@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from p2c.plan.search.propagation import End
     from p2c.plan.search.relaxed_reach import RelaxedReach
 
+Outcome = tuple[int, bool]
+"""The place of a decision, and whether it surely holds (True) or surely fails (False)."""
+
 PENDING = -1
 """The place of an answer that is being worked out."""
 
@@ -45,6 +48,8 @@ class Landmarks:
     """Where every plan that contains the choice leaves governed features, as far as is known."""
     left: int
     known: dict[tuple[int, int], int] = field(default_factory=dict)
+    reversals: dict[tuple[int, bool, bool], int] = field(default_factory=dict)
+    """Per decision, its outcome, and whether on the way or at the end: the options that may reverse the outcome."""
 
     @cached_property
     def end(self) -> Prospect:
@@ -134,14 +139,8 @@ class Landmarks:
         for axis in space.tested[rule]:
             if not prospect.may_of[axis] >> rule & 1:
                 yield self._passing(rule, axis, prospect)
-        needs, bars = space.called.get(rule, ((), ()))
-        for decision in needs:
-            rules = space.settling[decision][0]
-            if not prospect.may & rules:
-                yield self._one_fires(rules, prospect)
-        for decision in bars:
-            for other in numbers(prospect.must & space.settling[decision][0]):
-                yield self._stops(other, prospect)
+        for call in self._failing_calls(rule, prospect):
+            yield self._reverses(call, prospect)
 
     def _one_fires(self, rules: int, prospect: Prospect) -> int:
         """Return what may make one of some rules fire, none of which does."""
@@ -157,16 +156,53 @@ class Landmarks:
         mask = 0
         for axis in space.tested[rule]:
             mask |= self._failing(rule, axis, prospect)
-        needs, bars = space.called.get(rule, ((), ()))
-        for decision in needs:
-            mask |= self._all_stop(prospect.must & space.settling[decision][0], prospect)
-        for decision in bars:
-            mask |= self._one_fires(space.settling[decision][0], prospect)
+        for call in self._calls(rule):
+            mask |= self._reverses(call, prospect)
         return mask
 
     def _all_stop(self, rules: int, prospect: Prospect) -> int:
         """Return what may keep some rules from firing, all of which surely do: what that takes for one of them."""
         return self._first(self._stops(rule, prospect) for rule in numbers(rules))
+
+    def _calls(self, rule: int) -> list[Outcome]:
+        """Return the decisions that a rule calls, each with the outcome that lets the rule fire."""
+        needs, bars = self.reach.transitions.person.space.called.get(rule, ((), ()))
+        return [*((each, True) for each in needs), *((each, False) for each in bars)]
+
+    def _failing_calls(self, rule: int, prospect: Prospect) -> list[Outcome]:
+        """Return the decisions that keep a rule from firing, each with the outcome that it surely has."""
+        settling = self.reach.transitions.person.space.settling
+        return [
+            (decision, not wanted)
+            for decision, wanted in self._calls(rule)
+            if bool((prospect.may if wanted else prospect.must) & settling[decision][0]) != wanted
+        ]
+
+    def _reverses(self, outcome: Outcome, prospect: Prospect) -> int:
+        """Return the options that may reverse the outcome that a decision surely has.
+
+        Decisions nest to any depth: the outcomes below are answered first, from a list instead of the call stack, and
+        each is answered once.
+        """
+        settling, on_the_way = self.reach.transitions.person.space.settling, prospect is self.way
+        waiting = [outcome]
+        while waiting:
+            decision, holds = key = waiting[-1]
+            rules = settling[decision][0] & (prospect.must if holds else -1)
+            below = (
+                each
+                for rule in numbers(rules)
+                for each in (self._calls(rule) if holds else self._failing_calls(rule, prospect))
+            )
+            open_ = [each for each in below if (*each, on_the_way) not in self.reversals]
+            if open_:
+                waiting += open_
+                continue
+            waiting.pop()
+            if (*key, on_the_way) not in self.reversals:
+                answer = self._all_stop if holds else self._one_fires
+                self.reversals[*key, on_the_way] = answer(rules, prospect)
+        return self.reversals[*outcome, on_the_way]
 
     def _first(self, masks: Iterator[int]) -> int:
         """Return the mask that says most: whose cheapest option is dearest, and of those the narrowest."""
