@@ -54,25 +54,24 @@ class Facts:
     def __init__(self, judge: Judge, sets: Sets) -> None:
         self.judge, self.problem, self.sets = judge, judge.problem, sets
         self._decided: dict[str | None, int] = {}
-        self._footholds = judge.problem.footholds
+        # Callees come first, so a long chain of decisions needs no deep call stack.
+        for each in self.problem.decisions if len(self.problem.decisions) > 100 else ():
+            self._decide(each)
 
     def condition(self, condition: Condition) -> int:
         """Return the truth of one condition."""
         if isinstance(condition, Test):
             return self._within(condition.feature, condition.wanted)
-        if self._footholds:
-            footholds, self._footholds = self._footholds, []
-            for each in footholds:
-                self._decide(each)
         truth = self._decide(condition.decision)
         return YES - truth if condition.negated else truth
 
     def _decide(self, decision: str | None) -> int:
         """Return the truth of a decision; `None` is the decision of the model."""
         if decision not in self._decided:
-            bodies = self.problem.decisions.get(decision, ())
-            truth = max(map(self.body, bodies), default=NO)
-            self._decided[decision] = self.accepted() if decision is None else truth
+            truths = map(self.body, self.problem.decisions.get(decision, ()))
+            self._decided[decision] = (
+                self.accepted() if decision is None else max(truths, default=NO)
+            )
         return self._decided[decision]
 
     def _within(self, feature: int, wanted: Spans) -> int:

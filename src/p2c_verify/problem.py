@@ -111,7 +111,6 @@ class Problem:
         for each in document["decisions"]:
             rules = self.decisions[str(each["name"])] = tuple(map(self._body, each["rules"]))
             self._reads[str(each["name"])] = self.reads(rules)
-        self.footholds = self._footholds()
         self.causes = tuple(map(self._cause, document["causes"]))
         limits = ((self._body(each["body"]), each["text"]) for each in document["constraints"])
         self.constraints = tuple(Rule((), body, text) for body, text in limits)
@@ -136,17 +135,6 @@ class Problem:
         limited = self.reads(each.body for each in self.constraints)
         self.relevant = limited.union(moving, parents, *parents.values())
         """Features whose order can matter: read, governed or moving."""
-
-    def _footholds(self) -> list[str | None]:
-        """Return the decisions at every fiftieth level of nesting, callees first.
-
-        Where these are decided in this order, no decision needs a deep call stack.
-        """
-        level: dict[str | None, int] = {None: 0}
-        for name, bodies in self.decisions.items():
-            called = (each for body in bodies for each in body if not isinstance(each, Test))
-            level[name] = 1 + max((level[each.decision] for each in called), default=0)
-        return [name for name, depth in level.items() if name is not None and depth % 50 == 0]
 
     def reads(self, bodies: Iterable[Body]) -> frozenset[int]:
         """Return the features that bodies read, also through decisions and the model."""
