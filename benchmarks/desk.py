@@ -45,7 +45,7 @@ ASKED = 100_000
 
 
 def adult_recourse() -> tuple[Problem, Any, pd.DataFrame]:
-    """Return Adult with a boosted model and causal rules, the model itself, and the rows."""
+    """Return Adult with a boosted model and causal rules, the model, and the rows."""
     data = adult()
     model = pipeline(MODELS["GBC 100x3"]()).fit(data.frame, data.label)
     recourse = Problem.from_model(

@@ -88,11 +88,11 @@ def world(given: argparse.Namespace) -> World:
 def timed(told: World, rules: tuple[str, ...], law: str) -> list[Timed]:
     """Return how long each person's plan took."""
     recourse = Recourse.fit(told.model, told.table, causal="\n".join(rules) or None, law=law)
-    found = []
+    times = []
     for row in (told.people[0], *told.people):
         plan, seconds = processor_time(partial(recourse.asked.plan, row, time_limit=SECONDS))
-        found.append(Timed(plan.status, seconds))
-    return found[1:]
+        times.append(Timed(plan.status, seconds))
+    return times[1:]
 
 
 def line(title: str, plain: list[Timed], ruled: list[Timed]) -> str:
@@ -115,12 +115,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sdists", type=Path, required=True)
     given = parser.parse_args()
-    told = world(given)
-    plain = timed(told, (), "iff")
+    setting = world(given)
+    plain = timed(setting, (), "iff")
     print(line("no rules", plain, plain), flush=True)
     for law in ("if", "iff"):
         for kind, rules in KINDS.items():
-            print(line(f"{law}, {kind}", plain, timed(told, rules, law)), flush=True)
+            print(line(f"{law}, {kind}", plain, timed(setting, rules, law)), flush=True)
 
 
 if __name__ == "__main__":

@@ -64,13 +64,13 @@ def refused(name: str, count: int) -> list[dict[str, Any]]:
     else:
         rows = [{key: row[key] for key in names} for row in datasets.load_rows(name, "all")]
     different = {tuple(row.values()): row for row in rows}
-    found = []
+    solvable = []
     for row in different.values():
         if problem.plan(row).status == "found":
-            found.append(row)
-        if len(found) == count:
+            solvable.append(row)
+        if len(solvable) == count:
             break
-    return found
+    return solvable
 
 
 def timed(ask: Callable[[Any], Any], rows: list[Any], *, rounds: int = 3) -> Timing:

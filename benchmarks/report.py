@@ -43,15 +43,15 @@ MEASURED, FAILED = "Other measurements", "What went wrong"
 
 def versions() -> str:
     """Return the versions of what took part."""
-    found = [f"Python {platform.python_version()}"]
+    versions = [f"Python {platform.python_version()}"]
     for name in PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            found.append(f"{name} not installed")
+            versions.append(f"{name} not installed")
     solver = ENGINES["scasp"].version()
-    found.append(f"s(CASP) {solver}" if solver else "s(CASP) not installed")
-    return ", ".join(found)
+    versions.append(f"s(CASP) {solver}" if solver else "s(CASP) not installed")
+    return ", ".join(versions)
 
 
 def setting(store: Store, *, command: str) -> Section:

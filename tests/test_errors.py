@@ -1,4 +1,4 @@
-"""Messages about inputs of any size: bounded, with the first faults and the number of the rest."""
+"""Messages about inputs of any size: bounded, first faults, number of the rest."""
 
 from __future__ import annotations
 

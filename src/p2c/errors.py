@@ -45,11 +45,16 @@ LONGEST_FAULT = 400
 SNIPPET = 200
 """Most characters of a source line that are shown around the column of a fault."""
 LONGEST_MESSAGE = 4_000
-"""Most characters of a message: an input of any size is refused in a message that fits on a screen."""
+"""Maximum number of characters of a message.
+
+An input of any size is refused in a message that fits on a screen.
+"""
 
 
 def bounded(text: str, limit: int) -> str:
-    """Return text without its middle if it is too long, for the end often says what would be right.
+    """Return text without its middle if it is too long.
+
+    The end is kept, since it often holds the correction.
 
     >>> bounded("f: 7777777777777777 is outside its range", 30)
     'f: 777777777…outside its range'
@@ -98,7 +103,7 @@ class RuleError(P2CError):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with a problem or a row: where it is and what would be right."""
+    """A fault of a problem or a row, with its place and the correction."""
 
     place: str
     message: str
@@ -122,7 +127,10 @@ def _listed(faults: Sequence[Fault]) -> list[str]:
 
 
 class ProblemError(P2CError):
-    """Report the faults of a problem at once, one a line; `faults` holds all, the message the first."""
+    """Report the faults of a problem at once, one a line.
+
+    `faults` holds all of the faults, the message the first ones.
+    """
 
     def __init__(self, faults: Sequence[Fault], *, source: str = "") -> None:
         self.faults = tuple(faults)
@@ -132,7 +140,10 @@ class ProblemError(P2CError):
 
 
 class RowError(P2CError):
-    """Report the faults of a person's row in one line; `faults` holds all, the message the first."""
+    """Report the faults of a person's row in one line.
+
+    `faults` holds all of the faults, the message the first ones.
+    """
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
@@ -152,7 +163,7 @@ class EngineError(P2CError):
 
 
 class ReviewError(P2CError):
-    """Report a review of causal rules that cannot be used, and the ids of the rules at fault."""
+    """Report an unusable review of causal rules, and the ids of the faulty rules."""
 
     def __init__(self, message: str, *, rules: Sequence[str] = ()) -> None:
         self.rules = tuple(rules)
@@ -160,7 +171,7 @@ class ReviewError(P2CError):
 
 
 class BatchError(P2CError):
-    """Report a batch that ended before its time, and the numbers of the parts that are missing."""
+    """Report a batch that ended early, and the numbers of the missing parts."""
 
     def __init__(self, reason: str, *, parts: Sequence[int]) -> None:
         self.parts = tuple(parts)

@@ -92,7 +92,9 @@ def calm_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
 
 
 def caused_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]:
-    """Yield problems in which a model alone decides and reads endogenous features that actions set off, and a person each.
+    """Yield problems whose model reads endogenous features, and a person each.
+
+    The model alone decides, and actions set off changes of these features.
 
     Most plans contain an effect. Constraints, exceptions, cycles of causal rules, several nearest values, missing and off-grid
     values, and every norm occur.
@@ -148,7 +150,10 @@ def caused_problems(seed: int, count: int) -> Iterator[tuple[Problem, Document]]
 
 
 def _refusing(rng: random.Random, features: tuple[Feature, ...], row: Document) -> ReadModel:
-    """Return a model that refuses a row and accepts some state; it is asked near its border, and about values it was not read for."""
+    """Return a model that refuses a row and accepts another state.
+
+    It is asked near its border, and about values that it was not parsed for.
+    """
     states = [row, *({each.name: _drawn(rng, each) for each in features} for _ in range(60))]
     table = pd.DataFrame(states, dtype=object)
     while True:

@@ -131,7 +131,11 @@ def test_where_weighed_numbers_alone_decide_plans_are_those_of_brute_force_on_ma
 
 
 def compare_ruled(problems: Iterable[tuple[Problem, dict[str, Any]]]) -> Counter[str]:
-    """Compare plans where rules act besides; return how often each status was told, and how many plans have an effect."""
+    """Compare plans where rules act besides the model.
+
+    Returns:
+        How often each status occurred, and how many plans have an effect.
+    """
     counts: Counter[str] = Counter()
     for problem, row in problems:
         state = problem.read_row(row)

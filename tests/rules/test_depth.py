@@ -93,7 +93,7 @@ def test_decisions_that_share_their_reasons_are_settled_once() -> None:
 
 @pytest.fixture(scope="module")
 def deep_cause(chain: Problem) -> Problem:
-    """Return the chain with a feature that it moves by a causal rule, and a goal that reads both."""
+    """Return the chain with a causal rule that reads it, and a goal that reads both."""
     document = chain.to_dict()
     document["rules"] += f"grade(X,'a') :- d{DEPTH - 1}(X)."
     document["features"]["grade"] = {"type": "category", "values": ["a", "b"]}

@@ -278,14 +278,14 @@ def _depths(nodes: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
 
 
 def _reached(node: str, edges: Sequence[Edge]) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = [node]
     while waiting:
         here = waiting.pop()
-        fresh = [end for start, end in edges if start == here and end not in found]
-        found.update(fresh)
+        fresh = [end for start, end in edges if start == here and end not in reached]
+        reached.update(fresh)
         waiting += fresh
-    return found
+    return reached
 
 
 def _chain(edge: Edge, depth: Mapping[str, int]) -> list[object]:

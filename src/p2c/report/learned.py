@@ -35,7 +35,7 @@ MOST_COLUMNS = 20
 
 
 def _show_rest(console: Console, count: int, told: str = "") -> None:
-    """Print how many of `count` columns are not listed, and what is to be said of them."""
+    """Print how many of `count` columns are not listed, with a remark."""
     rest = count - MOST_COLUMNS
     if rest > 0:
         console.print(_text(f"and {counted(rest, 'more column')}{told}", "dim"))
@@ -105,7 +105,7 @@ def show_learned(console: Console, learned: Learned) -> None:
 
 
 def show_changes(console: Console, read: Rows, assumed: Iterable[Assumption]) -> None:
-    """Print a line for each column, what it holds and who may change it at what effort, and then what is assumed of them.
+    """Print each column with its content, action and effort, then the assumptions.
 
     Columns that the model does not read, or that are left out for they help no rule, come last.
     """

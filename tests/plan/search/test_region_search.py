@@ -1,4 +1,7 @@
-"""Branch and bound over regions: a parsed model beside causal rules and constraints does not leave the compiled search."""
+"""Branch and bound over regions, for a parsed model beside rules.
+
+The compiled search applies beside causal rules and constraints too.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +112,7 @@ def test_of_several_nearest_values_that_no_leaf_tells_apart_the_first_is_assumed
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_node_limit_leaves_a_bound_below_the_true_cost(seed: int) -> None:
-    given_up = known = 0
+    given_up = incumbents = 0
     for problem, row in caused_problems(seed + 800, 60):
         truth = best_plan(problem.theory, problem.read_row(row))
         assert truth is not None
@@ -124,7 +127,7 @@ def test_a_node_limit_leaves_a_bound_below_the_true_cost(seed: int) -> None:
             if truth.cost is not None:
                 assert plan.bound <= truth.cost * (1 + 1e-9), shown
             if plan.best is not None:
-                known += 1
+                incumbents += 1
                 assert problem.check(plan), shown
     assert given_up >= 40
-    assert known >= 1
+    assert incumbents >= 1

@@ -112,12 +112,12 @@ class CheapestCells:
         if boxes is None or not boxes.counts[0]:
             self._split = self.split
             boxes = self._open(start)
-        told = advance(self._way, boxes, self._point, most, self._limit)
-        while told == FULL:
+        outcome = advance(self._way, boxes, self._point, most, self._limit)
+        while outcome == FULL:
             boxes = _wider(boxes)
-            told = advance(self._way, boxes, self._point, most, self._limit)
+            outcome = advance(self._way, boxes, self._point, most, self._limit)
         self._boxes = boxes
-        return self._point.tolist() if told == POINT else None
+        return self._point.tolist() if outcome == POINT else None
 
 
 def _room(count: int, features: int) -> Boxes:

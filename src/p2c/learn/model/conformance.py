@@ -79,11 +79,11 @@ def compare(
         if not len(frame):
             continue
         cells, numbers = score.locate(bench.view.table(frame))
-        told, apart = _read_answers(score, cells, numbers, own_scores(frame))
+        rulings, apart = _read_answers(score, cells, numbers, own_scores(frame))
         asked = model.answer(frame).accepted
-        differs = (told != UNSURE) & ((told == ACCEPTED) != asked)
+        differs = (rulings != UNSURE) & ((rulings == ACCEPTED) != asked)
         unsure, wrong, off = (
-            unsure + int((told == UNSURE).sum()),
+            unsure + int((rulings == UNSURE).sum()),
             wrong + int(differs.sum()),
             off + int(apart.sum()),
         )
@@ -117,16 +117,19 @@ def takes_missing(asked: AskedModel, bench: Bench, place: int) -> bool:
 def _read_answers(
     score: AdditiveScore, cells: Ints, numbers: Floats, own: Floats
 ) -> tuple[Ints, Mask]:
-    """Return each row's ruling, and the rows whose scores differ from the model's by more than rounding explains."""
+    """Return each row's ruling, and the rows whose scores differ from the model's.
+
+    A difference counts if it is larger than rounding explains.
+    """
     known = (cells >= 0).all(axis=1)
-    told, apart = np.full(len(cells), UNSURE), np.zeros(len(cells), dtype=bool)
+    rulings, apart = np.full(len(cells), UNSURE), np.zeros(len(cells), dtype=bool)
     if known.any():
         ours, slack = score.score(cells[known], numbers[known]), score.slack(numbers[known])
-        told[known] = score.ruling(ours, slack)
+        rulings[known] = score.ruling(ours, slack)
         # An exact sum is divided and multiplied on its way through the model's own interface.
         allowed = slack + 1e-12 * max(score.magnitude, 1.0)
         apart[known] = (np.abs(ours - own[known]) > allowed[:, None]).any(axis=1)
-    return told, apart
+    return rulings, apart
 
 
 def show_row(row: pd.Series) -> str:

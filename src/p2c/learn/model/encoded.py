@@ -91,7 +91,10 @@ class EncodedModel:
         return self.as_input(np.array(list(map(self._row, keys))))
 
     def as_input(self, matrix: NDArray[np.float64]) -> Any:
-        """Return a matrix sparse or in single precision where rows come so, because sums round alike then."""
+        """Return a matrix in the form and precision of the rows.
+
+        Rows may be sparse or in single precision; sums in the same form round alike.
+        """
         return self._shape(matrix.astype(self._kind, copy=False))
 
     @cached_property
@@ -111,7 +114,7 @@ class EncodedModel:
         return row
 
     def _learn_cells(self, unknown: Mapping[Key, Any]) -> None:
-        """Run the transformers that read unknown cells; the other cells are somebody else's.
+        """Run the transformers that read unknown cells, and no others.
 
         Cells of one type go together, for the type of a column may depend on all its cells.
         """
@@ -160,7 +163,10 @@ class EncodedModel:
         )
 
     def composed(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return a table at the last step, each value transformed as in the last row that has it; remember the values."""
+        """Return a table at the last step, and remember its transformed values.
+
+        Each value is transformed as in the last row that has it.
+        """
         with answering():
             matrix = self.stage.matrix(frame).astype(np.float64)
         made = np.repeat(self._base[None, :], len(frame), axis=0)
@@ -187,7 +193,10 @@ def _keys(cells: Sequence[Any]) -> list[Key]:
 
 
 def _key(place: int, cell: Any) -> Key:
-    """Return the key of a cell in memory; values that are not numbers are never equal, so they share `None`."""
+    """Return the key of a cell in memory.
+
+    Missing values share the key `None`, since NaN never equals itself.
+    """
     missing = cell is None or cell != cell  # noqa: PLR0124
     return place, type(cell), None if missing else cell
 

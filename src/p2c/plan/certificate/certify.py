@@ -64,13 +64,13 @@ class TimedCover(Cover):
     def following(
         self, facts: Facts, node: Node, targets: Sequence[Spans]
     ) -> Iterator[tuple[str, int, Span, Node]]:
-        """Yield what may follow a set of states, if there is time."""
+        """Yield the successors of a set of states within the time limit."""
         self.clock.check()
         return super().following(facts, node, targets)
 
 
 class RecordingForest(Forest):
-    """A parsed model that records the model's answers about states within rounding, in a limited time."""
+    """A parsed model that records the model's answers within rounding, in limited time."""
 
     def __init__(
         self,

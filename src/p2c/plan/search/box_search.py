@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoxSearch(SetSearch):
-    """What is searched by boxes of one person's options."""
+    """The search of one person's plans by boxes of options."""
 
     def leads(self) -> Iterator[Lead]:
-        """Yield the search by regions where the model tells cells only and the best plan is wanted, else the box of everything."""
+        """Yield the first nodes: regions if only cells and the best plan matter.
+
+        Otherwise the search begins with the box of everything.
+        """
         spans = open_spans(self)
         if spans is None:
             yield from self.boxes()
@@ -51,7 +54,7 @@ class BoxSearch(SetSearch):
             yield from self.boxed(self._everything, frozenset(), None)
 
     def within(self, left: int, forced: frozenset[int]) -> Iterator[BoxLead]:
-        """Yield the box of some options, which acts on some features at least."""
+        """Yield the box of open options whose plans act on the `forced` features."""
         if self._everything is None:
             return
         end = self._propagation.of((), left)
@@ -123,7 +126,10 @@ class BoxLead(NamedTuple):
     end: End
     forced: frozenset[int]
     price: BoxPrice | None
-    """What the leaves of the model cost in it; nothing where the model was not read for some value."""
+    """The cost of the model's leaves in the box.
+
+    It is None if the model was not parsed for one of the values.
+    """
     tried: bool
     """Whether the cheapest choice is known: it was tried, or is surely refused."""
 

@@ -1,4 +1,4 @@
-"""The plans that set off no effect, searched before all others to have an incumbent early."""
+"""Search plans without effects first, for an early incumbent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from p2c.plan.search.cheapest_points import PointLead
 
 PATIENCE = 1_000
-"""Boxes of the model's own search that are split before plans with effects are searched beside them."""
+"""Number of boxes that are split before plans with effects are searched as well.
+
+The boxes are those of the model's own search.
+"""
 
 
 class CalmLead(NamedTuple):

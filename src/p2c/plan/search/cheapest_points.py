@@ -1,4 +1,4 @@
-"""Where the model alone decides, and nothing happens by itself: the cheapest accepted point is the plan.
+"""Search the cheapest accepted point, which is the plan if no rule applies.
 
 No rule has a say, so a set of direct actions is worth what the model says of its end, in whatever order. The model's own search
 (`CheapestCells`) tells one point after the other that may be accepted, cheapest first, and what the others cost at least.
@@ -69,10 +69,10 @@ def unit_of(person: Person) -> int:
     """Return the effort that counts as one in the model's own search."""
     if person.prices is not grid_measures(person.space)[1]:
         return _find_unit(person, person.places)
-    known = person.space.kept(_grid_unit)
-    if not known:
-        known.append(_find_unit(person, (0,) * len(person.places)))
-    return known[0]
+    units = person.space.kept(_grid_unit)
+    if not units:
+        units.append(_find_unit(person, (0,) * len(person.places)))
+    return units[0]
 
 
 def _grid_unit(_: Space) -> list[int]:
@@ -93,7 +93,10 @@ def _find_unit(person: Person, starts: Places) -> int:
 
 
 def open_spans(search: SetSearch) -> list[Span] | None:
-    """Return what is open to a person who sets off nothing; None where cells do not decide, or more than the best plan is wanted."""
+    """Return the cells that a person reaches without effects, by feature.
+
+    The result is None if cells do not decide, or if more than the best plan is wanted.
+    """
     space = search.options.space
     if not (search.first_only and space.has_compiled_model):
         return None
@@ -104,11 +107,11 @@ def open_spans(search: SetSearch) -> list[Span] | None:
 def _span(options: Options, index: int) -> Span:
     if not options.is_common(index):
         return _find_span(options, index)
-    known = options.space.kept(_spans)
+    spans = options.space.kept(_spans)
     key = index, options.transitions.person.places[index]
-    if key not in known:
-        known[key] = _find_span(options, index)
-    return known[key]
+    if key not in spans:
+        spans[key] = _find_span(options, index)
+    return spans[key]
 
 
 def _spans(_: Space) -> dict[tuple[int, int], Span]:
@@ -121,21 +124,21 @@ def _find_span(options: Options, index: int) -> Span:
 
 
 def span_of(options: Options, index: int, some: Iterable[Option]) -> Span:
-    """Return what some options on a feature leave open to a person, besides staying as they are."""
+    """Return the cells that options on a feature lead to, and the present cell."""
     transitions = options.transitions
     own = transitions.model_cell(index, transitions.person.places[index])
-    found: dict[int, Option | None] = {own: None}
+    actions: dict[int, Option | None] = {own: None}
     for cell, option in by_cell(options, some).items():
-        found.setdefault(cell, option)
-    return made_span(found, unit_of(transitions.person))
+        actions.setdefault(cell, option)
+    return made_span(actions, unit_of(transitions.person))
 
 
 def by_cell(options: Options, some: Iterable[Option]) -> dict[int, Option]:
-    """Return the best of some options on a feature to each of the model's cells, in the order of what they take."""
-    found: dict[int, Option] = {}
+    """Return the best option to each of the model's cells, in the order of effort."""
+    best: dict[int, Option] = {}
     for each in sorted(some, key=lambda each: each[:4]):
-        found.setdefault(options.transitions.model_cell(each.axis, each.end), each)
-    return found
+        best.setdefault(options.transitions.model_cell(each.axis, each.end), each)
+    return best
 
 
 def made_span(found: Mapping[int, Option | None], unit: int) -> Span:
@@ -163,13 +166,13 @@ class PointLead(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Return what no point that comes can beat."""
+        """Return a lower bound on the keys of the points to come."""
         assert self.cells.bound is not None, "it waits only while points may come"
         return Key(effort=self.base + self.cells.bound * self.unit, length=0, way=0, sequence=())
 
     @property
     def known(self) -> None:
-        """Return nothing: a point that was found waits by itself."""
+        """Return None: each point is yielded as a lead of its own."""
 
     def follow(self, limits: Limits) -> Iterator[Lead]:
         """Yield the next point, if it is accepted, and the rest."""
@@ -192,7 +195,10 @@ class PointLead(NamedTuple):
 
 
 def next_point(cells: CheapestCells, limits: Limits) -> list[int] | None:
-    """Return the next point of the model's own search; None if it comes to none in one stride."""
+    """Return the next point of the model's own search.
+
+    The result is None if one stride of the search reaches no point.
+    """
     before = cells.split
     most = STRIDE if limits.nodes is None else min(STRIDE, limits.nodes - limits.expanded)
     point = cells.advance(most)
@@ -209,7 +215,7 @@ def options_of(spans: list[Span], point: list[int]) -> list[Option]:
 def ordered(
     search: SetSearch, chosen: list[Option], rests: list[int], limits: Limits
 ) -> Iterator[OrderLead]:
-    """Yield the best order of some actions after which endogenous features end in some regions."""
+    """Yield the best order of actions that ends in the regions `rests`."""
     numbers = sorted(search.options.by_trail[each.axis, each.trail] for each in chosen)
     choice = Choice(sum(each.effort for each in chosen), tuple(numbers), 0)
     for first in islice(search.orders(choice, rests, limits), 1):
@@ -217,7 +223,7 @@ def ordered(
 
 
 def _calm_arrival(options: Options, chosen: list[Option]) -> Arrival:
-    """Return the path of actions that set off no effect, in the order of the features."""
+    """Return the path of actions without effects, in the order of the features."""
     chosen = sorted(chosen, key=lambda each: each.axis)
     start = options.transitions.person.places
     moves = [

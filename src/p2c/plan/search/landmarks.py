@@ -53,7 +53,7 @@ class Landmarks:
 
     @cached_property
     def end(self) -> Prospect:
-        """Return what may and what must be once the choice is done and nothing happens any more."""
+        """Return the facts that may and that must hold in the resting state."""
         reach = self.reach
         may_of, must_of = list(self.way.may_of), list(self.way.must_of)
         for number in self.chosen:
@@ -92,7 +92,7 @@ class Landmarks:
                 yield self._stops(bit.bit_length() - 1, end)
 
     def _elsewhere(self, moves: CausalMoves, end: Prospect) -> int:
-        """Return what may bring a feature to rest in another region than those that are left to it."""
+        """Return the options that may let a feature rest outside its open regions."""
         position = self.reach.position[moves.index]
         return self._resting(moves, self.rests[position] & ~end.regions[position], end)
 

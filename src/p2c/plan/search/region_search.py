@@ -1,4 +1,6 @@
-"""Branch and bound over the regions of effect-relevant features, where a parsed model decides.
+"""Search the regions of effect-relevant features by branch and bound.
+
+It serves problems in which a parsed model decides.
 
 A *region* of an effect-relevant feature is a set of its actions that no causal rule and no constraint tells apart; the first
 region of a feature also holds to leave it unchanged. A node leaves some regions of each feature open. It is bounded by the
@@ -52,7 +54,10 @@ class Region(NamedTuple):
     stays: bool
     """Whether to leave the feature unchanged belongs to it."""
     body: int
-    """The rules whose tests on the feature pass; 0 if the action may set an endogenous feature anywhere."""
+    """The rules whose tests on the feature pass.
+
+    It is 0 if the action may set an endogenous feature anywhere.
+    """
 
 
 @dataclass(frozen=True)
@@ -61,10 +66,13 @@ class RegionSearch:
 
     search: SetSearch
     boxes: Callable[[int, frozenset[int]], Iterable[Lead]]
-    """Begins the search for plans of some actions that change some features at least, where the compiled search has no say."""
+    """Begins the search by boxes where the compiled search does not apply.
+
+    It takes the mask of the open actions and the features that a plan must change.
+    """
     reach: RelaxedReach
     calm: list[Span]
-    """What is open to the person in each feature that the model reads, without any effect."""
+    """The cells of each feature that the model reads, reachable without effects."""
 
     @property
     def options(self) -> Options:
@@ -73,12 +81,15 @@ class RegionSearch:
 
     @cached_property
     def regions(self) -> dict[int, tuple[Region, ...]]:
-        """Return the regions of each feature with more than one, by cost; the one in which it may stay comes first."""
+        """Return the regions of each feature that has several.
+
+        The region in which the feature may stay comes first, the others by cost.
+        """
         space = self.options.space
-        found = {
+        divided = {
             axis: self._regions(axis) for axis in self.options.settable if axis in space.stirring
         }
-        return {axis: regions for axis, regions in found.items() if len(regions) > 1}
+        return {axis: regions for axis, regions in divided.items() if len(regions) > 1}
 
     def _regions(self, axis: int) -> tuple[Region, ...]:
         options = self.options
@@ -139,7 +150,9 @@ class RegionSearch:
         return min(listed[regions[number].options[0]].effort for number in numbers(mask))
 
     def _rest(self, open_: Open) -> Prospect | None:
-        """Return where endogenous features may end; None if some law or constraint is surely broken.
+        """Return the final regions of endogenous features.
+
+        The result is None if a law or a constraint is surely broken.
 
         Sound because delete-relaxed reachability holds every region that an endogenous feature ever comes to, and at the end
         each law allows its value given the rules that may and that must fire there. Each feature ends in one of its open
@@ -163,7 +176,9 @@ class RegionSearch:
         return None if 0 in rest.regions or rest.must & self._enforced(open_) else rest
 
     def _narrowed(self, open_: Open, rest: Prospect) -> Open | None:
-        """Return the regions that are left to each feature by unit propagation of the constraints; None if one has none.
+        """Return the open regions after unit propagation of the constraints.
+
+        The result is None if a feature has no region left.
 
         Sound because a constraint without calls is broken if all its tests pass. Where those on all other features pass in
         every open region, the regions of a feature in which its own tests pass as well are no end of a plan.
@@ -172,7 +187,7 @@ class RegionSearch:
         excused = self._excused
         before = list(accumulate(rest.must_of, and_, initial=-1))
         after = list(accumulate(reversed(rest.must_of), and_, initial=-1))[::-1]
-        found = []
+        narrowed = []
         for (axis, regions), mask in zip(self.regions.items(), open_, strict=True):
             left, others = mask, before[axis] & after[axis + 1]
             if mask & (mask - 1) and axis not in self.reach.position:
@@ -183,24 +198,33 @@ class RegionSearch:
                         left &= ~(1 << number)
             if not left:
                 return None
-            found.append(left)
-        return tuple(found)
+            narrowed.append(left)
+        return tuple(narrowed)
 
     @cached_property
     def _excused(self) -> list[tuple[int, frozenset[int]]]:
-        """Return the constraints with an exception, with the exogenous features that lose it when they are set."""
+        """Return the constraints that have an exception.
+
+        With each come the exogenous features that end the exception when they are set.
+        """
         settable = frozenset(self.regions) - self.reach.position.keys()
         excused = self.options.transitions.excused_constraints
         return [(bit, reads & settable) for bit, reads in excused]
 
     def _enforced(self, open_: Open) -> int:
-        """Return the constraints that no plan of a node may break: those whose exception it loses among them."""
+        """Return the constraints that no plan of a node may break.
+
+        A constraint whose exception the node ends is among them.
+        """
         moved = {axis for axis, mask in zip(self.regions, open_, strict=True) if not mask & 1}
         kept = sum(bit for bit, axes in self._excused if not axes & moved)
         return self.options.space.constraints & ~kept
 
     def _spans(self, open_: Open, ends: list[int]) -> list[Span] | None:
-        """Return the cells open to each feature that the model reads; None if the model was not read for one of them."""
+        """Return the open cells of each feature that the model reads.
+
+        The result is None if the model was not parsed for one of the cells.
+        """
         spans, places = list(self.calm), self.options.space.model_places
         for axis, mask in zip(self.regions, open_, strict=True):
             if axis in places:
@@ -218,24 +242,24 @@ class RegionSearch:
         return {}
 
     def _span(self, axis: int, mask: int) -> Span:
-        known = self._known_spans.get((axis, mask))
-        if known is None:
+        span = self._known_spans.get((axis, mask))
+        if span is None:
             regions, listed = self.regions[axis], self.options.listed
             some = [listed[n] for number in numbers(mask) for n in regions[number].options]
             if mask & 1:
-                known = span_of(self.options, axis, some)
+                span = span_of(self.options, axis, some)
             else:
-                known = made_span(by_cell(self.options, some), self.unit)
-            self._known_spans[axis, mask] = known
-        return known
+                span = made_span(by_cell(self.options, some), self.unit)
+            self._known_spans[axis, mask] = span
+        return span
 
     def _cells_span(self, cells: int) -> Span:
-        known = self._known_spans.get((-1, cells))
-        if known is None:
-            known = self._known_spans[-1, cells] = made_span(
+        span = self._known_spans.get((-1, cells))
+        if span is None:
+            span = self._known_spans[-1, cells] = made_span(
                 dict.fromkeys(numbers(cells)), self.unit
             )
-        return known
+        return span
 
     def undecided(self, open_: Open) -> dict[int, int]:
         """Return the features with several open regions, with the first of these."""
@@ -246,7 +270,7 @@ class RegionSearch:
         }
 
     def parts(self, node: RegionLead, axis: int, number: int) -> Iterator[Lead]:
-        """Yield the part of a node in which a feature has one open region, and the part in which it has the others."""
+        """Split a node: a feature has one open region in a part, the rest in the other."""
         place = list(self.regions).index(axis)
         mask = node.open[place]
         for part in (1 << number, mask & ~(1 << number)):
@@ -255,7 +279,9 @@ class RegionSearch:
     def at_point(
         self, node: RegionLead, spans: list[Span], point: list[int], limits: Limits
     ) -> tuple[list[OrderLead], tuple[int, int] | None]:
-        """Return the plan of a point's actions, and the feature and region to branch on if the node is to be split.
+        """Return the plan of a point's actions, and the split of the node if it needs one.
+
+        A split is the feature and the region to branch on.
 
         Sound because the point stands for the cheapest actions of the node that lead to its cells. If they are a plan, another
         plan of the node with these cells is dearer or takes a tied action of another region, which the parts are searched for.
@@ -268,14 +294,14 @@ class RegionSearch:
         if cells not in rests.by_cells or any(taken[axis] for axis in self._set):
             axis = self._culprit(undecided, rests, cells)
             return [], (axis, taken[axis])
-        found: list[OrderLead] = []
+        leads: list[OrderLead] = []
         if any(taken.values()):
             # Plans without effects are searched apart.
             chosen = [*self._unread(taken), *options]
             regions = [reduce(or_, each) for each in zip(*rests.by_cells.values(), strict=True)]
-            found += ordered(self.search, chosen, regions, limits)
+            leads += ordered(self.search, chosen, regions, limits)
         tied = (axis for axis in undecided if self._is_tied(axis, node, spans, point, taken[axis]))
-        return found, next(((axis, taken[axis]) for axis in tied), None)
+        return leads, next(((axis, taken[axis]) for axis in tied), None)
 
     @cached_property
     def _read(self) -> dict[int, int]:
@@ -300,7 +326,10 @@ class RegionSearch:
         }
 
     def _taken(self, open_: Open, options: list[Option]) -> dict[int, int]:
-        """Return the region of each feature when some actions are taken: the cheapest open one where the model reads none."""
+        """Return the region of each feature after the actions of a point.
+
+        For a feature that the model does not read it is the cheapest open region.
+        """
         ends = {each.axis: each.end for each in options}
         places = self.options.space.model_places
         taken = {}
@@ -330,7 +359,9 @@ class RegionSearch:
     def _is_tied(
         self, axis: int, node: RegionLead, spans: list[Span], point: list[int], taken: int
     ) -> bool:
-        """Tell whether an action of another open region may stand in for that of a point for the same effort.
+        """Tell whether another open region has an equal action for a point.
+
+        An equal action takes the same effort and may replace the action of the point.
 
         Of cells that no leaf of the model tells apart its search tells the cheapest only: that is to stay, where it is open.
         """
@@ -377,7 +408,7 @@ class RegionSearch:
         }
 
     def leaf(self, node: RegionLead, limits: Limits) -> Iterator[Lead]:
-        """Yield the points of a leaf, for each state in which endogenous features come to rest."""
+        """Yield the points of a leaf for each resting state of endogenous features."""
         taken = {
             axis: mask.bit_length() - 1 for axis, mask in zip(self.regions, node.open, strict=True)
         }
@@ -402,11 +433,11 @@ class RegionSearch:
         yield from self.boxes(left, forced)
 
     def _rests(self, chosen: tuple[int, ...], limits: Limits) -> Rests:
-        """Return the states in which the effects of some actions come to rest, remembered."""
-        known = self._known_rests.get(chosen)
-        if known is None:
-            known = self._known_rests[chosen] = self._find_rests(chosen, limits)
-        return known
+        """Return the resting states after the effects of actions, from a cache."""
+        rests = self._known_rests.get(chosen)
+        if rests is None:
+            rests = self._known_rests[chosen] = self._find_rests(chosen, limits)
+        return rests
 
     @cached_property
     def _known_rests(self) -> dict[tuple[int, ...], Rests]:
@@ -414,7 +445,7 @@ class RegionSearch:
 
     def _find_rests(self, chosen: tuple[int, ...], limits: Limits) -> Rests:
         transitions, reach = self.options.transitions, self.reach
-        found: dict[tuple[int, ...], list[int]] = {}
+        by_cells: dict[tuple[int, ...], list[int]] = {}
         blamed: set[int] = set()
         for places in self.search.ends(chosen, limits):
             if not transitions.suits(places):
@@ -426,15 +457,15 @@ class RegionSearch:
                 continue
             cells = tuple(transitions.model_cell(axis, places[axis]) for axis in self._read)
             regions = [reach.region(n, places[axis]) for axis, n in reach.position.items()]
-            found[cells] = list(map(or_, found.get(cells, regions), regions))
-        return Rests(found, frozenset(blamed))
+            by_cells[cells] = list(map(or_, by_cells.get(cells, regions), regions))
+        return Rests(by_cells, frozenset(blamed))
 
 
 class Rests(NamedTuple):
-    """The states in which the effects of some actions come to rest."""
+    """The resting states after the effects of actions."""
 
     by_cells: dict[tuple[int, ...], list[int]]
-    """The regions of endogenous features, by the model's cells of those that it reads."""
+    """The regions of endogenous features, by the cells that the model reads."""
     blamed: frozenset[int]
     """The features on which it depends that other states are inconsistent."""
 
@@ -449,21 +480,27 @@ class RegionLead(NamedTuple):
     base: int
     """The least effort of its actions, whether the model accepts their end or not."""
     spans: list[Span] | None
-    """The cells that are open to each feature that the model reads; None if the model was not read for one."""
+    """The open cells of each feature that the model reads.
+
+    It is None if the model was not parsed for one of the cells.
+    """
     cells: CheapestCells | None = None
     """The model's own search among these cells, once it has begun."""
 
     @property
     def key(self) -> Key:
-        """Return what no plan of the node can beat."""
+        """Return a lower bound on the keys of the plans of the node."""
         return Key(effort=self.least, length=0, way=0, sequence=())
 
     @property
     def known(self) -> None:
-        """Return nothing: a plan that was found waits by itself."""
+        """Return None: each plan is yielded as a lead of its own."""
 
     def follow(self, limits: Limits) -> Iterable[Lead]:
-        """Return the points of a leaf; of other nodes the plan at the next point, and the rest of the node or its parts."""
+        """Yield the points of a leaf, or the next plan of an inner node.
+
+        The plan of an inner node is followed by the rest of the node or by its parts.
+        """
         undecided = self.regions.undecided(self.open)
         if not undecided:
             yield from self.regions.leaf(self, limits)
@@ -474,8 +511,8 @@ class RegionLead(NamedTuple):
         cells = self.cells or cheapest_cells(self.regions.options.space, self.spans)
         point = next_point(cells, limits)
         if point is not None:
-            found, branch = self.regions.at_point(self, self.spans, point, limits)
-            yield from found
+            leads, branch = self.regions.at_point(self, self.spans, point, limits)
+            yield from leads
             if branch is not None:
                 yield from self.regions.parts(self, *branch)
                 return
