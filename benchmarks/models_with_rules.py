@@ -17,11 +17,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.recourse import Recourse
-
 from benchmarks.beside_treecf import boosted, heloc
 from benchmarks.clock import processor_time
 from benchmarks.record import recorded
+from p2c.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,10 +86,10 @@ def world(given: argparse.Namespace) -> World:
 
 def timed(told: World, rules: tuple[str, ...], law: str) -> list[Timed]:
     """Return how long each person's plan took."""
-    recourse = Recourse.fit(told.model, told.table, causal="\n".join(rules) or None, law=law)
+    problem = Problem.from_model(told.model, told.table, causal="\n".join(rules) or None, law=law)
     times = []
     for row in (told.people[0], *told.people):
-        plan, seconds = processor_time(partial(recourse.asked.plan, row, time_limit=SECONDS))
+        plan, seconds = processor_time(partial(problem.plan, row, time_limit=SECONDS))
         times.append(Timed(plan.status, seconds))
     return times[1:]
 

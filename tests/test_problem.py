@@ -103,7 +103,7 @@ def test_the_same_overrides_give_the_same_object(loan: Problem) -> None:
         ({"nrom": "l2"}, "'nrom' is no keyword here; did you mean 'norm'?"),
         ({"time_limt": 2}, "'time_limt' is no keyword here; did you mean 'time_limit'?"),
         ({"restrct": {}}, "'restrct' is no keyword here; did you mean 'restrict'?"),
-        ({"rules": ""}, "'rules' cannot be overridden; known: 'effects'"),
+        ({"rules": ""}, "'rules' cannot be overridden; known: 'certificate', 'effects'"),
         ({"features": {}}, "'features' cannot be overridden"),
         ({"norm": "l3"}, "norm: expected 'l0', 'l1', 'l2' or 'linf', found 'l3'"),
         ({"norm": 2}, "norm: expected 'l0', 'l1', 'l2' or 'linf', found 2"),

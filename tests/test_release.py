@@ -60,6 +60,7 @@ def test_the_files_of_a_release_hold_what_they_should(built: Path) -> None:
     inside = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in inside} == {
         "p2c",
+        "p2c_verify",
         f"p2c_recourse-{__version__}.dist-info",
     }
     needed = ["py.typed", "datasets/problems/loan.toml", "datasets/data/adult.data.xz"]
@@ -120,7 +121,7 @@ HINTS = {
     ("p2c", "batch", "loan.toml", "people.csv", "out"): "batch",
     ("p2c", "serve"): "web",
     ("p2c", "learn", "people.csv", "--target", "x"): "learn",
-    ("python", "-c", "import p2c; p2c.Problem"): "learn",
+    ("python", "-c", "import p2c; p2c.FoldSE"): "learn",
     ("python", "-c", "import p2c; p2c.datasets.load_frame('adult')"): "pandas",
 }
 """What asks for an extra, and the extra that it is told to install."""

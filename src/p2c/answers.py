@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c.domain.overrides import OVERRIDES, whole_number
 from p2c.engines import ENGINES
-from p2c.errors import EngineError, Fault, P2CError, PlanError, shown
+from p2c.errors import EngineError, Fault, P2CError, PlanError, UncertifiedError, shown
 from p2c.plan.nearest import Distinct
 from p2c.plan.rendered import Plans
 from p2c.report.plan_renderer import with_renderer
@@ -244,7 +244,6 @@ def _has_certificate(
 ) -> bool:
     """Tell whether a certificate of a plan's claim can be made and is verified by the independent checker."""
     from p2c.plan.certificate.attach import verify_claim
-    from p2c.plan.certificate.canonical import UncertifiedError
     from p2c.plan.certificate.certify import certificate_for
 
     if policy.engine != "auto" or _place_among(plan)[0] > 1 or problem.is_asked:

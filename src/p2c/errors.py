@@ -80,6 +80,10 @@ class P2CError(Exception):
         super().__init__(bounded(message, LONGEST_MESSAGE))
 
 
+class UncertifiedError(P2CError):
+    """A certificate cannot be made: no canonical form of a part, or a limit."""
+
+
 class RuleError(P2CError):
     """Report rule text that cannot be read or that does not fit the features."""
 

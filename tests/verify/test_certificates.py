@@ -15,7 +15,7 @@ import pytest
 
 import p2c_verify
 from p2c import datasets
-from p2c.plan.certificate.canonical import UncertifiedError
+from p2c.errors import UncertifiedError
 from p2c.problem import Problem
 from p2c_verify import VerifyError
 from tests.oracle import best_plan

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 HOMES = {
-    "planning": ("plan", "nearest", "why", "check", "verify", "lint", "space", "example"),
+    "planning": ("plan", "verify", "nearest", "why", "check", "lint", "space", "example"),
     "learning": ("learn", "causal", "review", "adopt"),
     "fitting": ("fit", "init", "extract"),
     "reporting": ("explain", "report"),

@@ -27,11 +27,10 @@ from p2c.cli.desk import (
 )
 from p2c.domain.cost import Norm
 from p2c.domain.spec import Trust
-from p2c.errors import P2CError
+from p2c.errors import P2CError, UncertifiedError
 from p2c.explain.justification import JUSTIFIERS, Justifier
 from p2c.explain.model_reasons import model_reasons
 from p2c.explain.sentences import explain_proof, to_text
-from p2c.plan.certificate.canonical import UncertifiedError
 from p2c.plan.nearest import Distinct
 from p2c.problem import Problem
 from p2c.report.terminal import (

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from p2c.recourse import Recourse
 from sklearn.ensemble import GradientBoostingClassifier
 
 from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
@@ -62,7 +61,7 @@ def test_rules_beside_a_model_do_not_leave_the_compiled_search(
     pytest.importorskip("numba")
     model, table = boosted
     monkeypatch.setattr(BoxSearch, "boxed", _not_here)
-    problem = Recourse.fit(model, table, desired=True, causal=CAUSES, law=law).judged
+    problem = Problem.from_model(model, table, desired=True, causal=CAUSES, law=law)
     assert problem is not None
     caused = 0
     for row in table[~model.predict(table)].head(25).to_dict("records"):
@@ -85,7 +84,7 @@ def test_plans_of_single_rules_beside_a_model_are_certified(
 ) -> None:
     model, table = boosted
     rules = "f0(X,V) :- f1(X,N), N=<3, V>=7.\nf5(X,V) :- f6(X,N), N>=7, V=<2."
-    problem = Recourse.fit(model, table, desired=True, causal=rules, law="if").judged
+    problem = Problem.from_model(model, table, desired=True, causal=rules, law="if")
     assert problem is not None
     for row in table[~model.predict(table)].head(6).to_dict("records"):
         assert certified(problem, row, problem.plan(row).to_dict()).verify()

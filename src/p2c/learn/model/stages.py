@@ -86,20 +86,10 @@ class Bench:
         count = max((len(each) for each in values if each is not None), default=1)
         columns = {}
         for column, given in zip(self.view.columns, values, strict=True):
-            if given is None:
-                columns[column.name] = self._constants[column.name].repeat(count)
-                continue
-            cells = [*given]
-            cells += [self.base[column.name]] * (count - len(cells))
-            columns[column.name] = self.typed(column, cells).array
+            own = self.base[column.name]
+            cells = [*([] if given is None else given)]
+            columns[column.name] = self.typed(column, cells + [own] * (count - len(cells)))
         return pd.DataFrame(columns)
-
-    @cached_property
-    def _constants(self) -> dict[Any, Any]:
-        """Return the base row as one array of one cell per column."""
-        return {
-            each.name: self.typed(each, [self.base[each.name]]).array for each in self.view.columns
-        }
 
     def typed(self, column: ColumnView, cells: Any) -> pd.Series:
         """Return cells in the table's type; numbers stay wider where whole ones cannot hold them."""

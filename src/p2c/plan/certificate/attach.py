@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import p2c_verify
-from p2c.plan.certificate.canonical import UncertifiedError, canonical
+from p2c.errors import UncertifiedError
+from p2c.plan.certificate.canonical import canonical
 from p2c.plan.certificate.certify import certificate_for
 from p2c.plan.outcome import Already, Found, GaveUp, Infeasible, answer_to
 from p2c_verify.problem import parse

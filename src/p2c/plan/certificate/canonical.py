@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c.domain.feature import Grid, Points
-from p2c.errors import P2CError
+from p2c.errors import UncertifiedError
 from p2c.rules.render import render_rule
 from p2c.rules.theory import ACCEPTED, Test
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from p2c.rules.theory import Clause, Condition, Decision, Theory
 
 FORMAT = "p2c-problem/1"
-
-
-class UncertifiedError(P2CError):
-    """A certificate cannot be made: no canonical form of a part, or a limit."""
 
 
 def canonical(theory: Theory) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from p2c.plan.certificate.canonical import UncertifiedError, canonical
+from p2c.errors import UncertifiedError
+from p2c.plan.certificate.canonical import canonical
 from p2c_verify.claims import FORMAT, digests, opened, replay
 from p2c_verify.cover import Box, Cover
 from p2c_verify.forest import Forest, Key
