@@ -70,8 +70,10 @@ def verify(problem: Document, row: Document, plan: Document, certificate: Docume
         return _verify(problem, row, plan, certificate)
     except VerifyError:
         raise
+    except KeyError as error:
+        raise VerifyError(f"a document lacks the key {error}, or names no such thing") from None
     except Exception as error:  # a document of another shape may fail anywhere
-        raise VerifyError(f"malformed document: {type(error).__name__}: {error}") from None
+        raise VerifyError(f"a document is malformed: {error}") from None
 
 
 def _verify(problem: Document, row: Document, plan: Document, certificate: Document) -> Report:

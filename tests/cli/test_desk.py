@@ -185,7 +185,7 @@ def test_a_row_that_cannot_be_read_is_one_line(
         ("", "plan.json: not JSON: "),
         (b"\xff\x00", "plan.json: cannot be read: it is not UTF-8 text"),
         (DEEP, "plan.json: not JSON: "),
-        ("[]", "plan.json: expected a plan, which is a JSON object"),
+        ("[]", "plan.json: expected a JSON object, found another value"),
         ("{}", "plan: the key 'status' is missing"),
         ('{"status": "fuond", "initial": {}}', "status: expected one of 'found'"),
     ],

@@ -260,14 +260,14 @@ ELSEWHERE = "choose another name or folder"
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Return a plan read from a JSON file."""
+    """Return a JSON object, such as a plan or a certificate, read from a file."""
     text = read_text(path)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise P2CError(f"{path}: not JSON: {misread(error, text)}") from None
     if not isinstance(document, dict):
-        raise P2CError(f"{path}: expected a plan, which is a JSON object")
+        raise P2CError(f"{path}: expected a JSON object, found another value")
     return document
 
 
