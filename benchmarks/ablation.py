@@ -24,10 +24,10 @@ from benchmarks.handover import VARIANTS
 from benchmarks.record import recorded
 from benchmarks.world import embedded
 from p2c import Problem, datasets
-from p2c.plan.blockers import find_blockers
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
-from p2c.plan.search.devices import ALL, Device
+from p2c._plan.blockers import find_blockers
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
+from p2c._plan.search.devices import ALL, Device
 from tests.synthetic import synthetic
 from tests.unplanted import SIZES, unplanted
 

@@ -25,15 +25,15 @@ import pyarrow.parquet as pq
 from benchmarks.proved import MODELS, taiwan
 from benchmarks.record import recorded
 from benchmarks.verified import DATA, pipeline
-from p2c.audit.audit import FORMATS
-from p2c.batch.audited import audit_files
+from p2c._audit.audit import FORMATS
+from p2c._batch.audited import audit_files
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from benchmarks.verified import Data
-    from p2c.audit.audit import Audit
+    from p2c._audit.audit import Audit
 
 AGES = "age:<30,30-50,>50"
 GROUPS = {"adult": ["sex", "race", AGES], "german": [AGES], "taiwan": ["sex", AGES]}

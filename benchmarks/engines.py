@@ -18,21 +18,21 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.record import recorded
+from p2c._engines import ENGINES
+from p2c._engines.instance import Instance
+from p2c._engines.scasp.engine import ScaspEngine
+from p2c._engines.scasp.program import ScaspProgram
+from p2c._engines.scasp.solver import find_solver
+from p2c._engines.scasp.worker import workers_of
+from p2c._plan.compiled.space import Space
 from p2c.datasets import load_rows, names, problem_text
-from p2c.engines import ENGINES
-from p2c.engines.instance import Instance
-from p2c.engines.scasp.engine import ScaspEngine
-from p2c.engines.scasp.program import ScaspProgram
-from p2c.engines.scasp.solver import find_solver
-from p2c.engines.scasp.worker import workers_of
-from p2c.plan.compiled.space import Space
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p2c.domain.row import State
-    from p2c.engines import Engine
+    from p2c._engines import Engine
+    from p2c._spec.row import State
 
 ASKED: dict[str, Engine] = {
     "native": ENGINES["native"],

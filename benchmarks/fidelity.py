@@ -22,8 +22,8 @@ from sklearn.neural_network import MLPClassifier
 
 from benchmarks.tables.supplement import PRINTED, mean
 from benchmarks.verified import pipeline
+from p2c._learn.extract.logic import extract_logic
 from p2c.datasets import load_frame
-from p2c.learn.extract.logic import extract_logic
 
 if TYPE_CHECKING:
     from collections.abc import Callable

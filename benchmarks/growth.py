@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers.enumeration import min_cf
 from p2c import Problem
-from p2c.engines import ENGINES
+from p2c._engines import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.clock import processor_time
 from benchmarks.record import recorded
-from p2c.engines import ENGINES
+from p2c._engines import ENGINES
 from p2c.errors import EngineError
 from p2c.problem import Problem
 from tests.synthetic import synthetic

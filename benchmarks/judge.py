@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.paths.standard import PLANNERS, standard_path
 from benchmarks.paths.walk import walk
 from benchmarks.peers.protocol import Aim
-from p2c.domain.feature import distance
-from p2c.rules.evaluate import goal_holds
-from p2c.rules.meaning import abduce, consistent
+from p2c._rules.evaluate import goal_holds
+from p2c._rules.meaning import abduce, consistent
+from p2c._spec.feature import distance
 
 if TYPE_CHECKING:
     from benchmarks.peers.protocol import Answer, Peer

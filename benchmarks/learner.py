@@ -22,9 +22,9 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.record import recorded
+from p2c._learn.foldse import FoldSE
+from p2c._learn.foldse.text import count_literals
 from p2c.datasets import load_frame
-from p2c.learn.foldse import FoldSE
-from p2c.learn.foldse.text import count_literals
 from tests.learn.foldse.reference import Reference
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from p2c.domain.feature import Action
+from p2c._spec.feature import Action
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
 
-    from p2c.domain.feature import Feature
+    from p2c._spec.feature import Feature
 
 MARGINS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 """How far above the border the program stays, tried in turn: its solver is exact only to about so much, and the model has the last word."""

@@ -10,7 +10,7 @@ import sys
 import time
 
 from benchmarks.record import recorded
-from p2c.rules.parse import parse
+from p2c._rules.parse import parse
 
 
 def random_rule(rng: random.Random, number: int) -> str:

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.record import recorded
 from benchmarks.world import embedded
 from p2c import Problem, datasets
-from p2c.engines import ENGINES
+from p2c._engines import ENGINES
 from tests.synthetic import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from p2c.plan.outcome import Plan
+    from p2c._plan.outcome import Plan
 
 SIZES = ((30, 100, 40), (60, 400, 100), (100, 800, 150))
 CHANGES = ((1, 3), (3, 6))

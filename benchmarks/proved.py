@@ -31,9 +31,9 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.milp import MARGINS, CheapestChange
 from benchmarks.record import recorded
 from benchmarks.verified import DATA, Data, pipeline
-from p2c.plan.outcome import Found
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
+from p2c._plan.outcome import Found
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 
 if TYPE_CHECKING:

@@ -22,16 +22,16 @@ from benchmarks.clock import processor_time
 from benchmarks.proved import MODELS
 from benchmarks.record import recorded
 from benchmarks.verified import DATA, pipeline
-from p2c.confirm.forcing import accepted_beside
-from p2c.plan.outcome import GaveUp, Infeasible
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
+from p2c._blackbox.forcing import accepted_beside
+from p2c._plan.outcome import GaveUp, Infeasible
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c.domain.row import State
+    from p2c._spec.row import State
 
 DRAWN = 10_000
 

@@ -24,7 +24,7 @@ from benchmarks.run import DATA, WORLDS, store_path
 from benchmarks.store import Store, shared_rows
 from benchmarks.tables import compliance, everyone, fidelity, growth, nearest, space, summary
 from benchmarks.world import world
-from p2c.engines import ENGINES
+from p2c._engines import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from p2c.plan.outcome import Found
+from p2c._plan.outcome import Found
 from p2c.problem import Problem
 from tests.synthetic import SIZES, synthetic
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 from benchmarks.clock import processor_time
 from benchmarks.record import recorded
 from p2c import Problem
-from p2c.engines import ENGINES
-from p2c.plan.outcome import Infeasible
+from p2c._engines import ENGINES
+from p2c._plan.outcome import Infeasible
 from tests.unplanted import SIZES, unplanted
 
 if TYPE_CHECKING:
-    from p2c.plan.outcome import Plan
+    from p2c._plan.outcome import Plan
 
 
 def agrees(plan: Plan, other: Plan) -> bool | None:

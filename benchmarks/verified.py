@@ -38,18 +38,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.record import recorded
-from p2c.confirm.walk import Walker
+from p2c._blackbox.walk import Walker
+from p2c._rules.parse import parse
+from p2c._rules.render import render
+from p2c._rules.syntax import Program
+from p2c._spec.feature import distance
 from p2c.datasets import load_frame, problem_text
-from p2c.domain.feature import distance
 from p2c.problem import Problem
-from p2c.rules.parse import parse
-from p2c.rules.render import render
-from p2c.rules.syntax import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from p2c.plan.outcome import Plan
+    from p2c._plan.outcome import Plan
 
 MODELS: dict[str, Callable[[], Any]] = {
     "GBC": lambda: GradientBoostingClassifier(random_state=0),

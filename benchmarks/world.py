@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.folds import held_out_fold, training_fold
 from p2c import Problem, datasets
-from p2c.domain.feature import Kind
-from p2c.rules.evaluate import goal_holds
+from p2c._rules.evaluate import goal_holds
+from p2c._spec.feature import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from p2c.domain.feature import Feature, Value
+    from p2c._spec.feature import Feature, Value
 
     Matrix = NDArray[np.float64]
 

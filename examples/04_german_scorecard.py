@@ -6,7 +6,7 @@ A scorecard is a sum of points. As a CSV file it needs no library; its plans are
 from pathlib import Path
 
 import p2c
-from p2c.learn.model.stored import load_model
+from p2c._learn.model.stored import load_model
 
 CARD = """feature,from,to,points
 ,600,,400

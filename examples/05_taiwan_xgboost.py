@@ -12,8 +12,8 @@ import pandas as pd
 import xgboost
 
 import p2c
-from p2c.learn.causal.review import write_review
-from p2c.learn.tables.domains import domain_from_frame
+from p2c._learn.causal.review import write_review
+from p2c._learn.tables.domains import domain_from_frame
 
 table = pd.read_csv(Path(sys.path[0]) / "data/taiwan-default-sample.csv.xz")
 X = table[["limit_bal", "age", "pay_0", "pay_2", "bill_amt1", "pay_amt1"]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from p2c.confirm.decider import Decider
-    from p2c.folder.store import Fitted
-    from p2c.learn.extract.logic import Extraction
-    from p2c.plan.outcome import ModelEvidence
-    from p2c.plan.rendered import Plan
+    from p2c._blackbox.decider import Decider
+    from p2c._folder.store import Fitted
+    from p2c._learn.extract.logic import Extraction
+    from p2c._plan.outcome import ModelEvidence
+    from p2c._plan.rendered import Plan
     from p2c.problem import Problem
 
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from p2c import Problem
+from p2c._plan.restriction import Restriction
+from p2c._rules.parse import parse, parse_query
 from p2c.errors import P2CError, RuleError
-from p2c.plan.restriction import Restriction
-from p2c.rules.parse import parse, parse_query
 from tests.loan import JOHN, LOAN
 from tests.paper import LISTINGS
 from tests.strategies import random_problem

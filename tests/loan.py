@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.spec import read_spec
-from p2c.rules.bind import build_theory
+from p2c._rules.bind import build_theory
+from p2c._spec.spec import read_spec
 
 if TYPE_CHECKING:
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
 
 CREDIT_RULE = "credit_score(X,N) :- debt(X,D), D=<0, N>=620."
 LOAN: dict[str, Any] = {

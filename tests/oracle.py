@@ -15,10 +15,10 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.domain.cost import Norm
-from p2c.domain.feature import Action, Law, Value
-from p2c.domain.spec import Effects, Exceptions, Minimize
-from p2c.rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Test, Theory
+from p2c._rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Test, Theory
+from p2c._spec.cost import Norm
+from p2c._spec.feature import Action, Law, Value
+from p2c._spec.spec import Effects, Exceptions, Minimize
 from tests.oracle_document import infeasible_document, path_document
 from tests.oracle_values import compares, distance, domain_values, goes, may_end, number, same
 

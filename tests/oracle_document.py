@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.cost import Norm
-from p2c.rules.render import render_rule
+from p2c._rules.render import render_rule
+from p2c._spec.cost import Norm
 from tests.oracle_values import number
 
 if TYPE_CHECKING:

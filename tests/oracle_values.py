@@ -7,11 +7,11 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Action, Feature, Grid, Kind, Points, Value
-from p2c.rules.syntax import Comparator
+from p2c._rules.syntax import Comparator
+from p2c._spec.feature import Action, Feature, Grid, Kind, Points, Value
 
 if TYPE_CHECKING:
-    from p2c.rules.theory import Test
+    from p2c._rules.theory import Test
 
 
 @cache

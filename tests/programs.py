@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Not, Program, Rule, Variable
+from p2c._rules.syntax import Atom, Comparator, Comparison, Constant, Not, Program, Rule, Variable
 
 names = st.one_of(
     st.sampled_from(

@@ -11,12 +11,12 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from p2c._rules.evaluate import goal_holds
+from p2c._rules.meaning import triggered_outcomes, violated
 from p2c.problem import Problem
-from p2c.rules.evaluate import goal_holds
-from p2c.rules.meaning import triggered_outcomes, violated
 
 if TYPE_CHECKING:
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
 
 Document = dict[str, Any]
 Value = str | int | float

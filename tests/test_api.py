@@ -18,10 +18,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import p2c
 from p2c import datasets
+from p2c._release import DISTRIBUTION
+from p2c._rules.evaluate import goal_holds
 from p2c.errors import MissingExtra, P2CError, PlanError, RowError
 from p2c.problem import Problem
-from p2c.release import DISTRIBUTION
-from p2c.rules.evaluate import goal_holds
 from tests.evidence import evidence_of
 from tests.loan import JOHN, LOAN
 from tests.strategies import seeded_problems
@@ -67,7 +67,7 @@ def test_the_package_shows_its_public_names_and_no_others() -> None:
 def test_importing_the_package_imports_nothing_else_of_it() -> None:
     asked = "import sys, p2c; print([m for m in sys.modules if m.startswith('p2c.')])"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout == "['p2c.release']\n"
+    assert done.stdout == "['p2c._release']\n"
 
 
 def test_a_misspelt_name_of_the_package_is_told_the_right_one() -> None:
@@ -82,7 +82,7 @@ def test_the_version_and_the_name_of_the_distribution_each_stand_in_one_place() 
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["name"] == DISTRIBUTION
     assert "version" in project["project"]["dynamic"]
-    assert project["tool"]["hatch"]["version"]["path"] == "src/p2c/release.py"
+    assert project["tool"]["hatch"]["version"]["path"] == "src/p2c/_release.py"
     assert f"version: {p2c.__version__}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\n## {p2c.__version__}" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
     assert DISTRIBUTION in str(MissingExtra("pandas", extra="pandas"))

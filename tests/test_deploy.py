@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from p2c.domain.toml import problem_to_toml
+from p2c._spec.toml import problem_to_toml
 from tests.batch.people import loan_people, read, write_parquet
 from tests.loan import LOAN
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from p2c.release import __version__
+from p2c._release import __version__
 from website.hooks import EVALUATION, dated
 from website.reference import FURTHER, NAMES, SHOWN, _home
 
@@ -141,8 +141,8 @@ def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
 
 def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
     import p2c
+    from p2c._spec.spec import FeatureSpec, ProblemSpec
     from p2c.cli.app import HOMES
-    from p2c.domain.spec import FeatureSpec, ProblemSpec
 
     def ids(page: str) -> str:
         return (site / "reference" / page).read_text("utf-8")

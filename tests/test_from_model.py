@@ -14,13 +14,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from p2c.domain.feature import Law
+from p2c._learn.causal.candidate import Candidate, Evidence
+from p2c._learn.causal.learning import learn_causal_rules
+from p2c._learn.causal.review import write_review
+from p2c._learn.tables.domains import domain_from_frame
+from p2c._plan.outcome import Already, Border, Found, GaveUp, Infeasible
+from p2c._spec.feature import Law
 from p2c.errors import P2CError
-from p2c.learn.causal.candidate import Candidate, Evidence
-from p2c.learn.causal.learning import learn_causal_rules
-from p2c.learn.causal.review import write_review
-from p2c.learn.tables.domains import domain_from_frame
-from p2c.plan.outcome import Already, Border, Found, GaveUp, Infeasible
 from p2c.problem import Problem
 from tests.evidence import decider_of, evidence_of, surrogate_of
 from tests.lending import Asked, loans
@@ -28,7 +28,7 @@ from tests.lending import Asked, loans
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c.plan.outcome import Plan
+    from p2c._plan.outcome import Plan
 
 CAUSAL = """
 score(X,N) :- debt(X,D), D=<0, N>=620.

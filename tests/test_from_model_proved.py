@@ -29,11 +29,11 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c._learn.extract import logic
+from p2c._learn.extract.logic import extract_logic
+from p2c._learn.extract.surrogate import learn_ruleset
+from p2c._learn.model import NotRead, Read
 from p2c.errors import P2CError
-from p2c.learn.extract import logic
-from p2c.learn.extract.logic import extract_logic
-from p2c.learn.extract.surrogate import learn_ruleset
-from p2c.learn.model import NotRead, Read
 from p2c.problem import Problem
 from tests.evidence import evidence_of, extraction_of, surrogate_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from p2c.explain.phrases import ENGLISH, LANGUAGES
+from p2c._explain.phrases import ENGLISH, LANGUAGES
 from p2c.problem import Problem
 from tests.evidence import evidence_of, extraction_of, surrogate_of
 from tests.lending import Asked, loans

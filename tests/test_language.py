@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LONG = "Return the names of the features of the problem in the order of their definition."
 
 
-def rules_of(source: str, path: str = "src/p2c/plan/planner.py") -> list[tuple[int, str]]:
+def rules_of(source: str, path: str = "src/p2c/_plan/planner.py") -> list[tuple[int, str]]:
     return [(each.line, each.rule) for each in check_python(path, source)]
 
 
@@ -43,7 +43,7 @@ def test_a_forbidden_phrase_is_reported_on_its_own_line_also_across_a_line_break
 
 def test_a_phrase_in_code_and_the_messages_of_a_letter_are_free() -> None:
     letter = '"""Write `told`."""\nline = "there is no way"  # no way\n'
-    assert rules_of(letter, "src/p2c/explain/letter.py") == [(2, "words")]
+    assert rules_of(letter, "src/p2c/_explain/letter.py") == [(2, "words")]
     page = "It is `told`.\n\n```sh\necho told\n```\n\nWhoever asks\n"
     assert [each.line for each in check_page("docs/a.md", page)] == [7]
 

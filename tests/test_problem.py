@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import p2c
-from p2c.domain.overrides import OVERRIDES
-from p2c.domain.toml import problem_to_toml
+from p2c._spec.overrides import OVERRIDES
+from p2c._spec.toml import problem_to_toml
 from p2c.errors import P2CError, ProblemError, RowError
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
@@ -166,7 +166,7 @@ def test_a_dict_in_the_place_of_a_path_is_told_where_it_belongs() -> None:
         (lambda loan: loan.audit(PEOPLE, against="x"), "against: expected a problem, found a str"),
         (
             lambda loan: loan.audit(PEOPLE, asked="x"),
-            "asked: expected a p2c.audit.audit.Asked, found 'x'",
+            "asked: expected a p2c._audit.audit.Asked, found 'x'",
         ),
         (lambda loan: loan.audit(PEOPLE, answers="x"), "expected a pandas, polars or pyarrow ta"),
         (lambda loan: loan.audit(PEOPLE, answers=PEOPLE), "answers: no column 'status': expected"),
@@ -317,11 +317,9 @@ def test_the_size_of_the_space_is_counted_feature_by_feature(loan: Problem) -> N
 
 
 def test_the_parts_of_the_package_are_there_without_importing_them_one_by_one() -> None:
-    asked = (
-        "import p2c; print(p2c.errors.RuleError.__name__, p2c.plan.__name__, hasattr(p2c, 'plans'))"
-    )
+    asked = "import p2c; print(p2c.errors.RuleError.__name__, p2c.datasets.__name__, hasattr(p2c, 'plans'))"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout == "RuleError p2c.plan False\n"
+    assert done.stdout == "RuleError p2c.datasets False\n"
 
 
 @pytest.mark.parametrize("absent", [["pandas"], ["sklearn"], ["pandas", "sklearn"], []])

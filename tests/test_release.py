@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import p2c
 from p2c import datasets
+from p2c._release import DISTRIBUTION, __version__
 from p2c.problem import Problem
-from p2c.release import DISTRIBUTION, __version__
 
 ROOT = Path(__file__).parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

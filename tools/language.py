@@ -43,8 +43,8 @@ NAMES = frozenset({"told", "asked", "found", "known", "given"})
 CODE = re.compile(r"`[^`\n]*`")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 OTHER_REGISTER = (
-    "src/p2c/explain/",
-    "src/p2c/web/pages/",
+    "src/p2c/_explain/",
+    "src/p2c/_server/pages/",
     "tests/",
 )
 """Files whose string literals are letters or applicant pages, or quote them."""
@@ -133,8 +133,8 @@ def findings(root: Path) -> list[Finding]:
 def package_of(path: str) -> str:
     """Return the baseline entry that a file counts for.
 
-    >>> package_of("src/p2c/plan/search/bounds.py"), package_of("src/p2c/errors.py"), package_of("README.md")
-    ('src/p2c/plan', 'src/p2c', 'pages')
+    >>> package_of("src/p2c/_plan/search/bounds.py"), package_of("src/p2c/errors.py"), package_of("README.md")
+    ('src/p2c/_plan', 'src/p2c', 'pages')
     """
     folders = path.split("/")[:-1]
     if not folders:

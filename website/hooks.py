@@ -12,7 +12,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from mkdocs.structure.files import File  # noqa: E402
 
-from p2c.release import DISTRIBUTION, __version__  # noqa: E402
+from p2c._release import DISTRIBUTION, __version__  # noqa: E402
 from website import gallery, reference  # noqa: E402
 
 if TYPE_CHECKING:

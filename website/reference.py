@@ -16,7 +16,7 @@ METHODS = ("get", "post", "put", "delete")
 
 def problem_page() -> str:
     """Return every key of a problem, from the schema that reads it."""
-    from p2c.domain.spec import ProblemSpec
+    from p2c._spec.spec import ProblemSpec
 
     schema = ProblemSpec.model_json_schema(by_alias=True)
     definitions = schema.get("$defs", {})
@@ -32,7 +32,7 @@ def problem_page() -> str:
 
 def plan_page() -> str:
     """Return the plan's JSON, from the schema by which it is read and written."""
-    from p2c.plan.plan_json import PlanRecord
+    from p2c._plan.plan_json import PlanRecord
 
     schema = PlanRecord.model_json_schema(by_alias=True)
     definitions = schema.get("$defs", {})
@@ -118,8 +118,8 @@ def _options(command: Any) -> Iterator[str]:
 
 def http_page() -> str:
     """Return every route of the service, from its OpenAPI description."""
-    from p2c.web.app import build_app
-    from p2c.web.settings import Settings
+    from p2c._server.app import build_app
+    from p2c._server.settings import Settings
 
     document = build_app(Settings(pages=False)).openapi()
     definitions = document["components"]["schemas"]
@@ -170,12 +170,12 @@ def python_page() -> str:
 
 NAMES = ("Problem", "Plan", "FoldSE", "learn_causal_rules", "P2CError")
 FURTHER = (
-    "p2c.plan.rendered.Plans",
-    "p2c.plan.outcome.ModelEvidence",
-    "p2c.audit.audit.Audit",
-    "p2c.learn.extract.logic.Extraction",
-    "p2c.rules.proof.Proof",
-    "p2c.plan.check.validate.Verdict",
+    "p2c._plan.rendered.Plans",
+    "p2c._plan.outcome.ModelEvidence",
+    "p2c._audit.audit.Audit",
+    "p2c._learn.extract.logic.Extraction",
+    "p2c._rules.proof.Proof",
+    "p2c._plan.check.validate.Verdict",
     "p2c.datasets.embedded",
     "p2c.datasets.tables.load_frame",
     "p2c.errors",

@@ -14,12 +14,12 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from p2c.domain.feature import Action, permits
+from p2c._spec.feature import Action, permits
 
 if TYPE_CHECKING:
     from benchmarks.world import State
-    from p2c.domain.feature import Feature, Value
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Feature, Value
 
 PLANNERS = ("fast-downward", "pyperplan")
 """The planner whose paths are judged, and a second one, whose order of steps may be another."""

@@ -12,16 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import Action, distance, permits
-from p2c.rules.meaning import abduce, consistent, triggered_outcomes, violated
+from p2c._rules.meaning import abduce, consistent, triggered_outcomes, violated
+from p2c._spec.feature import Action, distance, permits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchmarks.world import State
-    from p2c.domain.feature import Feature, Value
-    from p2c.rules.meaning import AbducedException
-    from p2c.rules.theory import Theory
+    from p2c._rules.meaning import AbducedException
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Feature, Value
 
 MOST_EFFECTS = 1_000
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
-from p2c.domain.feature import Action
+from p2c._spec.feature import Action
 
 if TYPE_CHECKING:
     from benchmarks.world import State, World
-    from p2c.domain.feature import Feature
+    from p2c._spec.feature import Feature
 
 ROUNDS = 8
 FACTOR = 4.0

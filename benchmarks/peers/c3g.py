@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers.protocol import Aim, Compliance, Finder, Peer
 from p2c import Problem
-from p2c.domain.feature import Law
-from p2c.rules.evaluate import in_head
-from p2c.rules.meaning import FeatureException, abduce, allows, unheaded
-from p2c.rules.render import render_rule
+from p2c._rules.evaluate import in_head
+from p2c._rules.meaning import FeatureException, abduce, allows, unheaded
+from p2c._rules.render import render_rule
+from p2c._spec.feature import Law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchmarks.world import State, World
-    from p2c.rules.theory import Clause, Theory
+    from p2c._rules.theory import Clause, Theory
 
 
 def subsets(clauses: tuple[Clause, ...]) -> Iterator[tuple[Clause, ...]]:
@@ -107,7 +107,7 @@ def _constraints(theory: Theory, name: str, clauses: tuple[Clause, ...]) -> Iter
 
 def _body_text(clause: Clause) -> str:
     """Return a causal rule's body without the comparisons of its head variable, as text."""
-    from p2c.rules.syntax import Comparison, Not, Rule, Variable
+    from p2c._rules.syntax import Comparison, Not, Rule, Variable
 
     head = clause.rule.head
     assert head is not None

@@ -10,13 +10,13 @@ import time
 from itertools import product
 from typing import TYPE_CHECKING
 
-from p2c.domain.feature import distance
-from p2c.rules.evaluate import in_head
-from p2c.rules.meaning import abduce, fired, goal_met
+from p2c._rules.evaluate import in_head
+from p2c._rules.meaning import abduce, fired, goal_met
+from p2c._spec.feature import distance
 
 if TYPE_CHECKING:
     from benchmarks.world import State
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
 
 
 def min_cf(theory: Theory, person: State, *, limit: float) -> tuple[State, float] | None:

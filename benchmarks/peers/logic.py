@@ -13,17 +13,17 @@ from pysmt import shortcuts as smt
 from pysmt.typing import INT
 
 from benchmarks.peers.protocol import Answer
-from p2c.domain.feature import Action, Grid, Kind, exact
-from p2c.rules.syntax import Comparator
-from p2c.rules.theory import Test
+from p2c._rules.syntax import Comparator
+from p2c._rules.theory import Test
+from p2c._spec.feature import Action, Grid, Kind, exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from benchmarks.peers.protocol import Finder
     from benchmarks.world import State
-    from p2c.domain.feature import Feature, Value
-    from p2c.rules.theory import Clause, Condition, Theory
+    from p2c._rules.theory import Clause, Condition, Theory
+    from p2c._spec.feature import Feature, Value
 
     Terms = Mapping[str, Any]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers.c3g import subsets
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
-from p2c.domain.feature import Action
-from p2c.rules.meaning import allows, candidate_values, fired, nearest_values
+from p2c._rules.meaning import allows, candidate_values, fired, nearest_values
+from p2c._spec.feature import Action
 
 if TYPE_CHECKING:
     from benchmarks.world import State, World
-    from p2c.rules.theory import Clause, Theory
+    from p2c._rules.theory import Clause, Theory
 
 
 def predicted(theory: Theory, name: str, rules: tuple[Clause, ...], person: State) -> list[Any]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
-from p2c.domain.feature import Action
+from p2c._spec.feature import Action
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

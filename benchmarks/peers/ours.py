@@ -11,8 +11,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
 from p2c import Problem
-from p2c.plan.outcome import Found
-from p2c.rules.render import render_rule
+from p2c._plan.outcome import Found
+from p2c._rules.render import render_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers.protocol import Path
     from benchmarks.world import State, World
-    from p2c.plan.outcome import CausalAction, DirectAction, Plan
+    from p2c._plan.outcome import CausalAction, DirectAction, Plan
 
 
 def prepare_rules(world: World) -> Finder:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from benchmarks.world import State, World
-from p2c.domain.feature import Value
+from p2c._spec.feature import Value
 
 
 class Aim(Enum):

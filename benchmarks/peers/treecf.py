@@ -10,7 +10,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from benchmarks.peers.protocol import Aim, Answer, Compliance, Finder, Peer
-from p2c.domain.feature import Action
+from p2c._spec.feature import Action
 
 if TYPE_CHECKING:
     from benchmarks.world import State, World

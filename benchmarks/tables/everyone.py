@@ -10,8 +10,8 @@ from benchmarks.tables.compliance import share
 from benchmarks.tables.table import Table
 from benchmarks.world import embedded
 from p2c import datasets
-from p2c.plan.outcome import Found
-from p2c.rules.evaluate import goal_holds
+from p2c._plan.outcome import Found
+from p2c._rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from p2c import Problem

@@ -16,7 +16,7 @@ from benchmarks.clock import processor_time
 from benchmarks.folds import training_fold
 from benchmarks.tables.table import Table
 from benchmarks.world import embedded, world
-from p2c.engines import ENGINES
+from p2c._engines import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

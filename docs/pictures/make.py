@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from p2c import Problem, datasets
-from p2c.markup import element
+from p2c._markup import element
 
 FOLDER = Path(__file__).parent
 INK, SOFT, YES, NO = "#334155", "#94a3b8", "#99f6e4", "#fecaca"

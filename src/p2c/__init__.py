@@ -12,18 +12,18 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from p2c.release import __version__
+from p2c._release import __version__
 
 if TYPE_CHECKING:
+    from p2c._learn.causal.learning import learn_causal_rules as learn_causal_rules
+    from p2c._learn.foldse import FoldSE as FoldSE
+    from p2c._plan.rendered import Plan as Plan
     from p2c.errors import P2CError as P2CError
-    from p2c.learn.causal.learning import learn_causal_rules as learn_causal_rules
-    from p2c.learn.foldse import FoldSE as FoldSE
-    from p2c.plan.rendered import Plan as Plan
     from p2c.problem import Problem as Problem
 
-HOMES = {"P2CError": "p2c.errors", "Plan": "p2c.plan.rendered", "Problem": "p2c.problem"}
+HOMES = {"P2CError": "p2c.errors", "Plan": "p2c._plan.rendered", "Problem": "p2c.problem"}
 """Public names by the module that is imported when the name is first used."""
-LEARNING = {"FoldSE": "p2c.learn.foldse", "learn_causal_rules": "p2c.learn.causal.learning"}
+LEARNING = {"FoldSE": "p2c._learn.foldse", "learn_causal_rules": "p2c._learn.causal.learning"}
 """Public names that need pandas and scikit-learn."""
 __all__ = ["P2CError", "Plan", "Problem", "__version__", "datasets"]
 """The public names; all other modules are private.

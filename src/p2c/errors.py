@@ -23,7 +23,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from p2c.release import DISTRIBUTION
+from p2c._release import DISTRIBUTION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

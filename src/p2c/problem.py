@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from p2c import answers
-from p2c.domain.overrides import OVERRIDES, check_seconds, refuse_unknown
-from p2c.engines.policy import Policy
+from p2c import _answers as answers
+from p2c._engines.policy import Policy
+from p2c._plan.outcome import Plan
+from p2c._spec.overrides import OVERRIDES, check_seconds, refuse_unknown
+from p2c._statement import Statement
 from p2c.errors import P2CError, check_flag, counted, need_learning, shorten, shown
-from p2c.plan.outcome import Plan
-from p2c.statement import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     import p2c_verify
-    from p2c.audit.audit import Asked, Audit
-    from p2c.audit.reasons import Catalogue, Reason
-    from p2c.domain.overrides import Overrides
-    from p2c.domain.spec import Trust
-    from p2c.learn.causal.review import Review
-    from p2c.learn.tables.domains import Scale
-    from p2c.plan.check.validate import Verdict
-    from p2c.plan.rendered import Plans
-    from p2c.plan.size import SpaceReport
-    from p2c.report.expert_report import Origin
-    from p2c.rules.lint import Finding
-    from p2c.rules.proof import Proof
+    from p2c._audit.audit import Asked, Audit
+    from p2c._audit.reasons import Catalogue, Reason
+    from p2c._learn.causal.review import Review
+    from p2c._learn.tables.domains import Scale
+    from p2c._plan.check.validate import Verdict
+    from p2c._plan.rendered import Plans
+    from p2c._plan.size import SpaceReport
+    from p2c._report.expert_report import Origin
+    from p2c._rules.lint import Finding
+    from p2c._rules.proof import Proof
+    from p2c._spec.overrides import Overrides
+    from p2c._spec.spec import Trust
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +106,7 @@ class Problem(Statement):
         ({'income': 52, 'rooms': 3}, True, 'exhausted')
         """
         need_learning()
-        from p2c.from_data import DataOptions, problem_from_model, refuse_keywords
+        from p2c._from_data import DataOptions, problem_from_model, refuse_keywords
 
         refuse_keywords(keys, Problem.from_model.__kwdefaults__ or {})
         options = DataOptions(
@@ -150,7 +150,7 @@ class Problem(Statement):
         True
         """
         need_learning()
-        from p2c.from_data import (
+        from p2c._from_data import (
             DataOptions,
             desired_label,
             labelled_table,
@@ -212,7 +212,7 @@ class Problem(Statement):
         check_flag("certificate", certificate)
         if not certificate:
             return plan
-        from p2c.plan.certificate.attach import with_certificate
+        from p2c._plan.certificate.attach import with_certificate
 
         return with_certificate(problem.theory, plan, time_limit=time_limit)
 
@@ -292,7 +292,7 @@ class Problem(Statement):
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.plan_many, overrides, restrict)
         if type(frame).__module__.startswith("dask") and problem.decider is None:
-            from p2c.plan.tables.frames import plan_lazily
+            from p2c._plan.tables.frames import plan_lazily
 
             plan = partial(problem.plan_many, details=details, progress=False, engine=engine)
             part = partial(plan, time_limit=time_limit, node_limit=node_limit)
@@ -336,16 +336,16 @@ class Problem(Statement):
         >>> audit.everybody.refused.count, audit.everybody.found, audit.everybody.stuck.count
         (4, 3, 1)
         """
-        from p2c.audit.audit import Asked, audit_problem
+        from p2c._audit.audit import Asked, audit_problem
 
         check_seconds("explain_time_limit", explain_time_limit)
         if not isinstance(against, Problem | None):
             raise P2CError(f"against: expected a problem, found a {type(against).__name__}")
         if not isinstance(asked, Asked | None):
-            raise P2CError(f"asked: expected a p2c.audit.audit.Asked, found {shown(asked)}")
+            raise P2CError(f"asked: expected a p2c._audit.audit.Asked, found {shown(asked)}")
         other = against and against._asked(Problem.audit, overrides, None)
         if isinstance(frame, list) or (hasattr(frame, "ndim") and not hasattr(frame, "columns")):
-            from p2c.learn.tables.view import as_frame
+            from p2c._learn.tables.view import as_frame
 
             frame = as_frame(frame)
         frame = self.by_features(frame)
@@ -403,7 +403,7 @@ class Problem(Statement):
         >>> [(each.feature, each.direction, each.check) for each in loan.reasons(john)]
         [('bank_balance', 'low', 'moves'), ('credit_score', 'low', 'moves')]
         """
-        from p2c.audit.reasons import catalogue_of, reasons_against
+        from p2c._audit.reasons import catalogue_of, reasons_against
 
         policy, catalogue = Policy("auto", time_limit), catalogue_of(codes, protected)
         catalogue.refuse_gaps(self.compiled)
@@ -450,14 +450,14 @@ class Problem(Statement):
         >>> proof.holds, proof.to_text().splitlines()[0]
         (False, '✗ not reject_loan(X)')
         """
-        from p2c.rules.proof import why
+        from p2c._rules.proof import why
 
         limits = Policy("native", time_limit).limits
         state = self.read_row(row)
         proof = why(self.worded, state)
         if self.decider is None or not self.decider.is_read:
             return proof
-        from p2c.explain.model_reasons import reasons_of
+        from p2c._explain.model_reasons import reasons_of
 
         return replace(proof, find_reasons=partial(reasons_of, self.theory, state, limits))
 
@@ -495,8 +495,8 @@ class Problem(Statement):
         >>> print(page.decode().splitlines()[0])
         Your way to a yes
         """
-        from p2c.report.expert_report import Origin
-        from p2c.report.formats import check_report, report_on
+        from p2c._report.expert_report import Origin
+        from p2c._report.formats import check_report, report_on
 
         check_report(format, audience)
         policy = Policy(engine, time_limit)
@@ -504,7 +504,7 @@ class Problem(Statement):
         plan = problem._plan_of(row, policy)
         told: tuple[str, ...] = ()
         if reasons is not None and audience == "applicant":
-            from p2c.audit.reasons import catalogue_of, reasons_told
+            from p2c._audit.reasons import catalogue_of, reasons_told
 
             told = reasons_told(problem.compiled, plan, catalogue_of(reasons, ()), language)
         origin = origin or Origin()
@@ -579,7 +579,7 @@ class Problem(Statement):
         >>> loan.verify(john, plan, plan.certificate).claim
         'the plan is a path of cost 0.00502, and no path costs less'
         """
-        from p2c.plan.certificate.attach import verify_claim
+        from p2c._plan.certificate.attach import verify_claim
 
         document = plan.to_dict() if isinstance(plan, Plan) else plan
         asked = answers.as_asked(self, document)
@@ -612,7 +612,7 @@ class Problem(Statement):
         >>> [(each.about, each.reason[:22]) for each in Problem.example("german").findings()][:1]
         [('present_employment_since', 'it follows from the jo')]
         """
-        from p2c.rules.lint import lint
+        from p2c._rules.lint import lint
 
         return lint(self.theory, self.spec.lint.accept)
 
@@ -622,7 +622,7 @@ class Problem(Statement):
         >>> Problem.example("loan").space()
         <SpaceReport 'loan': about 1e22 states, 1e1 to the rules>
         """
-        from p2c.plan.size import measure_space
+        from p2c._plan.size import measure_space
 
         return measure_space(self.compiled)
 
@@ -636,7 +636,7 @@ class Problem(Statement):
         >>> problem.to_svg(theme="light")[:4]
         '<svg'
         """
-        from p2c.report.graph import graph_svg
+        from p2c._report.graph import graph_svg
 
         return graph_svg(self.theory, theme=theme, language=language)
 
@@ -658,7 +658,7 @@ class Problem(Statement):
         >>> knobs.plan.status
         'infeasible'
         """
-        from p2c.report.widget import plan_widget
+        from p2c._report.widget import plan_widget
 
         check_seconds("time_limit", time_limit)
         ask = partial(Problem.plan, self, time_limit=time_limit)
@@ -670,7 +670,7 @@ class Problem(Statement):
         )
 
     def _repr_html_(self) -> str:
-        from p2c.report.document import problem_document
-        from p2c.report.html import notebook_html
+        from p2c._report.document import problem_document
+        from p2c._report.html import notebook_html
 
         return notebook_html(problem_document(self.theory), self.to_svg())

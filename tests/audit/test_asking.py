@@ -59,7 +59,7 @@ def test_a_model_that_was_read_is_audited_as_its_own_plans_say(loans: pd.DataFra
 def test_of_how_many_it_was_found_out_which_values_force_the_no_is_said(
     loans: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("p2c.audit.lifting.FORCED", 3)
+    monkeypatch.setattr("p2c._audit.lifting.FORCED", 3)
     model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(loans, labels(loans))
     audit = Problem.from_model(model, loans, **KEYS).audit(loans)
     assert audit.obstacles is not None

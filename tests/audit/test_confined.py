@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from p2c.audit.confined import Confinement, confine
-from p2c.audit.ground import Ground
-from p2c.audit.people import People, place_people, read_answers
-from p2c.domain.feature import exact
-from p2c.plan.search.best_first import Limits
+from p2c._audit.confined import Confinement, confine
+from p2c._audit.ground import Ground
+from p2c._audit.people import People, place_people, read_answers
+from p2c._plan.search.best_first import Limits
+from p2c._spec.feature import exact
 from p2c.problem import Problem
 from tests.audit.worlds import unruly
 from tests.oracle import best_plan
@@ -23,7 +23,7 @@ from tests.oracle import best_plan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p2c.domain.feature import Value
+    from p2c._spec.feature import Value
     from tests.audit.worlds import Populated
 
 

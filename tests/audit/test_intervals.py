@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from p2c.audit.intervals import (
+from p2c._audit.intervals import (
     exact_interval,
     fisher_test,
     holm,

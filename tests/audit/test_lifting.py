@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.audit.lifting import Obstacles, Trials, find_obstacles
-from p2c.plan.outcome import Blocker
-from p2c.plan.search.best_first import Limits
+from p2c._audit.lifting import Obstacles, Trials, find_obstacles
+from p2c._plan.outcome import Blocker
+from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.audit.test_confined import people_in
 from tests.loan import JOHN, LOAN

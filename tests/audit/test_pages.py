@@ -12,22 +12,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from p2c.audit.confined import Confinement
-from p2c.audit.intervals import Interval
-from p2c.audit.tally import Difference
-from p2c.audit.telling import AuditTeller
+from p2c._audit.confined import Confinement
+from p2c._audit.intervals import Interval
+from p2c._audit.tally import Difference
+from p2c._audit.telling import AuditTeller
+from p2c._explain.phrases import LANGUAGES
+from p2c._plan.outcome import Blocker
+from p2c._report.document import Grid
+from p2c._report.pdf import PADDING, _Writer
 from p2c.datasets import load_frame
 from p2c.errors import P2CError
-from p2c.explain.phrases import LANGUAGES
-from p2c.plan.outcome import Blocker
 from p2c.problem import Problem
-from p2c.report.document import Grid
-from p2c.report.pdf import PADDING, _Writer
 from tests.embedded import embedded
 from tests.loan import JOHN, LOAN, category, whole
 
 if TYPE_CHECKING:
-    from p2c.audit.audit import Audit
+    from p2c._audit.audit import Audit
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from p2c.audit.reasons import MOST, Catalogue, read_catalogue
+from p2c._audit.reasons import MOST, Catalogue, read_catalogue
+from p2c._rules.evaluate import goal_holds
 from p2c.errors import P2CError
 from p2c.problem import Problem
-from p2c.rules.evaluate import goal_holds
 from tests.audit.worlds import Populated, judged, populated
 from tests.loan import JOHN, LOAN, category, whole
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from p2c.audit.groups import divide, read_divisions
-from p2c.audit.people import place_people, read_answers
-from p2c.audit.tally import FEW, differences
+from p2c._audit.groups import divide, read_divisions
+from p2c._audit.people import place_people, read_answers
+from p2c._audit.tally import FEW, differences
 from p2c.datasets import load_frame
 from p2c.problem import Problem
 from tests.audit.worlds import Populated, populated
@@ -20,7 +20,7 @@ from tests.embedded import embedded
 from tests.loan import JOHN, LOAN
 
 if TYPE_CHECKING:
-    from p2c.audit.audit import Audit
+    from p2c._audit.audit import Audit
 
 
 def assert_counts(world: Populated) -> None:

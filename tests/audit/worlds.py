@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from p2c.domain.feature import Kind
-from p2c.learn.model.read_model import ReadModel
+from p2c._learn.model.read_model import ReadModel
+from p2c._spec.feature import Kind
 from p2c.problem import Problem
 from tests.oracle import best_plan
 from tests.plan.judged import never, random_score

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p2c.batch import Options, plan_files
+from p2c._batch import Options, plan_files
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c.batch.summary import Summary
-    from p2c.rules.theory import Theory
+    from p2c._batch.summary import Summary
+    from p2c._rules.theory import Theory
 
 Document = dict[str, Any]
 

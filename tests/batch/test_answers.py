@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from p2c.batch import Options
-from p2c.batch import answers as answers_module
-from p2c.batch.answers import Planner
+from p2c._batch import Options
+from p2c._batch import answers as answers_module
+from p2c._batch.answers import Planner
 from p2c.problem import Problem
 from tests.batch.people import PEOPLE, Document, loan, typed_person
 from tests.loan import JOHN, category, whole
@@ -22,7 +22,7 @@ from tests.plan.tables.test_class_routes import widened
 from tests.strategies import random_problem
 
 if TYPE_CHECKING:
-    from p2c.batch.answers import Answers
+    from p2c._batch.answers import Answers
 
 
 def table_of(rows: list[Document]) -> pa.Table:

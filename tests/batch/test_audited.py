@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
-from p2c.batch.audited import DECIDED_PART_ROWS, audit_files
+from p2c._batch.audited import DECIDED_PART_ROWS, audit_files
 from p2c.problem import Problem
 from tests.batch.people import hashes
 from tests.batch.test_run import begin_and_kill, command_line, go_on
@@ -21,7 +21,7 @@ from tests.folder.test_store import piped, table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c.audit.audit import Audit
+    from p2c._audit.audit import Audit
 
 BY = ("Debt now:<20,>=20", "member", "region")
 

@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from p2c.audit.reasons import Catalogue
-from p2c.batch import Options, confirmed, part, plan_files
-from p2c.batch.confirmed import ModelPlanner
-from p2c.batch.show import show_summary
-from p2c.engines.policy import Policy
+from p2c._audit.reasons import Catalogue
+from p2c._batch import Options, confirmed, part, plan_files
+from p2c._batch.confirmed import ModelPlanner
+from p2c._batch.show import show_summary
+from p2c._engines.policy import Policy
+from p2c._plan.outcome import Found
 from p2c.errors import P2CError
-from p2c.plan.outcome import Found
 from p2c.problem import Problem
 from tests.folder.test_store import fitted, table
 from tests.test_from_model_proved import CAUSAL, MODELS, answers

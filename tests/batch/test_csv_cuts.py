@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p2c.batch import csv_cuts
-from p2c.batch.readers import CsvReader
-from p2c.domain.files import LONGEST
+from p2c._batch import csv_cuts
+from p2c._batch.readers import CsvReader
+from p2c._spec.files import LONGEST
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.batch import Options, plan_files
+from p2c._batch import Options, plan_files
 from p2c.errors import BatchError, P2CError
 from tests.batch.people import answer, hashes, loan, loan_people, write_parquet
 

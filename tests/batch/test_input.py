@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from p2c.batch import Options, csv_cuts, part
-from p2c.batch.columns import check_columns
-from p2c.batch.part import tables
-from p2c.batch.source import cut, find_files
-from p2c.domain.files import read_rows
+from p2c._batch import Options, csv_cuts, part
+from p2c._batch.columns import check_columns
+from p2c._batch.part import tables
+from p2c._batch.source import cut, find_files
+from p2c._spec.files import read_rows
 from p2c.errors import P2CError
 from tests.batch.people import PEOPLE, answer, loan, loan_people, read, write_parquet
 from tests.loan import JOHN

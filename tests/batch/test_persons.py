@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from p2c.batch.persons import tell_apart, to_array, to_numbers, to_texts
+from p2c._batch.persons import tell_apart, to_array, to_numbers, to_texts
 
 POOLS: list[list[object]] = [
     [0, 1, 2, 3, 4],

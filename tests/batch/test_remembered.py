@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from p2c.batch import remembered
-from p2c.batch.remembered import ENDING, Memory
+from p2c._batch import remembered
+from p2c._batch.remembered import ENDING, Memory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from p2c.batch import Options, answers, plan_files, workshop
-from p2c.batch.workshop import locked
-from p2c.domain.toml import problem_to_toml
-from p2c.engines.policy import Policy
+from p2c._batch import Options, answers, plan_files, workshop
+from p2c._batch.workshop import locked
+from p2c._engines.policy import Policy
+from p2c._spec.toml import problem_to_toml
 from p2c.errors import BatchError, P2CError
 from p2c.problem import Problem
 from tests.batch.people import (
@@ -359,7 +359,7 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     line = command(source, tmp_path / "out", "--workers", 1)
     killer = (
         "import os, signal\n"
-        "from p2c.batch import executors\n"
+        "from p2c._batch import executors\n"
         "def run_part(work, part):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -367,7 +367,7 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "import deadly\n"
-        "from p2c.batch import executors\n"
+        "from p2c._batch import executors\n"
         "executors.run_part = deadly.run_part\n"
         "if __name__ == '__main__':\n"
         "    from p2c.cli import main\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c.batch import workshop
+from p2c._batch import workshop
 
 if TYPE_CHECKING:
     from pathlib import Path

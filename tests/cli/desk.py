@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from p2c._spec.toml import problem_to_toml
 from p2c.cli import main
-from p2c.domain.toml import problem_to_toml
 from tests.loan import JOHN, LOAN
 
 if TYPE_CHECKING:

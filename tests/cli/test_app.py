@@ -15,9 +15,9 @@ from typer.main import get_group
 from typer.testing import CliRunner
 
 import p2c.cli
+from p2c._release import __version__
+from p2c._spec.toml import problem_to_toml
 from p2c.cli.app import HOMES, _commands_of, app
-from p2c.domain.toml import problem_to_toml
-from p2c.release import __version__
 from tests.cli.desk import STUCK, Desk, process
 from tests.loan import JOHN, LOAN, category
 
@@ -132,7 +132,7 @@ def test_a_command_does_not_wait_for_what_others_need() -> None:
     )
     names = set(done.stderr.split())
     assert "p2c.cli.planning" in names
-    assert not names & {"p2c.cli.batching", "p2c.engines.clingo.engine", "numpy", "pandas"}
+    assert not names & {"p2c.cli.batching", "p2c._engines.clingo.engine", "numpy", "pandas"}
 
 
 @pytest.mark.parametrize("name", [name for names in HOMES.values() for name in names])

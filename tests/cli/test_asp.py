@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from p2c._engines import ENGINES
+from p2c._engines.scasp.solver import COLD, WARM
 from p2c.cli import main
-from p2c.engines import ENGINES
-from p2c.engines.scasp.solver import COLD, WARM
 from tests.loan import JOHN, LOAN
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from p2c.domain.toml import problem_to_toml
+from p2c._spec.toml import problem_to_toml
 from p2c.problem import Problem
 from tests.cli.desk import Desk
 from tests.loan import JOHN, LOAN

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from p2c.batch.show import Lines, progress
+from p2c._batch.show import Lines, progress
+from p2c._spec.toml import problem_to_toml
 from p2c.cli import main
-from p2c.domain.toml import problem_to_toml
 from tests.batch.people import PEOPLE, read, write_parquet
 from tests.loan import LOAN, category
 from tests.plan.search.test_limits import more_guests_than_rooms
@@ -130,7 +130,7 @@ def test_the_summary_may_be_json(
 def test_what_is_wrong_is_one_line(
     desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, line: str, complaint: str
 ) -> None:
-    monkeypatch.setattr("p2c.engines.scasp.engine.find_solver", lambda: None)
+    monkeypatch.setattr("p2c._engines.scasp.engine.find_solver", lambda: None)
     code, out, err = run(line, monkeypatch, capsys)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from p2c._spec.toml import problem_to_toml
 from p2c.cli.desk import write_new
-from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
 from tests.cli.desk import RICH, STUCK, Desk
 from tests.loan import CREDIT_RULE, JOHN, LOAN, category, whole

@@ -21,9 +21,9 @@ from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
 import p2c
+from p2c._rules import parse
 from p2c.cli.app import app
 from p2c.errors import P2CError
-from p2c.rules import parse
 from tests import lending
 
 if TYPE_CHECKING:

@@ -23,14 +23,14 @@ from sklearn.preprocessing import OneHotEncoder
 from skops import io
 from typer.testing import CliRunner
 
+from p2c._learn.causal.learning import learn_causal_rules
+from p2c._learn.causal.review import write_review
+from p2c._learn.tables.domains import domain_from_frame
+from p2c._learn.tables.files import open_table
+from p2c._spec.feature import Action
+from p2c._spec.toml import problem_to_toml
 from p2c.cli.app import app
-from p2c.domain.feature import Action
-from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError
-from p2c.learn.causal.learning import learn_causal_rules
-from p2c.learn.causal.review import write_review
-from p2c.learn.tables.domains import domain_from_frame
-from p2c.learn.tables.files import open_table
 from p2c.problem import Problem
 from tests.lending import loans
 

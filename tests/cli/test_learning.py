@@ -11,12 +11,12 @@ import typer
 from typer.testing import CliRunner
 
 import p2c
+from p2c._learn.causal.review import read_review
+from p2c._learn.tables.files import read_frame
+from p2c._rules import parse
 from p2c.cli.learning import learning
 from p2c.datasets import load_frame
 from p2c.errors import MissingExtra, P2CError, ReviewError
-from p2c.learn.causal.review import read_review
-from p2c.learn.tables.files import read_frame
-from p2c.rules import parse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from p2c import datasets
-from p2c.domain.toml import problem_to_toml
-from p2c.folder import accept_edit
+from p2c._folder import accept_edit
+from p2c._spec.toml import problem_to_toml
 from p2c.problem import Problem
 from tests.cli.desk import RICH, STUCK, Desk, process
 from tests.folder.test_store import fitted

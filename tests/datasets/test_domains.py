@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p2c._rules.evaluate import goal_holds
 from p2c.datasets import load_rows, problem_text
 from p2c.problem import Problem
-from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
     from p2c.datasets.embedded import Row

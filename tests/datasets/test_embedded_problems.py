@@ -7,9 +7,9 @@ from importlib import resources
 import pytest
 
 from p2c import Problem
+from p2c._rules.evaluate import goal_holds
+from p2c._rules.meaning import abduce
 from p2c.datasets import load_rows, names, rows
-from p2c.rules.evaluate import goal_holds
-from p2c.rules.meaning import abduce
 
 
 def load(name: str) -> Problem:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p2c._engines import ENGINES
+from p2c._engines.scasp.solver import find_solver
+from p2c._export import EXPORTS
 from p2c.datasets import names, rows
-from p2c.engines import ENGINES
-from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError, MissingExtra, P2CError
-from p2c.export import EXPORTS
 from p2c.problem import Problem
 from tests.embedded import embedded, refused_people
 from tests.oracle import best_plan
@@ -23,7 +23,7 @@ from tests.strategies import seeded_problems
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from p2c.plan.outcome import Plan
+    from p2c._plan.outcome import Plan
 
 Document = dict[str, Any]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from p2c.engines.clingo.engine import ClingoEngine
+from p2c._engines.clingo.engine import ClingoEngine
 from p2c.problem import Problem
 from tests.engines.test_contract import ask
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from p2c import Problem, datasets
+from p2c._explain.facts import rules_words
+from p2c._explain.phrases import LANGUAGES
 from p2c.errors import ProblemError
-from p2c.explain.facts import rules_words
-from p2c.explain.phrases import LANGUAGES
 from tests.embedded import embedded
 from tests.loan import JOHN, LOAN
 

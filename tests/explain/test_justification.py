@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from p2c._engines.scasp.solver import find_solver
+from p2c._explain import justification
+from p2c._explain.justification import grounds_of, justify
 from p2c.datasets import names, problem_text, rows
-from p2c.engines.scasp.solver import find_solver
 from p2c.errors import EngineError
-from p2c.explain import justification
-from p2c.explain.justification import grounds_of, justify
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 from tests.strategies import random_problem
 
 if TYPE_CHECKING:
-    from p2c.rules.proof import Proof
+    from p2c._rules.proof import Proof
 
 installed = pytest.mark.skipif(find_solver() is None, reason="s(CASP) is not installed here")
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 
 from p2c import P2CError, Problem, datasets
+from p2c._explain.letter import Letter, write_letter
+from p2c._explain.phrases import ENGLISH, LANGUAGES, Phrases
+from p2c._explain.sentences import filled
+from p2c._plan.outcome import Found, GaveUp
 from p2c.errors import ProblemError
-from p2c.explain.letter import Letter, write_letter
-from p2c.explain.phrases import ENGLISH, LANGUAGES, Phrases
-from p2c.explain.sentences import filled
-from p2c.plan.outcome import Found, GaveUp
 from tests.embedded import embedded, people
 from tests.loan import JOHN, LOAN, category, whole
 from tests.readability import reading_ease, sentences, syllables
@@ -247,7 +247,7 @@ def test_the_fewest_actions_are_not_called_the_least_effort() -> None:
 
 
 def test_a_plan_straight_from_an_engine_says_that_it_has_no_words() -> None:
-    from p2c.engines import ENGINES
+    from p2c._engines import ENGINES
 
     problem = Problem.from_dict(LOAN)
     plan = ENGINES["native"].plan(problem.compiled, problem.read_row(JOHN), time_limit=None)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from p2c.domain.feature import Law, Value
-from p2c.explain.phrases import ENGLISH, GERMAN, Phrases
-from p2c.explain.rules import law_words, rule_words
-from p2c.learn.causal.contradictions import read_proposal, theory_of
-from p2c.rules.meaning import allows, fired
+from p2c._explain.phrases import ENGLISH, GERMAN, Phrases
+from p2c._explain.rules import law_words, rule_words
+from p2c._learn.causal.contradictions import read_proposal, theory_of
+from p2c._rules.meaning import allows, fired
+from p2c._spec.feature import Law, Value
 
 FEATURES: dict[str, dict[str, Any]] = {
     "relationship": {"type": "category", "values": ["Husband", "Wife", "Own-child"]},

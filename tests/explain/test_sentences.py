@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from p2c.domain.row import read_row
-from p2c.explain.model_reasons import ModelReasons
-from p2c.explain.phrases import ENGLISH
-from p2c.explain.sentences import Sentence, explain_proof, number_words, to_text, value_words
-from p2c.rules.proof import why
+from p2c._explain.model_reasons import ModelReasons
+from p2c._explain.phrases import ENGLISH
+from p2c._explain.sentences import Sentence, explain_proof, number_words, to_text, value_words
+from p2c._rules.proof import why
+from p2c._spec.row import read_row
 from tests.loan import JOHN, LOAN, category, ordinal, small, theory_of, whole
 from tests.strategies import problems
 
 if TYPE_CHECKING:
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
 
 DOLLARS = {"unit": "dollars"}
 FEATURES = LOAN["features"] | {

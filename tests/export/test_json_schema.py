@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from p2c._export import EXPORTS
 from p2c.datasets import names, problem_text, rows
-from p2c.export import EXPORTS
 from p2c.problem import Problem
 
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p2c._engines.instance import Instance
+from p2c._export import EXPORTS
+from p2c._export.pddl import Pddl
 from p2c.datasets import problem_text, rows
-from p2c.engines.instance import Instance
 from p2c.errors import EngineError
-from p2c.export import EXPORTS
-from p2c.export.pddl import Pddl
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 

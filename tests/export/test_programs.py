@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import clingo
 import pytest
 
+from p2c._engines.clingo.encoding import Encoding
+from p2c._engines.instance import Instance
+from p2c._engines.scasp.solver import find_solver
+from p2c._export import EXPORTS
 from p2c.datasets import names, problem_text, rows
-from p2c.engines.clingo.encoding import Encoding
-from p2c.engines.instance import Instance
-from p2c.engines.scasp.solver import find_solver
 from p2c.errors import P2CError
-from p2c.export import EXPORTS
 from p2c.problem import Problem
 from tests.engines.test_contract import same_cost
 from tests.strategies import seeded_problems

@@ -20,13 +20,13 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from skops import io
 
-from p2c.domain.files import file_digest
-from p2c.domain.spec import Trust
-from p2c.domain.toml import problem_to_toml
+from p2c._folder import accept_edit
+from p2c._folder.manifest import Manifest, write_manifest
+from p2c._folder.sample import read_sample, sample_rows, write_sample
+from p2c._spec.files import file_digest
+from p2c._spec.spec import Trust
+from p2c._spec.toml import problem_to_toml
 from p2c.errors import P2CError
-from p2c.folder import accept_edit
-from p2c.folder.manifest import Manifest, write_manifest
-from p2c.folder.sample import read_sample, sample_rows, write_sample
 from p2c.problem import Problem
 from tests.evidence import fitted_of
 from tests.lending import loans
@@ -231,7 +231,7 @@ def test_a_modified_manifest_is_refused(
 def test_a_model_that_decides_otherwise_names_the_versions(folder: Path) -> None:
     other = piped(GradientBoostingClassifier(n_estimators=2, random_state=0))
     io.dump(other, folder / "model.skops")
-    from p2c.domain.files import file_digest
+    from p2c._spec.files import file_digest
 
     def change(keys: dict[str, Any]) -> None:
         keys["files"]["model.skops"] = file_digest(folder / "model.skops")
@@ -245,7 +245,7 @@ def test_a_model_that_decides_otherwise_names_the_versions(folder: Path) -> None
 
 
 def test_a_hostile_model_file_is_refused_in_one_line(folder: Path) -> None:
-    from p2c.domain.files import file_digest
+    from p2c._spec.files import file_digest
 
     neighbours = KNeighborsClassifier(algorithm="kd_tree").fit(
         table()[["income", "age"]], labels(table())

@@ -8,8 +8,8 @@ from tests.loan import whole
 from tests.oracle import best_plan
 
 if TYPE_CHECKING:
-    from p2c.domain.feature import Value
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Value
     from tests.oracle import OraclePlan
 
 Document = dict[str, Any]

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, Curve, ScoreLine, Table
-from p2c.learn.model.read_model import ReadModel
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, Curve, ScoreLine, Table
+from p2c._learn.model.read_model import ReadModel
+from p2c._rules.render import render_atom, render_term
+from p2c._rules.syntax import Atom, Constant, Variable
 from p2c.problem import Problem
-from p2c.rules.render import render_atom, render_term
-from p2c.rules.syntax import Atom, Constant, Variable
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from p2c.domain.feature import Feature
+    from p2c._spec.feature import Feature
 
 Document = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
 from p2c.errors import P2CError
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.oracle import all_end_states, best_plan
 from tests.strategies import seeded_problems

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from p2c.plan.compiled.causal_moves import causal_moves
+from p2c._plan.compiled.causal_moves import causal_moves
 from p2c.problem import Problem
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
-    from p2c.plan.compiled.axis import Axis
-    from p2c.plan.compiled.space import Space
+    from p2c._plan.compiled.axis import Axis
+    from p2c._plan.compiled.space import Space
 
 
 def spaces(seed: int) -> list[Space]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from p2c.explain.summary import summarize
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
-from p2c.learn.model.read_model import ReadModel
-from p2c.plan.blockers import Explanation, Trial, find_blockers, liftings
-from p2c.plan.outcome import Blocker, Found, Infeasible
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
+from p2c._explain.summary import summarize
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
+from p2c._learn.model.read_model import ReadModel
+from p2c._plan.blockers import Explanation, Trial, find_blockers, liftings
+from p2c._plan.outcome import Blocker, Found, Infeasible
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, ordinal, whole
 from tests.oracle import best_plan

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from p2c import datasets
-from p2c.domain.feature import Grid
-from p2c.engines.policy import Policy
+from p2c._engines.policy import Policy
+from p2c._spec.feature import Grid
 from p2c.problem import Problem
 from tests.batch.people import answer, read, write_parquet
 from tests.embedded import embedded

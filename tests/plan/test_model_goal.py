@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
+from p2c._learn.model.read_model import ReadModel
+from p2c._plan.blockers import find_blockers
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
+from p2c._plan.search.devices import ALL, Device
+from p2c._plan.search.weighed_points import WeighedPoints
 from p2c.errors import P2CError
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
-from p2c.learn.model.read_model import ReadModel
-from p2c.plan.blockers import find_blockers
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
-from p2c.plan.search.devices import ALL, Device
-from p2c.plan.search.weighed_points import WeighedPoints
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import all_end_states, best_plan

@@ -12,17 +12,17 @@ import pandas as pd
 import pytest
 
 from p2c import datasets
+from p2c._plan.nearest import Distinct, nearest_plans
+from p2c._plan.outcome import DirectAction
+from p2c._plan.search.best_first import Limits
 from p2c.errors import P2CError
-from p2c.plan.nearest import Distinct, nearest_plans
-from p2c.plan.outcome import DirectAction
-from p2c.plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
 from tests.oracle import all_end_states
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
-    from p2c.plan.outcome import Plan
+    from p2c._plan.outcome import Plan
 
 Document = dict[str, Any]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from p2c.plan.compiled.space import Space
-from p2c.plan.one_shot_plan import one_shot_document
-from p2c.plan.planner import find_plan
+from p2c._plan.compiled.space import Space
+from p2c._plan.one_shot_plan import one_shot_document
+from p2c._plan.planner import find_plan
+from p2c._rules.play import towards
 from p2c.problem import Problem
-from p2c.rules.play import towards
 from tests.loan import JOHN, LOAN
 
 PROBLEM = Problem.from_dict(LOAN)

@@ -11,7 +11,7 @@ from tests.oracle import all_end_states, best_plan
 from tests.plan.asked import bit, causal, direct, planned
 
 if TYPE_CHECKING:
-    from p2c.domain.feature import Value
+    from p2c._spec.feature import Value
 
 Document = dict[str, Any]
 

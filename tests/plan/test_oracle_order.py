@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from p2c.domain.cost import Norm
-from p2c.domain.spec import Minimize
+from p2c._spec.cost import Norm
+from p2c._spec.spec import Minimize
 from p2c.problem import Problem
 from tests.loan import category, ordinal, small, theory_of, whole
 from tests.oracle import DIRECT, Act, World, all_end_states, best_plan, changed
@@ -22,7 +22,7 @@ from tests.strategies import problems, random_problem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p2c.domain.feature import Value
+    from p2c._spec.feature import Value
     from tests.oracle import Places
 
 Document = dict[str, Any]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from p2c import Problem, datasets
+from p2c._export.json_schema import plan_schema
+from p2c._plan.outcome import Infeasible
+from p2c._plan.plan_json import PlanRecord
 from p2c.errors import PlanError
-from p2c.export.json_schema import plan_schema
-from p2c.plan.outcome import Infeasible
-from p2c.plan.plan_json import PlanRecord
 from tests.embedded import embedded, people
 from tests.loan import JOHN, LOAN
 from tests.strategies import problems

@@ -24,11 +24,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c._learn.model import Read, read
+from p2c._learn.model.points import load_points
+from p2c._learn.model.read_model import ReadModel
+from p2c._learn.tables.view import feature_names
 from p2c.errors import P2CError
-from p2c.learn.model import Read, read
-from p2c.learn.model.points import load_points
-from p2c.learn.model.read_model import ReadModel
-from p2c.learn.tables.view import feature_names
 from p2c.problem import Problem
 from tests.oracle import best_plan
 from tests.plan.test_agreement import plan_differences
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from p2c.domain.feature import Feature
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Feature
 
 ROWS = 120
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from p2c.domain.feature import Action, permits
-from p2c.domain.spec import Minimize
+from p2c._plan.outcome import DirectAction
+from p2c._plan.restriction import Restriction
+from p2c._spec.feature import Action, permits
+from p2c._spec.spec import Minimize
 from p2c.errors import P2CError, ProblemError
-from p2c.plan.outcome import DirectAction
-from p2c.plan.restriction import Restriction
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
 from tests.oracle import best_plan
@@ -22,7 +22,7 @@ from tests.strategies import random_problem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from p2c.domain.feature import Feature
+    from p2c._spec.feature import Feature
 
 PETS = {
     "goal": "pet(X,'cat')",
@@ -339,7 +339,7 @@ def test_a_question_with_restrictions_binds_no_rule_again(monkeypatch: pytest.Mo
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("the rules were bound again")
 
-    monkeypatch.setattr("p2c.statement.build_theory", refuse)
+    monkeypatch.setattr("p2c._statement.build_theory", refuse)
     assert problem.plan(JOHN, restrict={"debt": {"weight": 2}}).cost == pytest.approx(0.01002)
     assert problem.plan(JOHN, restrict={"debt": "fixed"}, norm="l0").status == "infeasible"
     assert all(problem.check(each) for each in answers)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from p2c._learn.tables.assumptions import Assumption
+from p2c._learn.tables.files import open_table
+from p2c._project.building import build, built
+from p2c._project.draft import Choice, Draft, read_draft, take_model, take_table, write_draft
+from p2c._project.fitting import FitRequest, learn_problem
+from p2c._server.workshop import perform, read_work
 from p2c.errors import P2CError
-from p2c.learn.tables.assumptions import Assumption
-from p2c.learn.tables.files import open_table
-from p2c.project.building import build, built
-from p2c.project.draft import Choice, Draft, read_draft, take_model, take_table, write_draft
-from p2c.project.fitting import FitRequest, learn_problem
-from p2c.web.workshop import perform, read_work
 
 if TYPE_CHECKING:
     from pathlib import Path

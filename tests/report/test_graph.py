@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p2c import Problem, datasets
-from p2c.report.graph import graph_told, lay_out_graph
+from p2c._report.graph import graph_told, lay_out_graph
 from tests.embedded import embedded
 from tests.loan import category
 

@@ -14,12 +14,12 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from p2c import P2CError, Problem
-from p2c.explain.letter import write_letter
-from p2c.explain.sentences import explain_proof
-from p2c.markup import clean
-from p2c.report.document import letter_document
-from p2c.report.html import notebook_html
-from p2c.report.terminal import show_plan
+from p2c._explain.letter import write_letter
+from p2c._explain.sentences import explain_proof
+from p2c._markup import clean
+from p2c._report.document import letter_document
+from p2c._report.html import notebook_html
+from p2c._report.terminal import show_plan
 from tests.hostile import HOSTILE, unbraced
 
 SVG_TAGS = {"svg", "title", "desc", "style", "rect", "path", "text", "tspan", "g", "circle"}

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 
 from p2c import P2CError, Problem, datasets
-from p2c.plan.outcome import CausalAction, DirectAction
-from p2c.report.canvas import DARK, LIGHT, text_width, wrap
-from p2c.report.picture import plan_svg
-from p2c.report.plan_layout import Arrow, Sort, lay_out
+from p2c._plan.outcome import CausalAction, DirectAction
+from p2c._report.canvas import DARK, LIGHT, text_width, wrap
+from p2c._report.picture import plan_svg
+from p2c._report.plan_layout import Arrow, Sort, lay_out
 from tests.embedded import embedded
 from tests.loan import JOHN, LOAN, category, whole
 from tests.strategies import problems

@@ -13,8 +13,8 @@ import zlib
 import pytest
 
 from p2c import P2CError, Problem, datasets
-from p2c.report.expert_report import Origin, digest
-from p2c.report.formats import FORMATS
+from p2c._report.expert_report import Origin, digest
+from p2c._report.formats import FORMATS
 from tests.embedded import embedded
 
 STARTS = {
@@ -149,7 +149,7 @@ def test_a_report_says_today_where_no_date_is_given(monkeypatch: pytest.MonkeyPa
         def today(cls) -> Calendar:
             return cls(2031, 5, 6)
 
-    monkeypatch.setattr("p2c.report.formats.date", Calendar)
+    monkeypatch.setattr("p2c._report.formats.date", Calendar)
     assert "2031-05-06" in text_of("loan", "john", format="md", audience="expert")
 
 

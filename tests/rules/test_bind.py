@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from p2c import Problem
+from p2c._rules.evaluate import goal_holds
 from p2c.errors import ProblemError
-from p2c.rules.evaluate import goal_holds
 from tests.loan import LOAN, small, theory_of, whole
 
 FEATURES: dict[str, Any] = {

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from p2c.explain.sentences import explain_proof, to_text
+from p2c._explain.sentences import explain_proof, to_text
+from p2c._rules.evaluate import decision_holds, goal_holds
+from p2c._rules.proof import DEEPEST, MOST
+from p2c._rules.theory import Decision
 from p2c.problem import Problem
-from p2c.rules.evaluate import decision_holds, goal_holds
-from p2c.rules.proof import DEEPEST, MOST
-from p2c.rules.theory import Decision
 from tests.loan import whole
 
 DEPTH = 3_000

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 
 from p2c import Problem
-from p2c.domain.feature import Kind
-from p2c.rules.cells import cut, every_test
-from p2c.rules.evaluate import clause_fires, goal_holds, in_head, passes
-from p2c.rules.lint import Concern, lint
-from p2c.rules.meaning import consistent
-from p2c.rules.satisfy import Effort, Formulas, satisfiable
+from p2c._rules.cells import cut, every_test
+from p2c._rules.evaluate import clause_fires, goal_holds, in_head, passes
+from p2c._rules.lint import Concern, lint
+from p2c._rules.meaning import consistent
+from p2c._rules.satisfy import Effort, Formulas, satisfiable
+from p2c._spec.feature import Kind
 from tests.loan import LOAN, category, ordinal, small, theory_of, whole
 from tests.paper import CARS
 from tests.strategies import problems
@@ -23,8 +23,8 @@ from tests.strategies import problems
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p2c.domain.feature import Feature, Value
-    from p2c.rules.theory import Clause, Theory
+    from p2c._rules.theory import Clause, Theory
+    from p2c._spec.feature import Feature, Value
 
 FEATURES: dict[str, Any] = {
     "age": whole(0, 99),

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from p2c.domain.feature import distance, permits
-from p2c.domain.row import read_row
-from p2c.rules.cells import every_test
-from p2c.rules.evaluate import passes
-from p2c.rules.meaning import (
+from p2c._rules.cells import every_test
+from p2c._rules.evaluate import passes
+from p2c._rules.meaning import (
     ConstraintException,
     FeatureException,
     abduce,
@@ -28,11 +26,13 @@ from p2c.rules.meaning import (
     unheaded,
     violated,
 )
+from p2c._spec.feature import distance, permits
+from p2c._spec.row import read_row
 from tests.loan import JOHN, LOAN, category, ordinal, small, theory_of, whole
 from tests.strategies import problems
 
 if TYPE_CHECKING:
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
 
 HOME = """
     good(X) :- home(X,'b').

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from p2c._rules.parse import parse, parse_query
+from p2c._rules.render import render, render_body
+from p2c._rules.syntax import Atom, Comparison, Constant, Literal, Not, Position
 from p2c.errors import RuleError
-from p2c.rules.parse import parse, parse_query
-from p2c.rules.render import render, render_body
-from p2c.rules.syntax import Atom, Comparison, Constant, Literal, Not, Position
 from tests.paper import LISTINGS, RULES_IN
 from tests.programs import bodies
 

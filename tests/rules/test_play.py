@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 
 from p2c import Problem
-from p2c.plan.check.validate import check_plan
-from p2c.plan.outcome import Found
-from p2c.rules.play import Player, towards
+from p2c._plan.check.validate import check_plan
+from p2c._plan.outcome import Found
+from p2c._rules.play import Player, towards
 from tests.loan import JOHN, LOAN
 from tests.strategies import problems
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p2c.rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
-from p2c.rules.proof import Applied, Compared, Decided, Proof, ProofNode, Query, why
+from p2c._rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
+from p2c._rules.proof import Applied, Compared, Decided, Proof, ProofNode, Query, why
 from tests.loan import JOHN, LOAN, category, small, theory_of, whole
 from tests.strategies import problems
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from p2c.domain.feature import Value
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Value
 
 RICH = JOHN | {"debt": 0, "bank_balance": 75000, "credit_score": 700}
 NESTED = """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from p2c.rules.parse import parse, parse_query
-from p2c.rules.render import render, render_body
-from p2c.rules.syntax import Atom, Constant, Literal, Program, Rule, Variable
+from p2c._rules.parse import parse, parse_query
+from p2c._rules.render import render, render_body
+from p2c._rules.syntax import Atom, Constant, Literal, Program, Rule, Variable
 from tests.paper import LISTINGS
 from tests.programs import bodies, programs
 

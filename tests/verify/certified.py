@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from p2c._plan.certificate.canonical import canonical
+from p2c._plan.certificate.certify import certificate_for
 from p2c.errors import P2CError
-from p2c.plan.certificate.canonical import canonical
-from p2c.plan.certificate.certify import certificate_for
 from p2c_verify import Report, verify
 from p2c_verify.claims import digests
 from p2c_verify.problem import parse
@@ -16,7 +16,7 @@ from p2c_verify.problem import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from p2c.domain.feature import Value
+    from p2c._spec.feature import Value
     from p2c.problem import Problem
 
 

@@ -198,7 +198,7 @@ def test_another_row_problem_or_model_is_refused_by_its_digest() -> None:
 def test_the_checker_runs_alone_in_an_isolated_interpreter(tmp_path: Path) -> None:
     problem, row = Problem.example("loan"), datasets.rows("loan")["john"]
     answer = certified(problem, row, problem.plan(row).to_dict())
-    from p2c.plan.certificate.canonical import canonical
+    from p2c._plan.certificate.canonical import canonical
 
     files = []
     for name, document in (

@@ -20,9 +20,9 @@ import pytest
 
 import p2c_verify
 from p2c import datasets
+from p2c._learn.model.read_model import ReadModel
+from p2c._plan.certificate.canonical import canonical
 from p2c.errors import P2CError
-from p2c.learn.model.read_model import ReadModel
-from p2c.plan.certificate.canonical import canonical
 from p2c.problem import Problem
 from p2c_verify import VerifyError, verify
 from p2c_verify.claims import digests, opened

@@ -19,11 +19,11 @@ from rich.console import Console
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from p2c.domain.spec import unreadable
+from p2c._markup import visible
+from p2c._on_demand import OnDemand
+from p2c._release import __version__
+from p2c._spec.spec import unreadable
 from p2c.errors import P2CError, RuleError, joined_lines
-from p2c.markup import visible
-from p2c.on_demand import OnDemand
-from p2c.release import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

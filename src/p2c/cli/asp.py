@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
+from p2c._engines.doctor import examine
+from p2c._export import EXPORTS
+from p2c._markup import visible
+from p2c._report.terminal import show_examinations
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import AsJson, Keys, OnePerson, print_json, write_new
-from p2c.engines.doctor import examine
 from p2c.errors import P2CError, check_word
-from p2c.export import EXPORTS
-from p2c.markup import visible
-from p2c.report.terminal import show_examinations
 
 asp = command_group()
 

@@ -75,10 +75,10 @@ def audit(
     """Audit everybody in a file or folder: who has a way to a yes, who has none, and whether groups differ."""
     if find_spec("pyarrow") is None:
         raise MissingExtra("pyarrow", extra="batch")
-    from p2c.audit.audit import FORMATS
-    from p2c.batch.audited import audit_files
-    from p2c.engines.policy import Policy
-    from p2c.explain.phrases import phrases_of
+    from p2c._audit.audit import FORMATS
+    from p2c._batch.audited import audit_files
+    from p2c._engines.policy import Policy
+    from p2c._explain.phrases import phrases_of
 
     phrases_of(language)
     options = {"against": against, "seed": seed, **manner.given, **keys.given}

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from p2c.batch import PART_ROWS, Options, plan_files
+from p2c._batch import PART_ROWS, Options, plan_files
+from p2c._engines.policy import Policy
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
     AsJson,
@@ -26,7 +27,6 @@ from p2c.cli.desk import (
     print_json,
     watched,
 )
-from p2c.engines.policy import Policy
 from p2c.errors import P2CError
 
 batching = command_group()
@@ -79,7 +79,7 @@ def batch(
     """Plan for everybody in a file or folder; killed at any moment, the same command goes on."""
     if scheduler is not None and cluster is not None:
         raise P2CError("--scheduler and --cluster: give one of the two")
-    from p2c.batch.show import check_figure, plot_summary, show_summary
+    from p2c._batch.show import check_figure, plot_summary, show_summary
 
     if plot is not None:
         check_figure(plot)

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from p2c._engines import HOMES
+from p2c._markup import visible
+from p2c._spec.cost import Norm  # noqa: TC001 - typer needs it at run time
+from p2c._spec.feature import Law  # noqa: TC001 - typer needs it at run time
+from p2c._spec.misread import misread
+from p2c._spec.spec import Effects, Minimize, Trust, read_text
+from p2c._whole_file import put
 from p2c.cli.app import Terminal, complain, out
-from p2c.domain.cost import Norm  # noqa: TC001 - typer needs it at run time
-from p2c.domain.feature import Law  # noqa: TC001 - typer needs it at run time
-from p2c.domain.misread import misread
-from p2c.domain.spec import Effects, Minimize, Trust, read_text
-from p2c.engines import HOMES
 from p2c.errors import BatchError, P2CError
-from p2c.markup import visible
-from p2c.whole_file import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from p2c.audit.reasons import Catalogue
-    from p2c.batch.run import Watch
+    from p2c._audit.reasons import Catalogue
+    from p2c._batch.run import Watch
     from p2c.problem import Problem
 
 ProblemFile = Annotated[
@@ -159,7 +159,7 @@ class Codes:
 
     def read(self) -> Catalogue | None:
         """Return the codes, where some were given."""
-        from p2c.audit.reasons import read_catalogue
+        from p2c._audit.reasons import read_catalogue
 
         if self.reasons is None and self.protected:
             raise P2CError("--protected: needs --reasons, the codes of what may be a reason")
@@ -245,8 +245,8 @@ def spelled(*words: object, **options: Any) -> str:
 
 def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
     """Return a problem, whose model may be opened as far as is trusted; rules that have no say in it because of a slip in a name are named on standard error."""
+    from p2c._rules.lint import misspelt_heads
     from p2c.problem import Problem
-    from p2c.rules.lint import misspelt_heads
 
     loaded = Problem.load(path, trust=Trust.of(trust or ()))
     rules = path.parent / loaded.spec.rules_file if loaded.spec.rules_file else path
@@ -305,7 +305,7 @@ def refuse_existing(*paths: Path | None, way_out: str = ELSEWHERE) -> None:
 @contextmanager
 def watched() -> Iterator[Watch]:
     """Show how far a batch has come; where parts are missing in the end, say so in one line and end with 1."""
-    from p2c.batch.show import progress
+    from p2c._batch.show import progress
 
     try:
         with progress(Terminal(stderr=True)) as watch:

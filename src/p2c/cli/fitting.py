@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from p2c._spec.spec import Trust
+from p2c._spec.toml import problem_to_toml
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
     ELSEWHERE,
@@ -36,15 +38,13 @@ from p2c.cli.learning import (
     Seed,
     hint_actions,
 )
-from p2c.domain.spec import Trust
-from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, and_more, need_learning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from p2c._project import Assumption, Table
     from p2c.problem import Problem
-    from p2c.project import Assumption, Table
 
 fitting = command_group()
 
@@ -70,7 +70,7 @@ class Efforts(Changes):
 
     def assumed(self, table: Table, *, yes: bool) -> tuple[Assumption, ...]:
         """Return who may change each column: as options say, else as answered in a terminal, else assumed."""
-        from p2c.project import assume
+        from p2c._project import assume
 
         named = {"fixed": self.fixed, "up": self.up, "down": self.down, "free": self.free}
         given = chosen_actions(table.column, **named)
@@ -133,9 +133,9 @@ def fit(
         labels = Labels(asked.data, asked.target, output, asked.desired, causal, seed=seed)
         _learn_from(labels, reading.open(asked.data, asked.empty), efforts, yes=yes)
         return
-    from p2c.project import FitRequest, fit_model, open_stored
-    from p2c.project.fitting import read_causal
-    from p2c.report.learned import show_changes, show_next, show_reading
+    from p2c._project import FitRequest, fit_model, open_stored
+    from p2c._project.fitting import read_causal
+    from p2c._report.learned import show_changes, show_next, show_reading
 
     if not replace_old:
         refuse_existing(output, way_out=f"{ELSEWHERE}, or --replace what p2c fit made before")
@@ -209,10 +209,10 @@ class Labels:
 
 def _learn_from(labels: Labels, table: Table, efforts: Efforts, *, yes: bool) -> None:
     """Write a problem with rules from labels, and print the assumed actions."""
-    from p2c.learn.decision import outcomes_of
-    from p2c.project import FitRequest, learn_problem
-    from p2c.project.fitting import feature_remarks, read_causal
-    from p2c.report.learned import show_changes, show_learned, show_next
+    from p2c._learn.decision import outcomes_of
+    from p2c._project import FitRequest, learn_problem
+    from p2c._project.fitting import feature_remarks, read_causal
+    from p2c._report.learned import show_changes, show_learned, show_next
 
     refuse_existing(labels.output)
     column, desired = table.column(labels.target), labels.desired
@@ -266,9 +266,9 @@ def extract(
 ) -> None:
     """Read the rules of a model, or learn them from its answers, and write a problem around them."""
     need_learning()
-    from p2c.project import FitRequest, open_stored
-    from p2c.project.fitting import extract_problem, feature_remarks, open_recorded
-    from p2c.report.learned import show_changes, show_extraction
+    from p2c._project import FitRequest, open_stored
+    from p2c._project.fitting import extract_problem, feature_remarks, open_recorded
+    from p2c._report.learned import show_changes, show_extraction
 
     if (model is None) == (decisions is None):
         raise P2CError("expected a model file or --decisions COLUMN, and not both")
@@ -326,7 +326,7 @@ def _ask_changes(
     table: Table, assumed: tuple[Assumption, ...], known: set[str]
 ) -> tuple[Assumption, ...]:
     """Ask of each column that no option spoke of who may change it, and at what effort."""
-    from p2c.learn.tables.assumptions import ACTIONS
+    from p2c._learn.tables.assumptions import ACTIONS
 
     typer.echo("Who may change what, and at what effort? Return takes what is proposed.")
     looks = {each.name: each for each in table.seen.columns}

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from p2c._spec.feature import Law
+from p2c._spec.spec import read_text
+from p2c._spec.toml import problem_to_toml
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import chosen_actions, refuse_existing, write_new
-from p2c.domain.feature import Law
-from p2c.domain.spec import read_text
-from p2c.domain.toml import problem_to_toml
 from p2c.errors import P2CError, need_learning
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from p2c.explain.phrases import Phrases
-    from p2c.learn.causal.review import Review
-    from p2c.learn.tables.files import Table
+    from p2c._explain.phrases import Phrases
+    from p2c._learn.causal.review import Review
+    from p2c._learn.tables.files import Table
 
 learning = command_group()
 
@@ -71,14 +71,14 @@ class Reading:
 
     def open(self, data: Path, empty: str | None = None) -> Table:
         """Return the table; `empty` is what stood in empty cells of text."""
-        from p2c.learn.tables.files import open_table
+        from p2c._learn.tables.files import open_table
 
         ignore = self.ignore or ()
         return open_table(data, ignore=ignore, decimal_comma=self.decimal_comma, empty=empty)
 
     def look(self, data: Path, keep: list[str]) -> Table:
         """Return the table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
-        from p2c.report.learned import show_columns
+        from p2c._report.learned import show_columns
 
         table = self.open(data)
         kept = set(map(table.column, keep))
@@ -135,8 +135,8 @@ def learn(
 ) -> None:
     """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
     need_learning()
-    from p2c.learn.decision import describe_problem, learn_decision
-    from p2c.report.learned import show_learned
+    from p2c._learn.decision import describe_problem, learn_decision
+    from p2c._report.learned import show_learned
 
     refuse_existing(output, problem)
     table = reading.look(data, [target, *(keep or ())])
@@ -192,11 +192,11 @@ def causal(
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
     need_learning()
-    from p2c.learn.causal.candidate import render_graph
-    from p2c.learn.causal.learning import learn_causal_rules
-    from p2c.learn.causal.review import write_review
-    from p2c.learn.tables.domains import domain_from_frame
-    from p2c.report.learned import show_candidates, show_progress
+    from p2c._learn.causal.candidate import render_graph
+    from p2c._learn.causal.learning import learn_causal_rules
+    from p2c._learn.causal.review import write_review
+    from p2c._learn.tables.domains import domain_from_frame
+    from p2c._report.learned import show_candidates, show_progress
 
     named = [*(keep or ()), *(target or ()), *(feature or ())]
     frame = reading.look(data, named).frame
@@ -246,11 +246,11 @@ def review(
 ) -> None:
     """Approve or reject candidates for causal rules; answers are appended."""
     need_learning()
-    from p2c.explain.phrases import phrases_of
-    from p2c.learn.causal.records import ReviewVerdict
-    from p2c.learn.causal.review import read_review
-    from p2c.report.learned import show_conclusion, show_open, show_progress, show_review
-    from p2c.report.questions import conclude
+    from p2c._explain.phrases import phrases_of
+    from p2c._learn.causal.records import ReviewVerdict
+    from p2c._learn.causal.review import read_review
+    from p2c._report.learned import show_conclusion, show_open, show_progress, show_review
+    from p2c._report.questions import conclude
 
     if rule is not None and (len(approve or ()) != 1 or reject):
         raise P2CError("--rule: expected exactly one --approve and no --reject beside it")
@@ -283,11 +283,11 @@ def _edit(
     phrases: Phrases,
 ) -> None:
     """Approve a candidate with another text, and print it with its figures."""
-    from p2c.learn.causal.learning import measure
-    from p2c.learn.causal.records import ReviewVerdict
-    from p2c.learn.tables.files import read_frame
-    from p2c.report.learned import show_rule_reading
-    from p2c.report.questions import read_back
+    from p2c._learn.causal.learning import measure
+    from p2c._learn.causal.records import ReviewVerdict
+    from p2c._learn.tables.files import read_frame
+    from p2c._report.learned import show_rule_reading
+    from p2c._report.questions import read_back
 
     candidate = opened.candidate(rule_id)
     evidence = measure(opened, rule_id, text, read_frame(data)) if data else None
@@ -312,8 +312,8 @@ def adopt(
 ) -> None:
     """Add the approved causal rules to a problem; a rule without an answer is an error."""
     need_learning()
-    from p2c.learn.causal.adopt import with_causal_rules
-    from p2c.learn.causal.review import read_review
+    from p2c._learn.causal.adopt import with_causal_rules
+    from p2c._learn.causal.review import read_review
 
     merged = with_causal_rules(Problem.load(problem).to_dict(), read_review(file))
     write_new(output, problem_to_toml(merged))
@@ -330,8 +330,8 @@ def hint_actions(described: dict[str, Any]) -> None:
 
 
 def _cuts(path: Path, frame: pd.DataFrame) -> dict[str, list[float]]:
-    from p2c.learn.causal.heads import cuts_of
-    from p2c.learn.tables.domains import tidy_frame
-    from p2c.rules.parse import parse
+    from p2c._learn.causal.heads import cuts_of
+    from p2c._learn.tables.domains import tidy_frame
+    from p2c._rules.parse import parse
 
     return cuts_of(parse(read_text(path)), tidy_frame(frame))

@@ -10,6 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from p2c import datasets
+from p2c._explain.justification import JUSTIFIERS, Justifier
+from p2c._explain.model_reasons import model_reasons
+from p2c._explain.sentences import explain_proof, to_text
+from p2c._plan.nearest import Distinct
+from p2c._report.terminal import (
+    show_breaches,
+    show_caveats,
+    show_justification,
+    show_laws,
+    show_plan,
+    show_plans,
+    show_space,
+)
+from p2c._spec.cost import Norm
+from p2c._spec.spec import Trust
 from p2c.cli.app import command_group, complain, out, spread
 from p2c.cli.desk import (
     Abilities,
@@ -25,26 +40,11 @@ from p2c.cli.desk import (
     read_document,
     write_new,
 )
-from p2c.domain.cost import Norm
-from p2c.domain.spec import Trust
 from p2c.errors import P2CError, UncertifiedError
-from p2c.explain.justification import JUSTIFIERS, Justifier
-from p2c.explain.model_reasons import model_reasons
-from p2c.explain.sentences import explain_proof, to_text
-from p2c.plan.nearest import Distinct
 from p2c.problem import Problem
-from p2c.report.terminal import (
-    show_breaches,
-    show_caveats,
-    show_justification,
-    show_laws,
-    show_plan,
-    show_plans,
-    show_space,
-)
 
 if TYPE_CHECKING:
-    from p2c.plan.rendered import Plan
+    from p2c._plan.rendered import Plan
 
 MOST = 100_000
 """The most end states that are asked for at once."""
@@ -245,7 +245,7 @@ def lint(
             raise P2CError(
                 f"--accept: {problem} is no folder with a model, and any edit of a file counts"
             )
-        from p2c.folder import accept_edit
+        from p2c._folder import accept_edit
 
         changed = accept_edit(problem, Trust.of(trust or ()))
         out.print(f"accepted: {', '.join(changed) or 'nothing was changed'}", markup=False)

@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from p2c._report.expert_report import ALTERNATIVES, Origin
+from p2c._spec.files import file_digest
+from p2c._spec.spec import STANDARD_INPUT
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
     ELSEWHERE,
@@ -20,9 +23,6 @@ from p2c.cli.desk import (
     spelled,
     write_new,
 )
-from p2c.domain.files import file_digest
-from p2c.domain.spec import STANDARD_INPUT
-from p2c.report.expert_report import ALTERNATIVES, Origin
 
 reporting = command_group()
 

@@ -69,8 +69,8 @@ def serve(
 ) -> None:
     """Serve the workbench pages and the JSON service, on this machine unless told otherwise."""
     _need_packages()
-    from p2c.web.server import serve as run
-    from p2c.web.settings import Limits, Settings
+    from p2c._server.server import serve as run
+    from p2c._server.settings import Limits, Settings
 
     project = _project(problems or [], workers, api=api)
     files = tuple(str(each) for each in problems or () if str(each) != project)

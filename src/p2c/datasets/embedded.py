@@ -8,7 +8,7 @@ import lzma
 from importlib import resources
 from typing import TypeAlias
 
-from p2c.domain.feature import Value
+from p2c._spec.feature import Value
 from p2c.errors import check_word
 
 Row: TypeAlias = dict[str, Value]

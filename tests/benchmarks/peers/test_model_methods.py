@@ -10,14 +10,14 @@ import pytest
 
 from benchmarks.peers import PEERS
 from p2c import Problem
-from p2c.domain.feature import distance
+from p2c._spec.feature import distance
 from tests.benchmarks.tiny import JOHN, MARY, loan_world, step_world, uneven_world
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchmarks.world import World
-    from p2c.domain.feature import Value
+    from p2c._spec.feature import Value
 
 EXACT = ("treecf", "ocean")
 

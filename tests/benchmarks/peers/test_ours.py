@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.peers.ours import as_pipeline, recourse_of
 from benchmarks.world import world
-from p2c.learn.model import Read
+from p2c._learn.model import Read
 
 
 def test_the_model_of_a_world_is_read_and_its_plans_are_proved() -> None:

@@ -11,9 +11,9 @@ import pytest
 from benchmarks.peers import PEERS
 from benchmarks.peers.c3g import as_constraints
 from p2c import Problem
-from p2c.domain.feature import distance
-from p2c.rules.evaluate import goal_holds
-from p2c.rules.meaning import abduce, consistent
+from p2c._rules.evaluate import goal_holds
+from p2c._rules.meaning import abduce, consistent
+from p2c._spec.feature import distance
 from tests.benchmarks.tiny import JOHN, LOAN, loan_world
 
 if TYPE_CHECKING:

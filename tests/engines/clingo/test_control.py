@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.engines import ENGINES
+from p2c._engines import ENGINES
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    from p2c.plan.outcome import Plan
+    from p2c._plan.outcome import Plan
 
 
 PIGEONS, HOLES = range(12), [f"h{each}" for each in range(11)]

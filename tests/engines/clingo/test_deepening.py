@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from p2c.engines.clingo import deepening
-from p2c.engines.clingo.deepening import Deepening
-from p2c.engines.clingo.encoding import Encoding
-from p2c.engines.clingo.engine import SPENT
-from p2c.engines.instance import Instance
+from p2c._engines.clingo import deepening
+from p2c._engines.clingo.deepening import Deepening
+from p2c._engines.clingo.encoding import Encoding
+from p2c._engines.clingo.engine import SPENT
+from p2c._engines.instance import Instance
 from p2c.errors import EngineError
 from p2c.problem import Problem
 from tests.engines.test_contract import ask, difference

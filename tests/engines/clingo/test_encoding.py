@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from p2c._engines.clingo.encoding import Encoding
+from p2c._engines.instance import Instance
 from p2c.datasets import rows
-from p2c.engines.clingo.encoding import Encoding
-from p2c.engines.instance import Instance
 from p2c.problem import Problem
 from tests.embedded import embedded
 from tests.engines.test_contract import difference

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p2c._engines import ENGINES
+from p2c._engines.scasp.solver import LIBRARY, find_solver
 from p2c.datasets import names, rows
-from p2c.engines import ENGINES
-from p2c.engines.scasp.solver import LIBRARY, find_solver
 from p2c.problem import Problem
 from tests.embedded import embedded, refused_people
 from tests.engines.test_contract import difference, same_cost
@@ -17,7 +17,7 @@ from tests.loan import JOHN, LOAN
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
-    from p2c.domain.feature import Points
+    from p2c._spec.feature import Points
 
 pytestmark = pytest.mark.skipif(find_solver() is None, reason="s(CASP) is not installed here")
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.engines import ENGINES
-from p2c.engines.scasp.engine import ScaspEngine
-from p2c.engines.scasp.solver import COLD, find_solver
-from p2c.engines.scasp.worker import ScaspWorker, run, workers_of
+from p2c._engines import ENGINES
+from p2c._engines.scasp.engine import ScaspEngine
+from p2c._engines.scasp.solver import COLD, find_solver
+from p2c._engines.scasp.worker import ScaspWorker, run, workers_of
 from p2c.errors import EngineError
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from p2c.engines.scasp.worker import Workers
-    from p2c.plan.outcome import Plan
+    from p2c._engines.scasp.worker import Workers
+    from p2c._plan.outcome import Plan
 
 FAKE = """
 import os, re, signal, subprocess, sys, time

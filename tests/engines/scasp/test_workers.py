@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.engines.scasp.engine import ScaspEngine
-from p2c.engines.scasp.solver import WARM, find_solver
-from p2c.engines.scasp.worker import workers_of
+from p2c._engines.scasp.engine import ScaspEngine
+from p2c._engines.scasp.solver import WARM, find_solver
+from p2c._engines.scasp.worker import workers_of
 from p2c.errors import EngineError, P2CError
 from p2c.problem import Problem
 from tests.engines.scasp.test_worker import is_gone
@@ -28,7 +28,7 @@ from tests.strategies import seeded_problems
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from p2c.engines.scasp.worker import Workers
+    from p2c._engines.scasp.worker import Workers
 
 Document = dict[str, Any]
 
@@ -185,9 +185,9 @@ def test_time_that_is_up_leaves_nothing_and_the_next_question_is_answered() -> N
 
 ELSEWHERE = """
 import json, os, sys
-from p2c.engines.scasp.engine import ScaspEngine
-from p2c.engines.scasp.solver import find_solver
-from p2c.engines.scasp.worker import workers_of
+from p2c._engines.scasp.engine import ScaspEngine
+from p2c._engines.scasp.solver import find_solver
+from p2c._engines.scasp.worker import workers_of
 from p2c.problem import Problem
 
 def ask(document, row):

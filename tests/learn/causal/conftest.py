@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from p2c.learn.causal.review import Review, write_review
+from p2c._learn.causal.review import Review, write_review
 from tests.learn.causal.reviews import CANDIDATES, FEATURES
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import p2c
+from p2c._learn.causal.adopt import with_causal_rules
 from p2c.errors import P2CError, ProblemError, ReviewError
-from p2c.learn.causal.adopt import with_causal_rules
 from tests.learn.causal.reviews import FEATURES, SAID, WAGE
 
 if TYPE_CHECKING:
-    from p2c.learn.causal.review import Review
+    from p2c._learn.causal.review import Review
 
 
 def problem(**keys: Any) -> dict[str, Any]:

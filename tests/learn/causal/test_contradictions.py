@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p2c.domain.feature import Law
+from p2c._learn.causal.adopt import approved_rules
+from p2c._learn.causal.contradictions import read_proposal, refuse_contradictions, theory_of
+from p2c._learn.causal.learning import weigh
+from p2c._learn.causal.review import Review, write_review
+from p2c._rules.evaluate import clause_fires, in_head
+from p2c._spec.feature import Law
 from p2c.errors import ReviewError
-from p2c.learn.causal.adopt import approved_rules
-from p2c.learn.causal.contradictions import read_proposal, refuse_contradictions, theory_of
-from p2c.learn.causal.learning import weigh
-from p2c.learn.causal.review import Review, write_review
-from p2c.rules.evaluate import clause_fires, in_head
 from tests.learn.causal.reviews import FEATURES, HIGH, SAID, candidate
 
 if TYPE_CHECKING:

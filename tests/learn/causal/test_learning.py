@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
+from p2c._learn.causal.candidate import Candidate, Evidence, render_graph, suggest_law
+from p2c._learn.causal.contradictions import read_proposal
+from p2c._learn.causal.heads import cuts_of, quantile_cuts
+from p2c._learn.causal.learning import learn_causal_rules, weigh
+from p2c._learn.tables.domains import domain_from_frame, tidy_frame
+from p2c._rules import parse, render
+from p2c._spec.feature import Law
 from p2c.datasets import load_frame
-from p2c.domain.feature import Law
 from p2c.errors import ProblemError
-from p2c.learn.causal.candidate import Candidate, Evidence, render_graph, suggest_law
-from p2c.learn.causal.contradictions import read_proposal
-from p2c.learn.causal.heads import cuts_of, quantile_cuts
-from p2c.learn.causal.learning import learn_causal_rules, weigh
-from p2c.learn.tables.domains import domain_from_frame, tidy_frame
-from p2c.rules import parse, render
 from tests.learn.frames import Table, tables
 
 MARRIED = "marital_status(X,'Married-civ-spouse')"

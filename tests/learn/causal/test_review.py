@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from p2c.domain.feature import Law
+from p2c._learn.causal.records import ReviewVerdict
+from p2c._learn.causal.review import Review, read_review
+from p2c._spec.feature import Law
 from p2c.errors import ReviewError
-from p2c.learn.causal.records import ReviewVerdict
-from p2c.learn.causal.review import Review, read_review
 from tests.learn.causal.reviews import CANDIDATES, FEATURES, HIGH, LOW, SAID
 
 if TYPE_CHECKING:

@@ -13,16 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c._learn.extract.logic import Extraction, extract_logic
+from p2c._learn.extract.source import read_source
+from p2c._learn.extract.written import read_written
+from p2c._learn.foldse import FoldSE
+from p2c._learn.model.floats import single_bound
+from p2c._learn.tables.domains import domain_from_frame
+from p2c._learn.tables.view import as_frame, feature_names, view_of
+from p2c._rules.parse import parse
 from p2c.errors import P2CError
-from p2c.learn.extract.logic import Extraction, extract_logic
-from p2c.learn.extract.source import read_source
-from p2c.learn.extract.written import read_written
-from p2c.learn.foldse import FoldSE
-from p2c.learn.model.floats import single_bound
-from p2c.learn.tables.domains import domain_from_frame
-from p2c.learn.tables.view import as_frame, feature_names, view_of
 from p2c.problem import Problem
-from p2c.rules.parse import parse
 from tests import lending
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from p2c.learn.extract import surrogate
-from p2c.learn.extract.surrogate import learn_ruleset
+from p2c._learn.extract import surrogate
+from p2c._learn.extract.surrogate import learn_ruleset
 
 TABLE = pd.DataFrame({"income": np.arange(400) % 100, "job": ["clerk", "cook"] * 200})
 

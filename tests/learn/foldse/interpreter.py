@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from p2c.rules.syntax import Atom, Comparator, Comparison, Constant, Literal, Not, Program, Variable
+from p2c._rules.syntax import (
+    Atom,
+    Comparator,
+    Comparison,
+    Constant,
+    Literal,
+    Not,
+    Program,
+    Variable,
+)
 
 Row = dict[str, Any]
 

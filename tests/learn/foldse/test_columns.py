@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from p2c.learn.foldse.columns import encode
-from p2c.learn.foldse.literals import LearnedLiteral, Relation
+from p2c._learn.foldse.columns import encode
+from p2c._learn.foldse.literals import LearnedLiteral, Relation
 
 
 def decoded(values: Any) -> list[float | str]:

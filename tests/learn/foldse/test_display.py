@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from p2c.learn.foldse import FoldSE
+from p2c._learn.foldse import FoldSE
 
 ANIMALS = pd.DataFrame(
     {"class": ["bird", "bird", "cat", "bird"], "kind": ["jay", "owl", "puma", "<b>penguin"]}

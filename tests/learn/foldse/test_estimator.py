@@ -17,9 +17,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from p2c._learn.foldse import FoldSE
+from p2c._rules.parse import parse
 from p2c.datasets import load_frame
-from p2c.learn.foldse import FoldSE
-from p2c.rules.parse import parse
 from tests.learn.foldse.interpreter import body_holds, first_label
 
 CARS = load_frame("cars").iloc[::4].reset_index(drop=True)
@@ -29,7 +29,7 @@ UNACCEPTABLE = CARS["label"].where(CARS["label"] == "unacc", "rest")
 PRINT_RULES = """
 import json, sys
 from p2c.datasets import load_frame
-from p2c.learn.foldse import FoldSE
+from p2c._learn.foldse import FoldSE
 frame = load_frame("german")
 json.dump(FoldSE().fit(frame.drop(columns="label"), frame["label"]).program_, sys.stdout)
 """

@@ -11,10 +11,10 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 import p2c
+from p2c._learn.foldse import FoldSE
+from p2c._learn.foldse.text import count_literals
+from p2c._rules.evaluate import goal_holds
 from p2c.datasets import load_frame
-from p2c.learn.foldse import FoldSE
-from p2c.learn.foldse.text import count_literals
-from p2c.rules.evaluate import goal_holds
 
 ADULT_RULES = """\
 label(X,'<=50K') :- not marital_status(X,'Married-civ-spouse'), capital_gain(X,N1), N1=<6849.0.

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p2c.learn.foldse import FoldSE, grid, induce
-from p2c.rules.parse import parse
+from p2c._learn.foldse import FoldSE, grid, induce
+from p2c._rules.parse import parse
 from tests.learn.foldse.interpreter import first_label
 from tests.learn.foldse.reference import Reference, score
 from tests.learn.frames import Table, tables

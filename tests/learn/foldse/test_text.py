@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from p2c.learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, simplify, unite
-from p2c.learn.foldse.text import count_literals, to_program
-from p2c.rules.parse import parse
-from p2c.rules.render import render
+from p2c._learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, simplify, unite
+from p2c._learn.foldse.text import count_literals, to_program
+from p2c._rules.parse import parse
+from p2c._rules.render import render
 
 
 def at_most(feature: str, value: float, *, negated: bool = False) -> LearnedLiteral:

@@ -118,7 +118,7 @@ def _lightgbm_file(three: bool) -> Case:
     case = _lightgbm(three)
     from lightgbm import Booster
 
-    from p2c.learn.model.readers.lightgbm_trees import LightGBMFile
+    from p2c._learn.model.readers.lightgbm_trees import LightGBMFile
 
     return Case(LightGBMFile(Booster(model_str=case.model.booster_.model_to_string())), case.table)
 
@@ -197,7 +197,7 @@ def _points(three: bool) -> Case:
         pytest.skip("a scorecard knows two classes")
     from tempfile import TemporaryDirectory
 
-    from p2c.learn.model.points import load_points
+    from p2c._learn.model.points import load_points
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "card.csv"

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from p2c.learn.model import AdditiveScore, Read, read
-from p2c.learn.model.additive import ACCEPTED, REFUSED, UNSURE, ColumnCells, Table
-from p2c.learn.model.leaves import Leaves
-from p2c.learn.model.read_model import ReadModel
-from p2c.plan.compiled.bitsets import mask_of
+from p2c._learn.model import AdditiveScore, Read, read
+from p2c._learn.model.additive import ACCEPTED, REFUSED, UNSURE, ColumnCells, Table
+from p2c._learn.model.leaves import Leaves
+from p2c._learn.model.read_model import ReadModel
+from p2c._plan.compiled.bitsets import mask_of
 from tests.learn.model.cases import encoded
 from tests.learn.model.people import good, grade, make_people
 
@@ -129,5 +129,5 @@ def test_compiled_walks_reach_the_leaves_of_plain_ones(monkeypatch: pytest.Monke
     score = _boosted()
     cells = _random_cells(score, seed=3, rows=500)
     plain = score.trees.leaves_reached(cells)
-    monkeypatch.setattr("p2c.learn.model.trees.WORTH_COMPILING", 0)
+    monkeypatch.setattr("p2c._learn.model.trees.WORTH_COMPILING", 0)
     assert np.array_equal(score.trees.leaves_reached(cells), plain)

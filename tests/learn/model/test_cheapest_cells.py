@@ -16,18 +16,18 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 from p2c import Problem
-from p2c.learn.model import compiled
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
-from p2c.learn.model.affordable import afford, opening
-from p2c.learn.model.box_kernel import advance, least_sum
-from p2c.learn.model.read_model import ReadModel
+from p2c._learn.model import compiled
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, Table
+from p2c._learn.model.affordable import afford, opening
+from p2c._learn.model.box_kernel import advance, least_sum
+from p2c._learn.model.read_model import ReadModel
 from tests.learn.model.test_priced_leaves import SIZES, random_score
 from tests.plan.judged import never
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c.learn.model.cheapest_cells import CheapestCells
+    from p2c._learn.model.cheapest_cells import CheapestCells
 
 
 def points(search: CheapestCells, most: int) -> list[tuple[int, ...]]:

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from p2c.learn.model import NotRead, Read, read, reading
+from p2c._learn.model import NotRead, Read, read, reading
 from tests.learn.model.people import good, make_people, numbers
 
 

@@ -23,8 +23,8 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from p2c.learn.model import Read
-from p2c.learn.model.reading import read
+from p2c._learn.model import Read
+from p2c._learn.model.reading import read
 from p2c.problem import Problem
 from tests.evidence import decider_of, evidence_of
 from tests.lending import loans
@@ -318,7 +318,7 @@ def test_reading_runs_the_transformers_as_often_for_many_values_as_for_few(
     model.fit(table, answers(table))
     runs = []
     for kept in (100_000, 50):
-        monkeypatch.setattr("p2c.learn.model.encoded.KEPT", kept)
+        monkeypatch.setattr("p2c._learn.model.encoded.KEPT", kept)
         CountedScaler.runs = 0
         found = read(model, table)
         assert isinstance(found, Read)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from p2c.learn.model.floats import first_held, last_held, single_bound, to_float, to_rank
+from p2c._learn.model.floats import first_held, last_held, single_bound, to_float, to_rank
 
 FINITE = st.floats(-1e300, 1e300)
 

@@ -12,11 +12,11 @@ import yaml
 from sklearn.ensemble import GradientBoostingClassifier
 from skops import io
 
-from p2c.domain.spec import Trust
-from p2c.domain.toml import problem_to_toml
+from p2c._learn.model.stored import model_file
+from p2c._learn.model.tree_checks import CHECKED
+from p2c._spec.spec import Trust
+from p2c._spec.toml import problem_to_toml
 from p2c.errors import P2CError
-from p2c.learn.model.stored import model_file
-from p2c.learn.model.tree_checks import CHECKED
 from p2c.problem import Problem
 from tests.cli.desk import Desk
 from tests.evidence import evidence_of

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from p2c._learn.model.points import load_points
 from p2c.errors import P2CError
-from p2c.learn.model.points import load_points
 
 if TYPE_CHECKING:
     from pathlib import Path

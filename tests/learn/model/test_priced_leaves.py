@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
-from p2c.learn.model.leaves import Leaves
-from p2c.learn.model.priced_leaves import PricedLeaves
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, Table
+from p2c._learn.model.leaves import Leaves
+from p2c._learn.model.priced_leaves import PricedLeaves
 
 SIZES = (3, 4, 2)
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from p2c.learn.model import AdditiveScore, NotRead, Read, read
-from p2c.learn.model.additive import ACCEPTED, UNSURE
-from p2c.learn.model.asking import open_model
-from p2c.learn.model.readers import READERS
-from p2c.learn.tables.view import view_of
+from p2c._learn.model import AdditiveScore, NotRead, Read, read
+from p2c._learn.model.additive import ACCEPTED, UNSURE
+from p2c._learn.model.asking import open_model
+from p2c._learn.model.readers import READERS
+from p2c._learn.tables.view import view_of
 from tests.learn.model.cases import CASES, Case, Maker, plain
 
 MAKERS = [

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
+from p2c._learn.model import Read, read
+from p2c._learn.model.asking import open_model
+from p2c._learn.model.stored import OWN_FILES, load_model
 from p2c.errors import P2CError
-from p2c.learn.model import Read, read
-from p2c.learn.model.asking import open_model
-from p2c.learn.model.stored import OWN_FILES, load_model
 from p2c.problem import Problem
 from tests.evidence import fitted_of
 from tests.learn.model.cases import CARD, CASES

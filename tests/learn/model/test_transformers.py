@@ -31,10 +31,10 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from p2c.learn.model import NotRead, Read, read
-from p2c.learn.model.additive import ACCEPTED, UNSURE
-from p2c.learn.model.transformers import TRANSFORMERS
-from p2c.learn.tables.view import view_of
+from p2c._learn.model import NotRead, Read, read
+from p2c._learn.model.additive import ACCEPTED, UNSURE
+from p2c._learn.model.transformers import TRANSFORMERS
+from p2c._learn.tables.view import view_of
 from tests.learn.model.cases import Case
 from tests.learn.model.people import good, make_people, numbers
 from tests.learn.model.test_readers import assert_decides_alike

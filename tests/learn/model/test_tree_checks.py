@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_array
 from skops import io
 
-from p2c.domain.spec import Trust
+from p2c._learn.model.stored import load_model
+from p2c._spec.spec import Trust
 from p2c.errors import P2CError
-from p2c.learn.model.stored import load_model
 from tests.lending import loans
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from p2c._learn.model.stored import try_model
+from p2c._project.draft import read_draft, take_model, take_table
 from p2c.errors import P2CError
-from p2c.learn.model.stored import try_model
-from p2c.project.draft import read_draft, take_model, take_table
 from tests.cli.desk import Desk
 
 if TYPE_CHECKING:

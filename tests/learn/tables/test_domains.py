@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 import p2c
+from p2c._learn.foldse import FoldSE
+from p2c._learn.foldse.text import name_missing
+from p2c._learn.tables.domains import domain_from_frame, tidy_frame
+from p2c._rules import parse, render
+from p2c._rules.evaluate import goal_holds
 from p2c.errors import P2CError, ProblemError
-from p2c.learn.foldse import FoldSE
-from p2c.learn.foldse.text import name_missing
-from p2c.learn.tables.domains import domain_from_frame, tidy_frame
-from p2c.rules import parse, render
-from p2c.rules.evaluate import goal_holds
 
 if TYPE_CHECKING:
-    from p2c.rules.syntax import Program
+    from p2c._rules.syntax import Program
 
 
 def test_whole_numbers_are_ints_even_where_some_are_missing() -> None:

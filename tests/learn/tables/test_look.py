@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from p2c._learn.tables.look import ColumnKind, look, refuse_commas, with_decimal_commas
 from p2c.errors import P2CError
-from p2c.learn.tables.look import ColumnKind, look, refuse_commas, with_decimal_commas
 
 TWELVE = range(12)
 

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c._learn.model import Read
+from p2c._learn.tables.view import view_of
 from p2c.errors import P2CError
-from p2c.learn.model import Read
-from p2c.learn.tables.view import view_of
 from p2c.problem import Problem
 from tests.evidence import decider_of
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from p2c.plan.check.validate import Verdict, check_plan
+from p2c._plan.check.validate import Verdict, check_plan
 from tests.loan import CREDIT_RULE, JOHN, LOAN, category, theory_of, whole
 
 if TYPE_CHECKING:
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
 
 Document = dict[str, Any]
 DEBT: Document = {"kind": "direct", "feature": "debt", "from": 5000, "to": 0, "cost": 0.005}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from p2c import answers
-from p2c.engines.clingo.engine import ClingoEngine
+from p2c import _answers as answers
+from p2c._engines.clingo.engine import ClingoEngine
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
 from tests.plan.check.claimed import BALANCE, DEBT, SCORE, loan_plan, plan_of

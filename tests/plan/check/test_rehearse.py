@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from p2c import Problem, datasets
-from p2c.plan.check.rehearse import rehearse_without
-from p2c.plan.outcome import DirectAction, Found
+from p2c._plan.check.rehearse import rehearse_without
+from p2c._plan.outcome import DirectAction, Found
 from tests.embedded import embedded, people
 from tests.strategies import problems
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from p2c.plan.check.validate import check_plan
+from p2c._plan.check.validate import check_plan
 from tests.loan import JOHN, LOAN, category, small, theory_of, whole
 from tests.plan.check.claimed import (
     BALANCE,

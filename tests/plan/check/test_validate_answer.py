@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from p2c.domain.row import read_row
+from p2c._spec.row import read_row
 from p2c.errors import PlanError
 from tests.loan import CREDIT_RULE, JOHN, LOAN, category, ordinal, small, theory_of
 from tests.oracle import all_end_states, best_plan

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from p2c._plan.blockers import find_blockers
+from p2c._plan.compiled.person import place_person
+from p2c._plan.compiled.transitions import Transitions
+from p2c._plan.planner import find_plan
+from p2c._plan.search.arrivals import arrivals
+from p2c._plan.search.best_first import Limits
+from p2c._plan.search.devices import ALL, Device
 from p2c.errors import P2CError
-from p2c.plan.blockers import find_blockers
-from p2c.plan.compiled.person import place_person
-from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.planner import find_plan
-from p2c.plan.search.arrivals import arrivals
-from p2c.plan.search.best_first import Limits
-from p2c.plan.search.devices import ALL, Device
 from p2c.problem import Problem
 from tests.plan.test_read_models import read_worlds
 from tests.strategies import seeded_problems
@@ -24,8 +24,8 @@ from tests.unplanted import unplanted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c.plan.blockers import Explanation
-    from p2c.plan.search.devices import Devices
+    from p2c._plan.blockers import Explanation
+    from p2c._plan.search.devices import Devices
 
 Document = dict[str, Any]
 

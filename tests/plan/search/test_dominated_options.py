@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from p2c.plan.compiled.person import place_person
-from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.search.options import Options
-from p2c.plan.search.propagation import Propagation
-from p2c.plan.search.relaxed_reach import RelaxedReach
+from p2c._plan.compiled.person import place_person
+from p2c._plan.compiled.transitions import Transitions
+from p2c._plan.search.options import Options
+from p2c._plan.search.propagation import Propagation
+from p2c._plan.search.relaxed_reach import RelaxedReach
 from p2c.problem import Problem
 from tests.loan import category, whole
 

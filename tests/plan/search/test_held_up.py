@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
-from p2c.learn.model.read_model import ReadModel
-from p2c.plan.compiled import space
-from p2c.plan.planner import search_plan
-from p2c.plan.search import best_first
-from p2c.plan.search.best_first import Limits
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
+from p2c._learn.model.read_model import ReadModel
+from p2c._plan.compiled import space
+from p2c._plan.planner import search_plan
+from p2c._plan.search import best_first
+from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import all_end_states, best_plan

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from p2c.explain.summary import summarize
-from p2c.plan.outcome import Found, GaveUp
+from p2c._explain.summary import summarize
+from p2c._plan.outcome import Found, GaveUp
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
 from tests.oracle import best_plan

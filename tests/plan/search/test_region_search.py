@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
-from p2c.learn.model.read_model import ReadModel
-from p2c.plan.outcome import GaveUp
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
-from p2c.plan.search.box_search import BoxSearch
-from p2c.plan.search.devices import ALL, Device
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, Table
+from p2c._learn.model.read_model import ReadModel
+from p2c._plan.outcome import GaveUp
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
+from p2c._plan.search.box_search import BoxSearch
+from p2c._plan.search.devices import ALL, Device
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import best_plan

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from p2c.plan.compiled.person import place_person
-from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.search.arrivals import may_arrive
-from p2c.plan.search.best_first import Limits
+from p2c._plan.compiled.person import place_person
+from p2c._plan.compiled.transitions import Transitions
+from p2c._plan.search.arrivals import may_arrive
+from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import whole
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c.plan.compiled.person import place_person
-from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.outcome import GaveUp
-from p2c.plan.planner import search_plan
-from p2c.plan.search import best_first
-from p2c.plan.search.arrivals import arrivals
-from p2c.plan.search.best_first import Limits
-from p2c.plan.search.states import StateSearch
+from p2c._plan.compiled.person import place_person
+from p2c._plan.compiled.transitions import Transitions
+from p2c._plan.outcome import GaveUp
+from p2c._plan.planner import search_plan
+from p2c._plan.search import best_first
+from p2c._plan.search.arrivals import arrivals
+from p2c._plan.search.best_first import Limits
+from p2c._plan.search.states import StateSearch
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import best_plan

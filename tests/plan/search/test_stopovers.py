@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from p2c.plan.compiled.person import place_person
-from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.planner import find_plan
-from p2c.plan.search.best_first import Limits
-from p2c.plan.search.options import Options
-from p2c.plan.search.relaxed_reach import RelaxedReach
-from p2c.plan.search.stopovers import Stopovers
+from p2c._plan.compiled.person import place_person
+from p2c._plan.compiled.transitions import Transitions
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
+from p2c._plan.search.options import Options
+from p2c._plan.search.relaxed_reach import RelaxedReach
+from p2c._plan.search.stopovers import Stopovers
 from p2c.problem import Problem
 from tests.loan import whole
 from tests.unplanted import SIZES, unplanted

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from p2c import Problem
-from p2c.batch import plan_files
+from p2c._batch import plan_files
 from p2c.errors import ProblemError
 from tests.batch.people import read
 from tests.loan import whole

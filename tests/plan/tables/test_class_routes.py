@@ -9,19 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from p2c.learn.model.additive import AdditiveScore, ColumnCells, Table
-from p2c.learn.model.read_model import ReadModel
-from p2c.plan.compiled.person import place_person
-from p2c.plan.compiled.transitions import Transitions
-from p2c.plan.planner import find_plan, search_plan
-from p2c.plan.search.best_first import Limits
+from p2c._learn.model.additive import AdditiveScore, ColumnCells, Table
+from p2c._learn.model.read_model import ReadModel
+from p2c._plan.compiled.person import place_person
+from p2c._plan.compiled.transitions import Transitions
+from p2c._plan.planner import find_plan, search_plan
+from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import whole
 from tests.plan.judged import never
 from tests.strategies import random_problem
 
 if TYPE_CHECKING:
-    from p2c.rules.theory import Theory
+    from p2c._rules.theory import Theory
 
 
 def widened(document: dict[str, Any]) -> dict[str, Any]:

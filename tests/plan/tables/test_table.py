@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from p2c._plan.outcome import DirectAction, GaveUp
+from p2c._plan.planner import find_plan
+from p2c._plan.tables import frames
 from p2c.errors import P2CError, RowError
-from p2c.plan.outcome import DirectAction, GaveUp
-from p2c.plan.planner import find_plan
-from p2c.plan.tables import frames
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole
 from tests.plan.tables.test_class_routes import widened
 from tests.strategies import random_problem
 
 if TYPE_CHECKING:
-    from p2c.plan.outcome import Plan
-    from p2c.rules.theory import Theory
+    from p2c._plan.outcome import Plan
+    from p2c._rules.theory import Theory
 
 Document = dict[str, Any]
 

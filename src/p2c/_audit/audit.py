@@ -1,0 +1,271 @@
+"""An audit of many people as one value: what was asked, what was counted, and how groups differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from p2c._answers import confirmed_many, plan_many
+from p2c._audit.change import compare
+from p2c._audit.confined import confine
+from p2c._audit.groups import divide, read_divisions
+from p2c._audit.lifting import find_obstacles
+from p2c._audit.people import place_people, read_answers
+from p2c._audit.tally import differences, tally
+from p2c._plan.search.best_first import Limits
+from p2c._plan.tables.frames import table_of
+from p2c._report.expert_report import digest
+from p2c._report.formats import renderer
+from p2c._spec.overrides import whole_number
+from p2c.errors import P2CError, check_word, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from p2c._audit.asking import Auditee
+    from p2c._audit.change import Change
+    from p2c._audit.confined import Box, Confinement
+    from p2c._audit.ground import Limitation
+    from p2c._audit.lifting import Obstacles
+    from p2c._audit.tally import Difference, Tally
+    from p2c._blackbox.decider import Decider
+    from p2c._engines.policy import Policy
+    from p2c._report.document import Document
+    from p2c._rules.theory import Theory
+    from p2c._statement import Statement
+
+FORMATS = ("html", "pdf", "md", "json")
+"""As what an audit is written; text is for those who ask for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an audit was asked, as far as it takes to repeat it: hashes by what they are of, and the command if there was one."""
+
+    rows: int
+    by: tuple[str, ...] = ()
+    seed: int = 0
+    proved: bool = True
+    """Whether answers are proved; not where a model could only be asked."""
+    confirmed: tuple[int, int] | None = None
+    """How many ends of plans a model, asked about each, accepts; None where no model was asked."""
+    hashes: dict[str, str] = field(default_factory=dict)
+    command: str = ""
+    date: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was asked as JSON."""
+        return {
+            "rows": self.rows,
+            "by": list(self.by),
+            "seed": self.seed,
+            "proved": self.proved,
+            "ends_confirmed": self.confirmed,
+            "hashes": self.hashes,
+            "command": self.command,
+            "date": self.date,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """What an audit found: of everybody, of each group, why some have no way, and who is like them.
+
+    >>> import pandas as pd
+    >>> import p2c
+    >>> people = pd.DataFrame(p2c.datasets.rows("loan").values())
+    >>> audit = p2c.Problem.example("loan").audit(people, by="age:<40,>=40")
+    >>> audit
+    <Audit 'loan': 4 of 5 refused, 1 without a way>
+    """
+
+    theory: Theory
+    asked: Asked
+    tallies: tuple[Tally, ...]
+    """Everybody first, then each group, then each two traits together."""
+    differences: tuple[Difference, ...]
+    obstacles: Obstacles | None = None
+    """What stands in the way of those who have none; None where everybody has one."""
+    confinement: Confinement | None = None
+    """Who has no way, in the data and beyond it."""
+    change: Change | None = None
+    """What another problem would change for the same people, where one was given."""
+
+    @property
+    def everybody(self) -> Tally:
+        """Return what was counted of all people."""
+        return self.tallies[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as JSON.
+
+        >>> sorted(audit.to_dict())
+        ['asked', 'change', 'confined', 'differences', 'goal', 'groups', 'problem', 'why_not']
+        """
+        return {
+            "problem": self.theory.name,
+            "goal": self.theory.goal_text,
+            "asked": self.asked.to_dict(),
+            "groups": [each.to_dict() for each in self.tallies],
+            "differences": [each.to_dict() for each in self.differences],
+            "why_not": self.obstacles.to_dict() if self.obstacles else None,
+            "confined": self.confinement.to_dict() if self.confinement else None,
+            "change": self.change.to_dict() if self.change else None,
+        }
+
+    @property
+    def confined(self) -> tuple[tuple[Box, tuple[Limitation, ...]], ...]:
+        """Return who has no way whatever else is true of them, largest first: each box with what it says of features."""
+        boxes = self.confinement.boxes if self.confinement else ()
+        return tuple((box, box.where) for box in boxes)
+
+    def document(self, *, language: str = "en") -> Document:
+        """Return the audit as a report to be rendered.
+
+        >>> audit.document(language="de").title
+        'Prüfbericht: wer einen Weg zum Ja hat, und wer keinen: loan'
+        """
+        from p2c._audit.pages import audit_document
+
+        return audit_document(self, language=language)
+
+    def report(self, *, format: str = "html", language: str = "en") -> bytes:
+        """Return the report as html, pdf, md, txt or json.
+
+        >>> print(audit.report(format="md").decode().splitlines()[4])
+        **4 of 5 people are refused today (80%).**
+        """
+        check_word("format: no report as", format, (*FORMATS, "txt"))
+        if format == "json":
+            return (json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n").encode()
+        return renderer(format)(self.document(language=language))
+
+    def __repr__(self) -> str:
+        refused, stuck = self.everybody.refused, self.everybody.stuck
+        found = f"{refused.count} of {refused.of} refused, {stuck.count} without a way"
+        return f"<Audit {self.theory.name!r}: {found}>"
+
+    def _repr_html_(self) -> str:
+        from p2c._report.html import notebook_html
+
+        return notebook_html(self.document(), "")
+
+
+def audit_problem(
+    problem: Statement,
+    frame: Any,
+    policy: Policy,
+    *,
+    by: str | Sequence[str],
+    answers: Any,
+    against: Statement | None,
+    after: Any,
+    seed: int,
+    explain_time_limit: float | None,
+    asked: Asked | None,
+    progress: bool | None,
+) -> Audit:
+    """Return who of the people of a frame has a way and who has none, planned for where `answers` do not say it.
+
+    Args:
+        problem: The problem that decides.
+        frame: The people.
+        policy: The engine and the limits of plans.
+        by: Columns that divide people.
+        answers: The answers for the same rows, where they are known.
+        against: Another problem for the same people.
+        after: Its answers, where they are known.
+        seed: Random seed.
+        explain_time_limit: Seconds for everything that explains why people have no plan; None sets no limit. Obstacles take at
+            most half of them, regions the rest.
+        asked: The question, for the report.
+        progress: Whether a bar is shown.
+    """
+    seed = whole_number("seed", seed, least=0)
+    if against is None and after is not None:
+        raise P2CError("after: these are the answers of another problem: give that as against")
+    if against is not None and after is None:
+        after = _answered(against, frame, policy, progress)
+    if answers is None:
+        answers = _answered(problem, frame, policy, progress)
+    asked = asked or Asked(0)
+    if problem.decider is None:
+        space, ask = problem.compiled, None
+    else:
+        auditee = _auditee(problem.decider, problem.theory, frame)
+        space, frame, ask = auditee.space, auditee.columns, auditee.ask
+        asked = replace(asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers))
+    told, divisions = read_answers(answers), read_divisions(by)
+    names = [axis.feature.name for axis in space.axes]
+    columns = _columns(frame, dict.fromkeys((*names, *(each.column for each in divisions))))
+    size = len(columns[names[0]])
+    if size != len(told):
+        raise P2CError(f"answers: expected one for each of {size} rows, found {len(told)}")
+    groups = divide(divisions, columns, size)
+    people = place_people(space, [columns[name] for name in names], told, ask)
+    compared = tuple(differences(people, groups, seed=seed))
+    limits = Limits.within(explain_time_limit)
+    obstacles = find_obstacles(people, Limits.within(limits.left and limits.left / 2))
+    return Audit(
+        space.theory,
+        replace(
+            asked,
+            rows=size,
+            by=tuple(each.text for each in divisions),
+            seed=seed,
+            hashes={"data": _digest(columns), **_hashes(problem, against), **asked.hashes},
+            date=asked.date or date.today().isoformat(),
+        ),
+        tuple(tally(told, group) for group in groups),
+        compared,
+        obstacles,
+        confine(people, limits) if told.having("infeasible").any() else None,
+        compare(against.name, told, read_answers(after), groups) if against else None,
+    )
+
+
+def _hashes(problem: Statement, against: Statement | None) -> dict[str, str]:
+    """Return the SHA-256 of what people were asked about, by what it is of."""
+    return {
+        "problem": digest(problem.to_dict()),
+        **({"model": problem.model_digest} if problem.model_digest else {}),
+        **({"against": digest(against.to_dict())} if against else {}),
+    }
+
+
+def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | None) -> Any:
+    """Return the answers for a table: by rules as they are proved, by a model as it confirms them."""
+    if problem.decider is None:
+        return plan_many(problem, frame, policy, progress=progress)
+    people = _auditee(problem.decider, problem.theory, frame)
+    native = replace(policy, engine="native")
+    return people.for_all(confirmed_many(problem, people.different, native, progress=progress))
+
+
+def _auditee(decider: Decider, theory: Theory, frame: Any) -> Auditee:
+    """Return people as the model that decides sees them; what models need is imported only here."""
+    from p2c._audit.asking import Auditee
+
+    return Auditee(decider, theory, frame)
+
+
+def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:
+    """Return some columns of a frame, or of a mapping of columns, by name."""
+    whole = frame if isinstance(frame, Mapping) else table_of(frame)
+    known = list(whole) if isinstance(whole, Mapping) else whole.columns
+    for name in wanted:
+        if name not in known:
+            raise P2CError(f"{name}: no such column; {suggestion(name, known)}")
+    if isinstance(whole, Mapping):
+        return {name: whole[name] for name in wanted}
+    return {name: whole[name].to_list() for name in wanted}
+
+
+def _digest(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Return the SHA-256 of some columns as JSON."""
+    text = json.dumps(dict(columns), default=str, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

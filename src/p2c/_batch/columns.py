@@ -1,0 +1,148 @@
+"""The columns of the input against those of the problem: everything that is wrong, before the first row is planned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyarrow import types
+
+from p2c._batch.persons import TEXT
+from p2c.errors import P2CError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from p2c._batch import Options
+    from p2c._batch.source import InputFile
+    from p2c._spec.feature import Feature
+
+DIGITS = 15
+"""How many digits of a decimal number a float holds exactly."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The features to read, the columns to carry through with their types, and those left aside."""
+
+    features: tuple[str, ...]
+    kept: pa.Schema
+    spare: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """What a feature may be called in a file instead: the column of a model."""
+
+    def name_in(self, feature: str, inside: Sequence[str]) -> str:
+        """Return what a feature, or any other column, is called among the columns of a file."""
+        other = self.aliases.get(feature, feature)
+        return other if feature not in inside and other in inside else feature
+
+
+def check_columns(
+    files: Sequence[InputFile],
+    features: Sequence[Feature],
+    options: Options,
+    *,
+    taken: Sequence[str],
+    aliases: Mapping[str, str] | None = None,
+) -> Columns:
+    """Return which columns are read, or raise with all that is wrong with them in any file.
+
+    `taken` are the names of the answer's own columns, which nothing carried through may have; `aliases` says what a
+    feature may be called in a file instead.
+    """
+    schemas = [_schema(file, aliases or {}) for file in files]
+    faults: dict[str, list[str]] = defaultdict(list)
+    for file, schema in zip(files, schemas, strict=True):
+        for fault in _faults(file, schema, features):
+            faults[fault].append(file.name)
+    names = {feature.name for feature in features}
+    every = dict.fromkeys(name for schema in schemas for name in schema.names)
+    wanted = [name for name in every if name not in names] if options.keep_all else []
+    keep = tuple(dict.fromkeys((*options.keep, *wanted)))
+    for name in keep:
+        for fault, where in _kept_faults(name, files, schemas, taken):
+            faults[fault].append(where)
+    if faults:
+        raise P2CError("; ".join(_placed(fault, where) for fault, where in faults.items()))
+    kept = pa.schema([schemas[0].field(name).remove_metadata() for name in keep])
+    spare = tuple(name for name in every if name not in names and name not in keep)
+    return Columns(tuple(feature.name for feature in features), kept, spare, aliases or {})
+
+
+def _schema(file: InputFile, aliases: Mapping[str, str]) -> pa.Schema:
+    """Return the columns of a file, those that its folders name included, called as the features are."""
+    schema = file.reader.schema(file.path)
+    known = {column: name for name, column in aliases.items() if name not in schema.names}
+    schema = pa.schema([each.with_name(known.get(each.name, each.name)) for each in schema])
+    for key, _ in file.keys:
+        if key not in schema.names:
+            schema = schema.append(pa.field(key, pa.string(), metadata=TEXT))
+    return schema
+
+
+def _faults(file: InputFile, schema: pa.Schema, features: Sequence[Feature]) -> Iterator[str]:
+    spare = set(schema.names) - {feature.name for feature in features}
+    for feature in features:
+        times = schema.names.count(feature.name)
+        if times == 0:
+            hint = f"; {suggestion(feature.name, spare)}" if spare else ""
+            yield f"{feature.name}: no such column{hint}"
+        elif times > 1:
+            yield f"{feature.name}: the column stands there {times} times"
+        elif not (file.reader.is_text or schema.field(feature.name).metadata == TEXT):
+            found = schema.field(feature.name).type
+            if not fits(feature, found):
+                yield f"{feature.name}: expected {expected(feature)}, found {found}"
+
+
+def fits(feature: Feature, found: pa.DataType) -> bool:
+    """Tell whether a column of a type can hold the feature's values."""
+    if types.is_dictionary(found):
+        return fits(feature, found.value_type)
+    if types.is_null(found):
+        return True
+    if types.is_decimal(found):
+        return feature.kind.is_number and found.precision <= DIGITS
+    number = types.is_integer(found) or types.is_floating(found)
+    if feature.kind.is_number:
+        return bool(number)
+    text = types.is_string(found) or types.is_large_string(found)
+    kinds = {type(value) for value in feature.places}
+    return bool(text and str in kinds) or bool(number and kinds & {int, float})
+
+
+def expected(feature: Feature) -> str:
+    """Say what a column of the feature should hold."""
+    if feature.kind.is_number:
+        return "numbers"
+    kinds = {"text" if isinstance(value, str) else "numbers" for value in feature.places}
+    return " or ".join(sorted(kinds, reverse=True))
+
+
+def _kept_faults(
+    name: str, files: Sequence[InputFile], schemas: Sequence[pa.Schema], taken: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    if name in taken:
+        yield f"{name}: cannot be kept, the answer has a column of this name", files[0].name
+    first = None
+    for file, schema in zip(files, schemas, strict=True):
+        if schema.names.count(name) != 1:
+            yield (
+                f"{name}: cannot be kept, no such column; {suggestion(name, schema.names)}",
+                file.name,
+            )
+            continue
+        found = schema.field(name).type
+        first = first or found
+        if found != first:
+            yield (
+                f"{name}: cannot be kept, expected {first} as in the first file, found {found}",
+                file.name,
+            )
+
+
+def _placed(fault: str, files: list[str]) -> str:
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    return f"{fault} ({files[0]}{more})"

@@ -1,0 +1,211 @@
+"""How files are read: what columns one has, where it may be cut, and the rows between two cuts. One reader a format.
+
+What a reader cannot read, it refuses with one line that names the file. Texts of the columns that are to be `coded` come as
+numbers into a list of the different ones.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv as arrow_csv
+
+from p2c._batch.csv_cuts import blocks
+from p2c._spec.files import open_sheet
+from p2c._spec.spec import unreadable
+from p2c.errors import P2CError, RowError, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+CODED = pa.dictionary(pa.int32(), pa.string())
+
+
+class ParquetReader:
+    """Reads Parquet files, cut between row groups."""
+
+    is_text = False
+
+    def schema(self, path: Path) -> pa.Schema:
+        """Return the columns of a file."""
+        with _opened(path) as file:
+            return file.schema_arrow
+
+    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
+        """Yield a file's row groups, however many rows they have."""
+        with _opened(path) as file:
+            footer = file.metadata
+        for number in range(footer.num_row_groups):
+            yield number, number + 1, footer.row_group(number).num_rows
+
+    def batches(
+        self,
+        path: Path,
+        span: tuple[int, int],
+        columns: Sequence[str],
+        *,
+        coded: Sequence[str],
+        rows: int,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of some row groups, so many at a time."""
+        with _opened(path, coded) as file:
+            old = [name for name in _int96(file) if name in columns]
+            for group in range(*span):
+                place = _place(path, file.metadata, group)
+                if old:
+                    _refuse_wrapped(path, place, group, old)
+                with _refused_parquet(place):
+                    for batch in file.iter_batches(
+                        rows, row_groups=[group], columns=list(columns), use_threads=False
+                    ):
+                        batch.validate(full=True)  # damage may look like numbers out of bounds
+                        yield batch
+
+
+def _int96(file: pq.ParquetFile) -> list[str]:
+    """Return the columns with timestamps of 96 bits, of which Arrow keeps 64."""
+    columns = [file.schema.column(number) for number in range(len(file.schema))]
+    return [each.path for each in columns if each.physical_type == "INT96"]
+
+
+def _refuse_wrapped(path: Path, place: str, group: int, columns: Sequence[str]) -> None:
+    """Refuse timestamps whose nanoseconds since 1970 exceed 64 bits.
+
+    Arrow lets them wrap around in silence.
+    """
+    with _opened(path) as fine, _opened(path, unit="us") as coarse, _refused_parquet(place):
+        tables = [each.read_row_group(group, columns=list(columns)) for each in (fine, coarse)]
+    for name in columns:
+        told, true = (each.column(name).cast(pa.int64()) for each in tables)
+        if (
+            not pc.all(pc.equal(_thousandths(told), true)).as_py()
+            and pc.any(true.is_valid()).as_py()
+        ):
+            raise P2CError(
+                f"{place}: the column {name!r} has a timestamp outside 1677 to 2262, which 64 bits of nanoseconds"
+                " cannot hold: store it in microseconds"
+            )
+
+
+def _thousandths(numbers: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return whole numbers divided by a thousand, rounded down."""
+    shares = pc.divide(numbers, 1_000)
+    over = pc.less(numbers, pc.multiply(shares, 1_000))
+    return pc.subtract(shares, over.cast(pa.int64()))
+
+
+def _place(path: Path, footer: pq.FileMetaData, group: int) -> str:
+    """Say where the rows of a row group stand."""
+    before = sum(footer.row_group(each).num_rows for each in range(group))
+    return f"{path}, rows {before + 1} to {before + footer.row_group(group).num_rows}"
+
+
+@contextmanager
+def _opened(
+    path: Path, coded: Sequence[str] = (), *, unit: str | None = None
+) -> Iterator[pq.ParquetFile]:
+    """Open a file; read its timestamps of 96 bits in a unit, by default nanoseconds."""
+    how = {"read_dictionary": list(coded), "coerce_int96_timestamp_unit": unit}
+    with _refused_parquet(str(path)), pq.ParquetFile(path, **how) as file:
+        yield file
+
+
+@contextmanager
+def _refused_parquet(place: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = one_line(error)
+        raise P2CError(f"{place}: cannot be read as Parquet: {reason}") from None
+
+
+class CsvReader:
+    """Reads CSV files with a line of names, in UTF-8, every cell as text until its feature says what it is."""
+
+    is_text = True
+
+    def schema(self, path: Path) -> pa.Schema:
+        """Return the columns of a file: all text."""
+        return pa.schema([(name, pa.string()) for name in _header(path)[0]])
+
+    def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
+        """Yield stretches of so many rows, the last of the rest; refuse what is no such table before anything is planned."""
+        names, begin = _header(path)
+        waiting = end = 0
+        with _refused_csv(path):
+            for block in blocks(path, (begin, path.stat().st_size), width=len(names)):
+                for last in range(rows - waiting, len(block.ends) + 1, rows):
+                    end = block.begin + int(block.ends[last - 1])
+                    yield begin, end, rows
+                    begin = end
+                waiting = (waiting + len(block.ends)) % rows
+                end = block.begin + len(block.text)
+        if waiting:
+            yield begin, end, waiting
+
+    def batches(
+        self,
+        path: Path,
+        span: tuple[int, int],
+        columns: Sequence[str],
+        *,
+        coded: Sequence[str],
+        rows: int,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows between two bytes, however many a block of the file has."""
+        names = _header(path)[0]
+        convert = arrow_csv.ConvertOptions(
+            column_types={name: CODED if name in coded else pa.string() for name in names},
+            include_columns=list(columns),
+            strings_can_be_null=False,
+        )
+        parse = arrow_csv.ParseOptions(newlines_in_values=True)
+        with _refused_csv(path):
+            for block in blocks(path, span, width=len(names)):
+                if not len(block.ends):
+                    continue
+                read = arrow_csv.ReadOptions(
+                    use_threads=False, block_size=len(block.text) + 1, column_names=names
+                )
+                table = arrow_csv.read_csv(pa.py_buffer(block.text), read, parse, convert)
+                assert len(table) == len(block.ends), "rows are what they were when they were cut"
+                yield from table.combine_chunks().to_batches()
+
+
+def _header(path: Path) -> tuple[list[str], int]:
+    """Return the names in the first row, and the byte after it."""
+    read = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal read
+        with path.open(encoding="utf-8", newline="") as file:
+            for line in file:
+                read += len(line.encode())
+                yield line.removeprefix("\ufeff") if read == len(line.encode()) else line
+
+    with _refused_csv(path):
+        return open_sheet(lines()).names, read
+
+
+@contextmanager
+def _refused_csv(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except RowError as error:
+        raise P2CError(f"{path}: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise P2CError(f"{path}: cannot be read as CSV: {unreadable(error)}") from None
+
+
+Reader = ParquetReader | CsvReader
+READERS: dict[str, Reader] = {
+    ".parquet": ParquetReader(),
+    ".pq": ParquetReader(),
+    ".csv": CsvReader(),
+}

@@ -1,0 +1,75 @@
+"""The same question put to different planners, behind one protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+from p2c._on_demand import OnDemand
+from p2c._plan.planner import find_plan
+from p2c._plan.search.best_first import Limits
+from p2c._release import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c._plan.compiled.space import Space
+    from p2c._plan.outcome import Plan
+    from p2c._spec.feature import Value
+
+
+class Engine(Protocol):
+    """A planner: the path of least cost, or what was proved instead; ties need not be broken alike."""
+
+    @property
+    def install(self) -> str:
+        """Return the command that installs what the engine needs; empty where nothing is needed."""
+        ...
+
+    def version(self) -> str | None:
+        """Return the version of what answers, or None where it is not installed."""
+        ...
+
+    def plan(
+        self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    ) -> Plan:
+        """Return the path of least cost from a state to the goal; a time limit may end in GaveUp."""
+        ...
+
+
+@dataclass(frozen=True)
+class NativeEngine:
+    """Our own planner, which is what everybody gets who names none.
+
+    Whether another ever answers a person sooner is measured by `benchmarks/handover.py`.
+    """
+
+    install: str = ""
+
+    def version(self) -> str | None:
+        """Return the version of this package."""
+        return __version__
+
+    def plan(
+        self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
+    ) -> Plan:
+        """Return the path of least cost from a state to the goal."""
+        return find_plan(space, state, Limits.within(time_limit))
+
+
+HOMES = {
+    "auto": ("p2c._engines", "NativeEngine"),
+    "native": ("p2c._engines", "NativeEngine"),
+    "clingo": ("p2c._engines.clingo.engine", "ClingoEngine"),
+    "scasp": ("p2c._engines.scasp.engine", "ScaspEngine"),
+}
+
+
+def _load(name: str) -> Engine:
+    module, kind = HOMES[name]
+    engine: Engine = getattr(import_module(module), kind)()
+    return engine
+
+
+ENGINES = OnDemand(HOMES, make=_load)

@@ -1,0 +1,135 @@
+"""The cheapest paths for one person, one after the other, each with a proof that no path of any length is cheaper.
+
+Within a horizon the program has every path of so many steps, and leaps: paths that go on beyond it, of which only what
+surely holds is asked (`path.lp`, `beyond`). Where the best answer is a path, no longer one is cheaper. Where it is a leap, the
+horizon grows. Where there is no answer, no path is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from p2c._engines.clingo.control import Control, TimeUp
+from p2c._engines.clingo.encoding import contract, term, token
+from p2c._engines.places import routes
+from p2c._engines.reading import read_path
+from p2c.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from p2c._engines.clingo.control import AnswerSet, Cost
+    from p2c._engines.clingo.encoding import Encoding
+    from p2c._engines.reading import Named
+    from p2c._plan.search.best_first import Arrival
+
+MOST_STEPS = 128
+"""Steps beyond which a proof is refused."""
+
+LIKE = "#show like/2."
+"""Shows by what answers are alike: of two that have all of it in common, only the first is given."""
+
+
+@dataclass
+class Deepening:
+    """One person's paths; `likeness` is a rule for like/2."""
+
+    encoding: Encoding
+    likeness: str
+    deadline: float | None = None
+    bound: Cost = field(default=(), init=False)
+    """What the paths that follow may cost at most."""
+    lowest: Cost = field(default=(), init=False)
+    """What no path that is left undercuts, as far as it is proved."""
+    unproved: Arrival | None = field(default=None, init=False)
+    """The last path that was seen."""
+
+    def paths(self) -> Iterator[Arrival]:
+        """Yield paths, the cheapest first, each unlike all before it."""
+        known: list[list[Any]] = []
+        for horizon in self._horizons():
+            control = self._control(horizon)
+            for alike in known:
+                control.rule_out(alike)
+            while (best := self._best(control)) is not None:
+                self.lowest = best.cost
+                if _leaps(best):
+                    break
+                known.append([atom for atom in best.atoms if atom.name == "like"])
+                control.rule_out(known[-1])
+                yield self._path(best)
+            else:
+                return
+        raise EngineError(
+            f"clingo: a proof would take more than {MOST_STEPS} steps; ask the native engine"
+        )
+
+    def _horizons(self) -> Iterator[int]:
+        enough, horizon = self.encoding.enough, 0
+        while horizon <= MOST_STEPS:
+            yield horizon
+            horizon = max(1, horizon * 2)
+            if not self.encoding.astray:
+                horizon = min(horizon, enough)
+
+    def _control(self, horizon: int) -> Control:
+        encoding = self.encoding
+        parts = ["astray"] if encoding.astray else []
+        if encoding.astray or horizon < encoding.enough:
+            parts.append("beyond")
+        const = f"#const horizon = {horizon}."
+        text = "\n".join([const, *encoding.lines(), self.likeness, LIKE, contract()])
+        return Control(text, parts, self.deadline)
+
+    def _best(self, control: Control) -> AnswerSet | None:
+        try:
+            seen = control.answers(self.bound)
+        except TimeUp as up:
+            self._note(up.seen)
+            raise
+        self._note(seen)
+        return seen[-1] if seen else None
+
+    def _note(self, seen: Iterable[AnswerSet]) -> None:
+        """Keep the last path among some answers."""
+        for answer in seen:
+            if not _leaps(answer):
+                self.unproved = self._path(answer)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return the feature and the place of what the program calls a feature and a value."""
+        instance = self.encoding.instance
+        return {
+            (token(name), term(instance.value(name, place))): (reach.index, place)
+            for name, reach in instance.reaches.items()
+            for place in reach.places
+        }
+
+    def _path(self, answer: AnswerSet) -> Arrival:
+        dynamics = self.encoding.instance.dynamics
+        return read_path(dynamics, self._actions(answer), engine="clingo")
+
+    def _actions(self, answer: AnswerSet) -> Iterator[Named]:
+        acts = [atom for atom in answer.atoms if atom.name in ("do", "then")]
+        for atom in sorted(acts, key=lambda each: each.arguments[-1]):
+            name, *values, _ = map(str, atom.arguments)
+            index, end = self._places[name, values[-1]]
+            if atom.name == "then":
+                yield False, index, end
+                continue
+            _, start = self._places[name, values[0]]
+            yield from ((True, index, place) for place in self._way(index, start, end))
+
+    def _way(self, index: int, start: int, end: int) -> tuple[int, ...]:
+        """Return the places to which direct actions take a feature on its way."""
+        dynamics = self.encoding.instance.dynamics
+        if dynamics.person.space.axes[index].feature.moves_from is None:
+            return (end,)
+        return routes(dynamics, index, start)[end].places[1:]
+
+
+def _leaps(answer: AnswerSet) -> bool:
+    return any(atom.name == "leap" for atom in answer.atoms)

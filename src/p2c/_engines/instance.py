@@ -1,0 +1,229 @@
+"""What every export tells of a person: the values that matter, what changes cost in whole numbers, what is excused."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from p2c._engines.places import Reach, most_actions
+from p2c._plan.answer import refuse_if_strict
+from p2c._plan.compiled.person import place_person
+from p2c._plan.compiled.transitions import Transitions
+from p2c._rules.evaluate import passes
+from p2c._rules.meaning import abduce
+from p2c._spec.spec import Effects, Minimize
+from p2c.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from p2c._plan.compiled.space import Space
+    from p2c._rules.meaning import AbducedException
+    from p2c._rules.theory import Clause, Condition, Decision, Test, Theory
+    from p2c._spec.cost import Norm
+    from p2c._spec.feature import Value
+
+MOST = 2**31 - 1
+"""The largest sum of costs that planners and solvers with whole numbers of 32 bits can hold."""
+
+WORDS = frozenset(
+    ("not", "is", "mod", "rem", "xor", "rdiv", "div", "forall", "true", "false", "fail", "table")
+)
+"""Names that mean something to a tool, or to Prolog's reader."""
+Change = tuple[str, int, int]
+"""A feature, and the places from which and to which it is set."""
+
+
+def refuse_largest(theory: Theory) -> None:
+    """Refuse a norm under which costs are not added up, as every tool but our own planner does."""
+    if theory.norm.largest:
+        raise EngineError(
+            f"other tools add costs up, but under {theory.norm.value} the largest counts; "
+            "ask the native engine, or choose another norm"
+        )
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One person's question."""
+
+    dynamics: Transitions
+    spread: int = 0
+    """Where ends count as points: how many values of each region are told apart."""
+
+    def __post_init__(self) -> None:
+        refuse_largest(self.theory)
+
+    @classmethod
+    def of(cls, space: Space, state: Mapping[str, Value]) -> Instance:
+        """Return the instance of a row; a strict problem refuses one that breaks its rules."""
+        dynamics = Transitions(place_person(space, state))
+        refuse_if_strict(dynamics)
+        return cls(dynamics)
+
+    @property
+    def theory(self) -> Theory:
+        """Return the problem's theory."""
+        return self.dynamics.person.space.theory
+
+    @cached_property
+    def features(self) -> list[str]:
+        """Return the features that matter to the goal, or all where ends count as points, in the problem's order."""
+        wanted = self.theory.feature if self.spread else self.dynamics.person.space.concerned
+        return [feature.name for feature in self.theory.features if feature.name in wanted]
+
+    @cached_property
+    def governed(self) -> list[str]:
+        """Return the governed features among them."""
+        return [name for name, _ in self.theory.causes if name in self.features]
+
+    @cached_property
+    def heard(self) -> frozenset[str]:
+        """Return the features of which effects hear: the governed ones, and what says whether one of them acts."""
+        theory = self.theory
+        bodies = (
+            [each.body for each in self.constraints] if theory.effects is Effects.SUPPORTED else []
+        )
+        parents = [theory.parents[name] for name in self.governed]
+        return frozenset(self.governed).union(*parents, *map(theory.reads, bodies))
+
+    @cached_property
+    def constraints(self) -> list[Clause]:
+        """Return the constraints that can matter."""
+        wanted = set(self.features)
+        return [each for each in self.theory.constraints if self.theory.reads(each.body) & wanted]
+
+    @cached_property
+    def bodies(self) -> list[tuple[Condition, ...]]:
+        """Return the bodies of the goal, the causal rules and the constraints that matter."""
+        causes = [each.body for name in self.governed for each in self.theory.rules_of[name]]
+        return [*causes, *(each.body for each in self.constraints), self.theory.goal]
+
+    @cached_property
+    def decisions(self) -> tuple[tuple[Decision, tuple[Clause, ...]], ...]:
+        """Return the decisions that those bodies call, directly or not, with their rules."""
+        return self.theory.called(self.bodies)
+
+    @cached_property
+    def reaches(self) -> dict[str, Reach]:
+        """Return what each feature can come to."""
+        index = self.dynamics.person.space.index
+        return {name: Reach(self.dynamics, index[name], self.spread) for name in self.features}
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Return every direct action."""
+        return [
+            (name, start, end)
+            for name, reach in self.reaches.items()
+            for start in reach.places
+            for end, _ in reach.direct(start)
+        ]
+
+    @cached_property
+    def own(self) -> dict[str, Value]:
+        """Return the person's row."""
+        return self.dynamics.person.state(self.dynamics.person.places)
+
+    @cached_property
+    def exceptions(self) -> tuple[AbducedException, ...]:
+        """Return what the person is excused from."""
+        return abduce(self.theory, self.own)
+
+    def value(self, name: str, place: int) -> Value:
+        """Return the value at a place of a feature."""
+        return self.dynamics.person.value(self.reaches[name].index, place)
+
+    def passes(self, test: Test, place: int) -> bool:
+        """Tell whether the value at a place passes a test, its negation aside."""
+        return passes(self.theory.feature[test.feature], self.value(test.feature, place), test)
+
+    def above(self, name: str) -> list[str]:
+        """Return the governed features upstream of one and not in a cycle with it."""
+        upstream = self.theory.upstream
+        return [
+            other
+            for other in self.governed
+            if other != name and other in upstream[name] and name not in upstream[other]
+        ]
+
+    @cached_property
+    def most_actions(self) -> int:
+        """Return how many direct actions no path passes."""
+        return most_actions(self.reaches.values())
+
+    @cached_property
+    def adds_up(self) -> bool:
+        """Tell whether the cost of a path is the sum of those of its actions; moves under l2 are squared together."""
+        moving = [
+            self.theory.feature[n].moves is not None for n, r in self.reaches.items() if r.settable
+        ]
+        return self.theory.norm.adds_up or not any(moving)
+
+
+@dataclass(frozen=True)
+class Tariff:
+    """What changes cost in whole numbers, and how many of them make up a cost of 1 (of its square, under l2)."""
+
+    prices: Mapping[Change, int]
+    units: Fraction
+    exact: bool
+    norm: Norm
+
+    def cost(self, total: int) -> float:
+        """Return the contract's cost of what a tool added up."""
+        return self.norm.root(Fraction(total) / self.units)
+
+    @property
+    def words(self) -> str:
+        """Return how a reader gets the cost from what a tool adds up."""
+        share = f"cost / {float(self.units):.12g}"
+        root = {1: "", 2: "the square root of "}.get(
+            self.norm.power, f"the {self.norm.power}th root of "
+        )
+        shown = f"{root}{share}"
+        return shown if self.exact else f"{shown}, rounded to whole numbers"
+
+
+def price_changes(instance: Instance, changes: list[Change]) -> Tariff:
+    """Return the cost of some changes, exact where that fits into 32 bits, else rounded down."""
+    person = instance.dynamics.person
+    whole = {
+        (name, start, end): person.price(instance.reaches[name].index, start, end)
+        for name, start, end in changes
+    }
+    common = math.gcd(*whole.values()) or 1
+    units = Fraction(person.prices.denominator, common)
+    prices = {change: price // common for change, price in whole.items()}
+    top = max(prices.values(), default=0) * max(instance.most_actions, 1)
+    exact = top <= MOST
+    if not exact:
+        factor = Fraction(MOST, top)
+        units *= factor
+        prices = {change: math.floor(price * factor) for change, price in prices.items()}
+    return Tariff(prices, units, exact, instance.theory.norm)
+
+
+def first_actions(instance: Instance) -> bool:
+    """Tell whether the number of direct actions comes before the cost."""
+    return instance.theory.minimize is Minimize.ACTIONS
+
+
+class Names:
+    """Names for what a program speaks of, none given twice."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = {*taken, *WORDS}
+
+    def name(self, text: str) -> str:
+        """Return a name as near to a text as can be."""
+        plain = re.sub(r"[^a-z0-9_]+", "_", text.lower())
+        plain = plain if re.match(r"[a-z]", plain) else f"p{plain}"
+        while plain in self._taken:
+            plain += "_"
+        self._taken.add(plain)
+        return plain

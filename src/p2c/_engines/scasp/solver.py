@@ -1,0 +1,161 @@
+"""s(CASP) itself: where it is found, how it is asked, and how every way in which it can fail is told apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p2c._engines.scasp.worker import NoWorker, OutOfTime, run, workers_of
+from p2c.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VARIABLE = "SCASP"
+HOME = "https://github.com/SWI-Prolog/sCASP"
+INSTALL = f"see {HOME}, then put `scasp` on the PATH or name it in ${VARIABLE}"
+OPTIONS = ("--forall=prev", "--unknown=error", "--no-nmr")
+AS_JSON = ("--json=-", "--width=0")
+LIBRARY = ("swipl", "-g", "use_module(library(scasp/main))", "-t", "halt", "--")
+PROBE = ("swipl", "-q", "-g", "exists_source(library(scasp/main)) -> halt(0) ; halt(1)")
+WARM = "a warm worker"
+COLD = "a process for each question"
+ANSWERING = 10.0
+"""Seconds that it may take to tell a version."""
+
+
+@dataclass(frozen=True)
+class ScaspSolver:
+    """A command that starts s(CASP); where it can be kept warm, it is started once for many questions."""
+
+    command: tuple[str, ...]
+    warm: bool = True
+
+    def solve(
+        self,
+        program: str,
+        query: str,
+        *,
+        answers: int,
+        deadline: float | None,
+        options: Sequence[str] = (),
+    ) -> list[dict[str, Any]]:
+        """Return the answers to a query, as many as asked for; 0 asks for all."""
+        given = (*AS_JSON, *options, f"-s{answers}")
+        code, out, complaint = self._ask(program, query, given, deadline)
+        _refuse_failure(code, complaint)
+        return _answers(out, complaint)
+
+    def tell(
+        self, program: str, query: str, *, deadline: float | None, options: Sequence[str]
+    ) -> str:
+        """Return what s(CASP) prints for people about the first answer to a query."""
+        code, out, complaint = self._ask(program, query, (*options, "-s1"), deadline)
+        _refuse_failure(code, complaint)
+        return out
+
+    def _ask(
+        self, program: str, query: str, options: Sequence[str], deadline: float | None
+    ) -> tuple[int, str, str]:
+        with tempfile.TemporaryDirectory(prefix="p2c-scasp-") as folder:
+            path = Path(folder) / "program.pl"
+            path.write_text(f"{program}\n?- {query}.\n", encoding="utf-8")
+            arguments = (*OPTIONS, *options, str(path))
+            workers = workers_of(self.command) if self.warm else None
+            if workers is not None:
+                with suppress(NoWorker):
+                    return workers.ask(Path(folder), arguments, deadline)
+            return run((*self.command, *arguments), deadline)
+
+    @property
+    def manner(self) -> str:
+        """Return how questions are put, as far as it is known before one was."""
+        workers = workers_of(self.command) if self.warm else None
+        return COLD if workers is None or workers.refused else WARM
+
+    def version(self) -> str | None:
+        """Return what the command says of its version, or None where it does not start."""
+        try:
+            _, out, complaint = run((*self.command, "--version"), time.monotonic() + ANSWERING)
+        except (EngineError, OutOfTime):
+            return None
+        said = re.search(r"version (\d[\w.]*)", out + complaint)
+        return said.group(1) if said else None
+
+
+def find_solver() -> ScaspSolver | None:
+    """Return the s(CASP) that $SCASP names, else the one on the PATH, else the one in SWI-Prolog's library."""
+    named = os.environ.get(VARIABLE, "").strip()
+    if named:
+        return ScaspSolver(_words(named))
+    found = shutil.which("scasp")
+    if found:
+        return ScaspSolver((found,))
+    swipl = shutil.which("swipl")
+    return ScaspSolver(LIBRARY) if swipl and _has_library(swipl) else None
+
+
+def require_solver() -> ScaspSolver:
+    """Return s(CASP), or say how to get it."""
+    solver = find_solver()
+    if solver is None:
+        raise EngineError(f"scasp: there is no s(CASP) here: {INSTALL}")
+    return solver
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        what = f"expected a command as a shell reads it in ${VARIABLE}, found {command!r}"
+        raise EngineError(f"scasp: {what}: {str(error).lower()}") from None
+
+
+@cache
+def _has_library(swipl: str) -> bool:
+    probe = (swipl, *PROBE[1:])
+    try:
+        return run(probe, time.monotonic() + ANSWERING)[0] == 0
+    except (EngineError, OutOfTime):
+        return False
+
+
+def _refuse_failure(code: int, complaint: str) -> None:
+    """Raise where s(CASP) failed; no model and a fault may both end with code 0 there."""
+    if code < 0:
+        raise EngineError(f"scasp: the process was ended by {signal.Signals(-code).name}")
+    if code != 0 or "ERROR" in complaint:
+        said = _first_line(complaint) or "no word why"
+        raise EngineError(f"scasp: it failed with code {code}: {said}")
+
+
+def _answers(out: str, complaint: str) -> list[dict[str, Any]]:
+    """Return the answers in the JSON that s(CASP) printed."""
+    said = _first_line(complaint)
+    try:
+        data = json.loads(out)
+        answers = data["answers"]
+        bindings = [answer["bindings"] for answer in answers]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        start = _first_line(out)[:80]
+        found = f"'{start}'" if start else f"nothing{f' but: {said}' if said else ''}"
+        raise EngineError(f"scasp: expected answers as JSON, found {found}") from None
+    if not all(isinstance(each, dict) for each in bindings):
+        raise EngineError("scasp: expected answers with their bindings, found others")
+    return list(answers)
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "ERROR" in line), lines[0] if lines else "")

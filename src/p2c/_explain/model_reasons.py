@@ -1,0 +1,146 @@
+"""Why a model says what it says: its own reasons where it was read, those of the rules in its place where not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from p2c._blackbox.forcing import forcing
+from p2c._explain.phrases import ENGLISH
+from p2c._explain.sentences import (
+    Sentence,
+    as_sentence,
+    filled,
+    label_words,
+    statement_words,
+)
+from p2c._markup import element
+from p2c._plan.search.best_first import Limits
+from p2c._rules.evaluate import goal_holds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Self
+
+    from p2c._blackbox.forcing import Forcing
+    from p2c._explain.phrases import Phrases
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Value
+
+R = TypeVar("R")
+MOST_STATES = 2_000
+"""How many boxes of states are looked at for the fewest values that force a refusal, before some do of which none can be spared."""
+
+
+@dataclass(frozen=True)
+class ModelReasons:
+    """What a model says of a state and why.
+
+    `forcing` names features whose values force its no, whatever the others are within their domains, and none of which can be
+    spared; None where the model was not `read`, says yes, or such a set was not found.
+    """
+
+    theory: Theory
+    state: Mapping[str, Value]
+    accepted: bool
+    read: bool
+    forcing: tuple[str, ...] | None
+    smallest: bool = True
+    """Whether it is proved that no fewer force it."""
+    by_rules: bool = False
+    """Whether rules stand in the model's place, where it is only asked."""
+    explained: bool = True
+    """Whether what decides in their place comes to the same answer, so that it can tell why."""
+
+    def sentences(self, phrases: Phrases = ENGLISH) -> tuple[Sentence, ...]:
+        """Return what the model says in words: what leads in, then the values that force it."""
+        if self.forcing:
+            facts = (self._stated(name, phrases) for name in self.forcing)
+            return (
+                Sentence(phrases.model_forced if self.smallest else phrases.model_forced_perhaps),
+                *(Sentence(as_sentence(each, phrases), 1) for each in facts),
+            )
+        lead = phrases.model_says_yes if self.accepted else phrases.model_says_no
+        behind = phrases.model_reasons if self.explained else phrases.model_unexplained
+        return (Sentence(lead), *((Sentence(behind),) if self.by_rules else ()))
+
+    def _stated(self, name: str, phrases: Phrases) -> str:
+        feature, value = self.theory.feature[name], self.state[name]
+        if value is not None:
+            return statement_words(feature, value, phrases)
+        # The feature's own phrase is about a value that there is.
+        return filled(phrases.statement, label=label_words(feature), value=phrases.unknown)
+
+    @property
+    def leaves_to_rules(self) -> bool:
+        """Tell whether the proof by rules in the model's place is to be told: the model is only asked, and they agree with it."""
+        return not self.read and self.explained
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the model says and the values that force it, as JSON."""
+        forcing = None if self.forcing is None else list(self.forcing)
+        told = {"accepted": self.accepted, "read": self.read, "forcing": forcing}
+        return told if forcing is None else {**told, "smallest": self.smallest}
+
+
+class Reasons(tuple[R, ...]):
+    """Reasons for a no: a tuple that tells itself in a notebook."""
+
+    lines: tuple[str, ...]
+    """What it tells: the lead, and a sentence for each reason."""
+    smallest: bool
+    """Whether it is proved that there are no fewer reasons that do."""
+
+    def __new__(
+        cls, reasons: Iterable[R], lines: Iterable[str] = (), *, smallest: bool = True
+    ) -> Self:
+        """Return reasons that tell themselves by the lines."""
+        found = super().__new__(cls, reasons)
+        found.lines, found.smallest = tuple(lines), smallest
+        return found
+
+    @staticmethod
+    def of(theory: Theory, state: Mapping[str, Value], held: Forcing) -> Reasons[str]:
+        """Return the features whose values force a model's no, by name."""
+        names, smallest = held
+        told = ModelReasons(theory, state, False, True, names, smallest).sentences()
+        return Reasons(names, (each.text for each in told), smallest=smallest)
+
+    def _repr_html_(self) -> str:
+        lead, *facts = self.lines
+        items = [element("li", None, fact) for fact in facts]
+        return str(element("div", None, element("p", None, lead), element("ul", None, *items)))
+
+
+def reasons_of(theory: Theory, state: Mapping[str, Value], limits: Limits) -> Reasons[str] | None:
+    """Return the features whose values together force a parsed model's refusal.
+
+    Returns:
+        A tuple of names; None where the goal is met or the limit was reached. `smallest` is false where there was only
+        time for a set without a value that can be spared.
+    """
+    found = forcing(theory, state, limits)
+    return None if found is None else Reasons.of(theory, state, found)
+
+
+def model_reasons(
+    theory: Theory,
+    state: Mapping[str, Value],
+    *,
+    stand_in: Theory | None = None,
+    time_limit: float | None = None,
+) -> ModelReasons | None:
+    """Return what the model of a problem says and why, within so many seconds; None where rules decide."""
+    if theory.model is None:
+        return None
+    accepted = theory.model.accepts(state)
+    by_rules = stand_in is not None and stand_in.model is None
+    explained = stand_in is None or goal_holds(stand_in, state) == goal_holds(theory, state)
+    read = not getattr(theory.model, "is_asked", False)
+    found = None
+    if read and not accepted:
+        found = forcing(theory, state, Limits.within(time_limit, MOST_STATES))
+    names, smallest = found or (None, True)
+    return ModelReasons(
+        theory, state, accepted, read, names, smallest, by_rules=by_rules, explained=explained
+    )

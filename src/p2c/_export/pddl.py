@@ -1,0 +1,317 @@
+"""A person's question in PDDL, twice: with the causal rules, and without them for a standard planner (paper, §5).
+
+With them, the planner has causal actions that cost nothing, and direct actions wait until the state is consistent or nothing
+more follows. Without them there is nothing but setting values, the ones included that only effects may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from p2c._engines.instance import Instance, Names, first_actions, price_changes
+from p2c._export.formula import And, Formulas, Is, Or, both, either
+from p2c._export.programs import file_name
+from p2c._spec.spec import Effects
+from p2c.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from p2c._engines.instance import Change, Tariff
+    from p2c._export.formula import Formula
+    from p2c._plan.compiled.space import Space
+    from p2c._rules.theory import Clause
+    from p2c._spec.feature import Value
+
+LARGEST = 200_000
+"""Letters of a formula above which the question is refused: no planner would read it."""
+
+HEADER = """\
+; {name}, {form}.
+;
+;   up oneshot-planning --pddl {domain} {problem} --engine fast-downward-opt
+;
+; (from the packages unified-planning and up-fast-downward) prints a cheapest plan. Its cost is {words}{first}.
+"""
+WITH, WITHOUT = "with the causal rules", "without the causal rules, for a standard planner"
+
+
+@dataclass(frozen=True)
+class Pddl:
+    """One person's question in one of the two forms."""
+
+    instance: Instance
+    causal: bool
+
+    @cached_property
+    def places(self) -> dict[str, tuple[int, ...]]:
+        """Return the places of each feature that the planner knows of."""
+        if self.causal:
+            return {name: reach.places for name, reach in self.instance.reaches.items()}
+        wanted = self.instance.theory.reads(self.instance.theory.goal)
+        return {
+            name: tuple(dict.fromkeys([reach.places[0], *(e for _, e in self._set(name))]))
+            for name, reach in self.instance.reaches.items()
+            if name in wanted
+        }
+
+    def _set(self, name: str) -> list[tuple[int, int]]:
+        """Return how a feature may be set by someone who knows nothing of causes."""
+        reach, own = self.instance.reaches[name], self.instance.reaches[name].places[0]
+        if self.instance.theory.feature[name].action.value == "fixed":
+            return []
+        return [(own, end) for end, _ in self.instance.dynamics.targets(reach.index, own)]
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Return every direct action."""
+        if self.causal:
+            return self.instance.changes
+        return [(name, *way) for name in self.places for way in self._set(name)]
+
+    @cached_property
+    def tariff(self) -> Tariff:
+        """Return what the direct actions cost."""
+        return price_changes(self.instance, self.changes)
+
+    def price(self, change: Change) -> int:
+        """Return what a planner counts for a direct action; where fewer come first, one outweighs all costs."""
+        extra = max(self.tariff.prices.values()) * self.instance.most_actions + 1
+        return self.tariff.prices[change] + (extra if first_actions(self.instance) else 0)
+
+    @cached_property
+    def formulas(self) -> Formulas:
+        """Return the formulas of the rules."""
+        return Formulas(self.instance, self.places)
+
+    @cached_property
+    def atoms(self) -> dict[Is, str]:
+        """Return the proposition of each value."""
+        names = Names(("ready", "consistent", "done", "rest", "finish", "despair"))
+        return {
+            Is(name, place): names.name(f"{name}-{self.instance.value(name, place)}").replace(
+                "_", "-"
+            )
+            for name, places in self.places.items()
+            for place in places
+        }
+
+    def text(self, formula: Formula) -> str:
+        """Write a formula."""
+        match formula:
+            case Is():
+                return f"({self.atoms[formula]})"
+            case And(parts):
+                return f"(and{''.join(f' {self.text(each)}' for each in parts)})"
+            case Or(parts):
+                return f"(or{''.join(f' {self.text(each)}' for each in parts)})"
+
+    def _spent(self, change: Change) -> tuple[str, str]:
+        """Return the proposition that a direct action needs, and the one that it uses up."""
+        name, start, end = change
+        if self.instance.theory.feature[name].moves is None or not self.causal:
+            return f"unset-{self._short[name]}", f"unset-{self._short[name]}"
+        return f"new-{self.atoms[Is(name, end)]}", f"new-{self.atoms[Is(name, start)]}"
+
+    @cached_property
+    def _short(self) -> dict[str, str]:
+        names = Names(())
+        return {name: names.name(name).replace("_", "-") for name in self.places}
+
+    @cached_property
+    def fresh(self) -> list[str]:
+        """Return the propositions of what no direct action has used up yet."""
+        return list(dict.fromkeys(each for change in self.changes for each in self._spent(change)))
+
+    def domain(self) -> Iterator[str]:
+        """Yield the lines of the domain."""
+        yield "(define (domain recourse)"
+        yield "  (:requirements :strips :disjunctive-preconditions :action-costs)"
+        yield "  (:predicates"
+        for each in [*self.atoms.values(), *self.fresh, *self.known, "done"]:
+            yield f"    ({each})"
+        yield "  )"
+        yield "  (:functions (total-cost) - number)"
+        for name in self.chains:
+            yield from self._checks(name)
+        for change in self.changes:
+            yield from self._direct(change)
+        if self.causal:
+            yield from self._effects()
+        yield ")"
+
+    @cached_property
+    def chains(self) -> dict[str, tuple[list[str], Formula]]:
+        """Return what a planner has to check: under each name, what it then knows, and the formula.
+
+        A state comes to rest where it obeys every law, or where nothing more follows by itself.
+        """
+        calm = self.formulas.consistent if self.causal else And()
+        found: dict[str, tuple[list[str], Formula]] = {
+            "rest": (["(ready)", "(consistent)"], calm),
+            "finish": (["(done)"], self.formulas.goal),
+        }
+        if self.causal:
+            stuck = both(self.formulas.inconsistent, *map(self._still, self.instance.governed))
+            found["despair"] = (["(ready)"], stuck)
+        return {name: chain for name, chain in found.items() if chain[1] != Or()}
+
+    def _links(self, name: str) -> list[str]:
+        """Return what a planner knows after each part of a formula but the last."""
+        parts = _parts(self.chains[name][1])
+        return [f"{name}-{number}" for number in range(1, len(parts))]
+
+    @cached_property
+    def known(self) -> list[str]:
+        """Return all that a planner may have checked, and that any change makes it forget."""
+        return [
+            "ready",
+            "consistent",
+            *(each for name in self.chains for each in self._links(name)),
+        ]
+
+    def _checks(self, name: str) -> Iterator[str]:
+        """Yield one action for each part of a formula, one after the other: so no planner has to multiply them out."""
+        effects, formula = self.chains[name]
+        links = self._links(name)
+        begin = ["(consistent)"] if name == "finish" else []
+        for number, part in enumerate(_parts(formula)):
+            before = [f"({links[number - 1]})"] if number else begin
+            after = [f"({links[number]})"] if number < len(links) else effects
+            label = f"{name}-{number + 1}"
+            yield from _action(f"check-{label}", [*before, self.text(part)], after, 0)
+
+    def _still(self, name: str) -> Formula:
+        """Return when a feature is not carried anywhere: obeyed, waiting, or with nowhere to go."""
+        waiting = [self.formulas.violates(other) for other in self.instance.above(name)]
+
+        def still(place: int) -> Formula:
+            ends = [end for group in self.instance.reaches[name].near(place) for end in group]
+            barred = [self.formulas.negation(self.formulas.allows(name, end)) for end in ends]
+            return either(self.formulas.lawful(name, place), *waiting, both(*barred))
+
+        return self.formulas.by_value(name, still)
+
+    def _violated(self, name: str, place: int) -> Formula:
+        """Return when a feature at a place is violated, and nothing upstream of it is."""
+        broken = self.formulas.negation(self.formulas.lawful(name, place))
+        return both(broken, *(self.formulas.obeys(other) for other in self.instance.above(name)))
+
+    def _direct(self, change: Change) -> Iterator[str]:
+        name, start, end = change
+        before, after = self.atoms[Is(name, start)], self.atoms[Is(name, end)]
+        needs, spends = self._spent(change)
+        effects = [f"(not ({before}))", f"({after})", f"(not ({spends}))"]
+        yield from _action(
+            f"set-{before}-to-{after}",
+            ["(ready)", f"({before})", f"({needs})"],
+            [*effects, *self._forgets()],
+            self.price(change),
+        )
+
+    def _forgets(self) -> list[str]:
+        return [f"(not ({each}))" for each in self.known]
+
+    def _effects(self) -> Iterator[str]:
+        supported = self.instance.theory.effects is Effects.SUPPORTED
+        for name in self.instance.governed:
+            for place in self.places[name]:
+                yield from self._carried(name, place, None)
+                if supported:
+                    for clause in self.instance.theory.rules_of[name]:
+                        yield from self._carried(name, place, clause)
+
+    def _carried(self, name: str, place: int, clause: Clause | None) -> Iterator[str]:
+        """Yield where a feature goes by itself: as its law has it, or as one fired rule does in a consistent state."""
+        formulas = self.formulas
+        nearer: list[Formula] = []
+        number = 0 if clause is None else self.instance.theory.rules_of[name].index(clause) + 1
+        for group in self.instance.reaches[name].near(place):
+            fits = {end: self._fits(name, place, end, clause) for end in group}
+            for end, fit in fits.items():
+                when = both(Is(name, place), fit, *nearer)
+                if when == Or() or not self.instance.reaches[name].ends(place, end):
+                    continue
+                before, after = self.atoms[Is(name, place)], self.atoms[Is(name, end)]
+                yield from _action(
+                    f"then-{before}-to-{after}" + (f"-by-rule-{number}" if clause else ""),
+                    [*(["(consistent)"] if clause else []), self.text(when)],
+                    [f"(not ({before}))", f"({after})", *self._forgets()],
+                    0,
+                )
+            nearer += [formulas.negation(self._open(name, end, clause)) for end in group]
+
+    def _open(self, name: str, end: int, clause: Clause | None) -> Formula:
+        if clause is None:
+            return self.formulas.allows(name, end)
+        return And() if self.formulas.in_head(clause, name, end) else Or()
+
+    def _fits(self, name: str, place: int, end: int, clause: Clause | None) -> Formula:
+        if clause is None:
+            return both(self._violated(name, place), self._open(name, end, None))
+        if self.formulas.in_head(clause, name, place):
+            return Or()
+        return both(self.formulas.body(clause.body), self._open(name, end, clause))
+
+    def problem(self) -> Iterator[str]:
+        """Yield the lines of the problem."""
+        yield "(define (problem person)"
+        yield "  (:domain recourse)"
+        yield "  (:init"
+        for name, places in self.places.items():
+            yield f"    ({self.atoms[Is(name, places[0])]})"
+        yield from (f"    ({each})" for each in self.fresh)
+        yield "    (= (total-cost) 0))"
+        yield "  (:goal (done))"
+        yield "  (:metric minimize (total-cost)))"
+
+
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if isinstance(formula, And) and formula.parts else (formula,)
+
+
+def _action(name: str, needs: list[str], effects: list[str], price: int) -> Iterator[str]:
+    yield f"  (:action {name}"
+    yield "    :parameters ()"
+    yield f"    :precondition (and {' '.join(needs)})"
+    yield f"    :effect (and {' '.join(effects)} (increase (total-cost) {price})))"
+
+
+def pddl_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
+    """Return the domain and the problem of a person, in both forms."""
+    instance = Instance.of(space, state)
+    if not instance.adds_up:
+        raise EngineError(
+            "pddl: under l2 the lengths of moves are squared together, but PDDL adds costs up action by action; "
+            "choose the norm l0 or l1"
+        )
+    name = file_name(space.theory.name)
+    found: dict[str, str] = {}
+    for form, ending, causal in ((WITH, "causal", True), (WITHOUT, "plain", False)):
+        text = Pddl(instance, causal)
+        files = {
+            f"{name}-{ending}-domain.pddl": "\n".join(text.domain()),
+            f"{name}-{ending}-problem.pddl": "\n".join(text.problem()),
+        }
+        domain, problem = files
+        first = (
+            " of what is left of it once its actions are counted" if first_actions(instance) else ""
+        )
+        header = HEADER.format(
+            name=name,
+            form=form,
+            domain=domain,
+            problem=problem,
+            words=text.tariff.words,
+            first=first,
+        )
+        found |= {file: f"{header}\n{each}\n" for file, each in files.items()}
+    largest = max(len(line) for each in found.values() for line in each.splitlines())
+    if largest > LARGEST:
+        raise EngineError(
+            f"pddl: the rules make a formula of {largest:,} letters without negation, more than {LARGEST:,}; "
+            "export to clingo or s(CASP) instead"
+        )
+    return found

@@ -1,0 +1,123 @@
+"""A fitted model written in its own format: a booster's file, ONNX, a scorecard or skops; a pickle only on request."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from p2c._learn.model.asking import same
+from p2c._learn.model.onnx_model import copy_graph
+from p2c._learn.model.stored import PICKLES, untrusted_types
+from p2c._learn.model.tree_checks import PARTIAL, binds_other_function
+from p2c.errors import MissingExtra, P2CError, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Writer = Callable[[Any, Path, Any], "StoredModel"]
+
+STEM = "model"
+
+
+class StoredModel(NamedTuple):
+    """The name of a model's file, and the class that is wanted as the file calls it."""
+
+    file: str
+    desired: Any
+
+
+def copy_model(origin: Path, folder: Path, *, desired: Any, pickle: bool = False) -> StoredModel:
+    """Copy the file that a model was opened from into a folder, as it is."""
+    kind = origin.suffix.lower()
+    if kind in PICKLES and not pickle:
+        raise P2CError(
+            f"{origin}: a pickle, which can run any code as it is opened, is kept only on request"
+        )
+    copy = copy_graph if kind == ".onnx" else shutil.copyfile
+    copy(origin, folder / f"{STEM}{kind}")
+    return StoredModel(f"{STEM}{kind}", desired)
+
+
+def writers(model: Any, *, pickle: bool = False) -> tuple[Writer, ...]:
+    """Return the ways to write a model into a folder, the best first: its library's own format, then skops or a pickle.
+
+    What a library's own format keeps is for the library to say: whoever writes it tries what was written.
+    """
+    kinds = {each.__name__ for each in type(model).__mro__}
+    own = tuple(write for name, write in OWN_FORMATS.items() if name in kinds)
+    if "XGBClassifier" in kinds and not pd.isna(model.missing):
+        # Its own file leaves out which number stands for a missing value; no row that is tried need have it.
+        own = ()
+    return (*own, _write_pickle if pickle else _write_skops)
+
+
+def _write_own(ending: str) -> Writer:
+    """Return what has a model write itself into a file of its library's."""
+
+    def write(model: Any, folder: Path, desired: Any) -> StoredModel:
+        model.save_model(str(folder / f"{STEM}{ending}"))
+        return StoredModel(f"{STEM}{ending}", desired)
+
+    return write
+
+
+def _write_lightgbm(model: Any, folder: Path, desired: Any) -> StoredModel:
+    """Write LightGBM's text, in which the classes are counted."""
+    model.booster_.save_model(str(folder / f"{STEM}.txt"))
+    places = [same(each, desired) for each in np.asarray(model.classes_)]
+    return StoredModel(f"{STEM}.txt", places.index(True))
+
+
+def _write_pickle(model: Any, folder: Path, desired: Any) -> StoredModel:
+    import joblib
+
+    try:
+        joblib.dump(model, folder / f"{STEM}.joblib")
+    except Exception as error:
+        # What is inside decides what can go wrong: a function of a session, an open file.
+        raise P2CError(f"the model cannot be pickled: {_reason(error)}") from None
+    return StoredModel(f"{STEM}.joblib", desired)
+
+
+def _write_skops(model: Any, folder: Path, desired: Any) -> StoredModel:
+    if not hasattr(model, "get_params"):
+        raise P2CError(
+            f"a {type(model).__name__} has no safe format of its own: give a model of scikit-learn, XGBoost, LightGBM"
+            " or CatBoost, or the file of a stored one, or keep it as a pickle with pickle=True"
+        )
+    try:
+        from skops import io
+    except ImportError as error:
+        raise MissingExtra("skops", extra="skops") from error
+    path = folder / f"{STEM}.skops"
+    try:
+        io.dump(model, path)
+    except Exception as error:
+        # What is inside decides what can go wrong: a type of compiled code, a function.
+        raise P2CError(
+            f"a {type(model).__name__} cannot be kept in a safe file ({_reason(error)}): keep it as a pickle with pickle=True"
+        ) from None
+    unknown = [*untrusted_types(path), *([PARTIAL] if binds_other_function(model) else [])]
+    if unknown:
+        path.unlink()
+        raise P2CError(
+            f"the model holds {', '.join(unknown)}, which a safe file cannot: keep it as a pickle with pickle=True"
+        )
+    return StoredModel(path.name, desired)
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {one_line(error)}"
+
+
+OWN_FORMATS: dict[str, Writer] = {
+    "XGBClassifier": _write_own(".ubj"),
+    "CatBoostClassifier": _write_own(".cbm"),
+    "LGBMClassifier": _write_lightgbm,
+    "LightGBMFile": _write_lightgbm,
+}
+"""What writes a model in its library's own format, by the class that it is of."""

@@ -1,0 +1,199 @@
+"""Columns as codes: every distinct value once, numbers ascending and then strings sorted, and a small integer a row.
+
+All that the learner does afterwards is count these integers, so a value is compared and hashed only here.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from p2c._learn.foldse.literals import LearnedLiteral, Relation
+
+Rows = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+MISSING = ""
+NUMERIC_OBJECTS = frozenset({"integer", "floating", "mixed-integer-float"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedColumn:
+    """A coded column: code c is the c-th number, or past the numbers the string at c minus their count."""
+
+    codes: NDArray[Any]
+    numbers: NDArray[np.float64]
+    strings: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Return the number of distinct values."""
+        return len(self.numbers) + len(self.strings)
+
+    def value(self, code: int) -> float | str:
+        """Return the value that a code stands for."""
+        count = len(self.numbers)
+        return float(self.numbers[code]) if code < count else self.strings[code - count]
+
+    def code(self, value: float | str) -> int:
+        """Return the code of a value, or the one that it would have in its place."""
+        if isinstance(value, str):
+            return len(self.numbers) + bisect_left(self.strings, value)
+        return int(np.searchsorted(self.numbers, value))
+
+    def holds(self, literal: LearnedLiteral, rows: Rows | None = None) -> Mask:
+        """Tell for each row, or each of `rows`, whether the literal holds."""
+        codes = self.codes if rows is None else self.codes[rows]
+        return np.asarray(self._plain_holds(literal, codes) != literal.negated)
+
+    def _plain_holds(self, literal: LearnedLiteral, codes: NDArray[Any]) -> Mask:
+        count = len(self.numbers)
+        if literal.relation is Relation.EQUAL:
+            code = self.code(literal.value)
+            if code == self.size or self.value(code) != literal.value:
+                return np.zeros(len(codes), dtype=bool)
+            return np.asarray(codes == code)
+        bound = int(np.searchsorted(self.numbers, literal.value, side="right"))
+        if literal.relation is Relation.AT_MOST:
+            return np.asarray(codes < bound)
+        return np.asarray((codes >= bound) & (codes < count))
+
+
+def encode(values: Any) -> CodedColumn:
+    """Code one column of a frame or an array.
+
+    Numbers stay numbers, everything else becomes a string: truth values and dates as Python writes them, a missing
+    value as ''.
+    """
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return _encode_numbers(np.asarray(values, dtype=np.float64))
+    if isinstance(dtype, np.dtype) and dtype.kind in "bU":
+        return _encode_objects(np.asarray(values, dtype=object))
+    series = values if isinstance(values, pd.Series) else pd.Series(values, copy=False)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _encode_categories(series)
+    if isinstance(dtype, pd.StringDtype):
+        return _encode_objects(series.to_numpy(dtype=object))
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
+        return _encode_numbers(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    cells = series.to_numpy(dtype=object)
+    if pd.api.types.infer_dtype(cells, skipna=True) in NUMERIC_OBJECTS:
+        return _encode_numbers(np.where(pd.isna(cells), np.nan, cells).astype(np.float64))
+    return _encode_objects(cells)
+
+
+def _encode_numbers(values: NDArray[np.float64]) -> CodedColumn:
+    ranked = _rank_by_sorting if _mostly_distinct(values) else _rank_by_hashing
+    codes, distinct = ranked(values)
+    missing = bool(len(codes)) and int(codes.max()) == len(distinct)
+    return _finite(CodedColumn(codes, distinct, (MISSING,) if missing else ()))
+
+
+def _mostly_distinct(values: NDArray[np.float64]) -> bool:
+    sample = values[: 1 << 12]
+    return 2 * len(np.unique(sample)) > len(sample)
+
+
+def _rank_by_hashing(values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return each number's rank, one past the last for a missing one, and the distinct numbers."""
+    places, distinct = pd.factorize(values)
+    order = np.argsort(distinct)
+    ranks = np.empty(len(distinct) + 1, dtype=_code_type(len(distinct) + 1))
+    ranks[order] = np.arange(len(distinct))
+    # The place of a missing value is -1, where it finds the last rank.
+    ranks[-1] = len(distinct)
+    return ranks[places], distinct[order] + 0.0
+
+
+def _rank_by_sorting(values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return what `_rank_by_hashing` does, in less time and memory where nearly every number is new."""
+    order = np.argsort(values)
+    present = len(values) - int(np.count_nonzero(np.isnan(values)))
+    ordered = values[order[:present]] + 0.0
+    fresh = np.ones(present, dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    distinct = ordered[fresh]
+    codes = np.full(len(values), len(distinct), dtype=_code_type(len(distinct) + 1))
+    codes[order[:present]] = np.cumsum(fresh, dtype=codes.dtype) - codes.dtype.type(1)
+    return codes, distinct
+
+
+def _encode_categories(series: pd.Series) -> CodedColumn:
+    places = series.cat.codes.to_numpy()
+    categories = np.append(series.cat.categories.to_numpy(dtype=object), [None])
+    present = np.unique(places)
+    column = _encode_objects(categories[present])
+    ranks = np.zeros(len(categories), dtype=column.codes.dtype)
+    ranks[present] = column.codes
+    return CodedColumn(ranks[places], column.numbers, column.strings)
+
+
+def _encode_objects(cells: NDArray[Any]) -> CodedColumn:
+    try:
+        places, distinct = _first_places(cells)
+        if not {0, 1}.isdisjoint(distinct):
+            # Python has True == 1; here one is a string and the other a number.
+            cells = np.array(
+                [str(cell) if isinstance(cell, bool) else cell for cell in cells], dtype=object
+            )
+            places, distinct = _first_places(cells)
+    except TypeError as error:
+        raise TypeError(f"argument must be a string or a number: {error}") from None
+    plain = [_plain(cell) for cell in distinct]
+    found = sorted({value for value in plain if isinstance(value, float)})
+    strings = sorted({value for value in plain if isinstance(value, str)})
+    order = {value: rank for rank, value in enumerate([*found, *strings])}
+    ranks = np.array([order[value] for value in plain], dtype=_code_type(len(order)))
+    return _finite(
+        CodedColumn(ranks[places], np.array(found, dtype=np.float64) + 0.0, tuple(strings))
+    )
+
+
+def _first_places(cells: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return the distinct cells as they first occur, and for each cell its place among them."""
+    places: defaultdict[Any, int] = defaultdict()
+    places.default_factory = places.__len__
+    coded = np.fromiter(map(places.__getitem__, cells), np.intp, len(cells))
+    return coded, list(places)
+
+
+def _plain(value: object) -> float | str:
+    match value:
+        case str():
+            return value
+        case bool() | np.bool_():
+            return str(value)
+        case None:
+            return MISSING
+        case numbers.Real() | Decimal():
+            number = float(value)
+            return MISSING if math.isnan(number) else number
+        case _ if value is pd.NaT or value is pd.NA:
+            return MISSING
+        case date():
+            return str(value)
+        case _:
+            raise TypeError(
+                f"argument must be a string or a number, not {type(value).__name__!r}: no rule can be about it"
+            )
+
+
+def _finite(column: CodedColumn) -> CodedColumn:
+    if not np.isfinite(column.numbers).all():
+        raise ValueError("Input X contains infinity: a threshold must be a finite number")
+    return column
+
+
+def _code_type(size: int) -> np.dtype[Any]:
+    return np.min_scalar_type(max(size - 1, 0))

@@ -1,0 +1,279 @@
+"""A read model as the judge of states: what `accepted(X)` means, where it cuts features, and what it surely refuses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from p2c._learn.model.alone import AloneParts
+from p2c._learn.model.leaves import Leaves
+from p2c._learn.model.votes import Votes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from p2c._learn.model.additive import AdditiveScore
+    from p2c._learn.model.affordable import Forest
+    from p2c._learn.model.cheapest_cells import CheapestCells
+    from p2c._learn.model.priced_leaves import PricedLeaves
+    from p2c._spec.feature import Feature, Value
+
+    Ask = Callable[[Mapping[str, Value]], bool]
+
+KEPT = 1_000_000
+"""How many rows of cells are remembered with the model's decision."""
+KEPT_SUMS = 50_000
+"""How many are remembered with their margins."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReadModel:
+    """A model that was read, with a way to ask it about what the reading leaves open.
+
+    A state that is closer to the border than the model's own rounding, or that has a value which the model was not read
+    for, is settled by asking; all others by the sum.
+    """
+
+    score: AdditiveScore
+    ask: Ask
+    _known: dict[tuple[int, ...], bool] = field(default_factory=dict)
+    _gains: dict[tuple[str, Value], tuple[float, ...] | None] = field(default_factory=dict)
+    _sums: dict[tuple[int, ...], np.ndarray] = field(default_factory=dict)
+
+    @property
+    def is_warm(self) -> bool:
+        """Tell whether the leaves are at hand; lines take no time.
+
+        Many leaves take long to work out.
+        """
+        weighs_only = not (self.score.tables or len(self.score.trees.leaf_values))
+        return weighs_only or "leaves" in vars(self)
+
+    def warm(self) -> None:
+        """Work out the leaves, as the compiled search reads them where it is compiled."""
+        self.leaves  # noqa: B018 - the first use pays for it
+        if vars(self).get("is_compiled"):
+            self._forest  # noqa: B018 - the first use pays for it
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """Return the parts of the model that see cells only, to bound."""
+        return Leaves.of(self.score)
+
+    @cached_property
+    def lined(self) -> frozenset[str]:
+        """Return the numbers that lines or curves read."""
+        return frozenset(self.score.axes[line.axis].feature for line in self.score.lines)
+
+    @cached_property
+    def _alone(self) -> AloneParts:
+        return AloneParts(self.score)
+
+    @property
+    def margins(self) -> int:
+        """Return how many margins, and mixes of two, must be reached."""
+        return self._alone.margins
+
+    @property
+    def is_separate(self) -> bool:
+        """Tell whether every part of the model reads a single feature."""
+        return self._alone.rest is None
+
+    def gain(self, name: str, value: Value) -> tuple[float, ...] | None:
+        """Return what a value adds by itself to each margin; None where the model was not read for it."""
+        known = self._gains.get((name, value), ())
+        if known == ():
+            if len(self._gains) > KEPT:
+                self._gains.clear()
+            cell = self.cell(name, value)
+            known = self._gains[name, value] = (
+                None if cell < 0 else self._alone.gain(name, cell, value)
+            )
+        return known
+
+    def is_straight(self, name: str) -> bool:
+        """Tell whether no curve reads a number."""
+        return self._alone.is_straight(name)
+
+    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+        """Return what gains add up to at least in a state that may be accepted, rounding allowed for."""
+        return self._alone.needed(boxes, size)
+
+    def settled(self, total: float, size: float) -> bool | None:
+        """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
+        return self._alone.settled(total, size)
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """Return the features that the model reads, in the order of its axes."""
+        return tuple(axis.feature for axis in self.score.axes)
+
+    @cached_property
+    def _slack(self) -> float:
+        return float(self.score.slack()[0])
+
+    @cached_property
+    def _surely_from(self) -> np.ndarray:
+        return self.score.accepted_from + self._slack
+
+    @cached_property
+    def _surely_below(self) -> np.ndarray:
+        return self.score.refused_below - self._slack
+
+    def cell(self, name: str, value: Value) -> int:
+        """Return the cell of a value; -1 where the model was not read for it."""
+        return self.score.axes[self.score.places[name]].cell(value)
+
+    def cuts(self, feature: Feature) -> tuple[float, ...]:
+        """Return the numbers after which the model cuts a number."""
+        place = self.score.places.get(feature.name)
+        uppers = None if place is None else self.score.axes[place].uppers
+        return (
+            () if uppers is None else tuple(float(each) for each in uppers if math.isfinite(each))
+        )
+
+    def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
+        """Return how far from zero each line decides alone; nothing where a curve reads the number too, or no line does."""
+        return self._alone.beyond(ends)
+
+    def marks(self, feature: Feature) -> tuple[int, ...]:
+        """Return for each listed value of a feature what the model takes it for; each for itself where it is weighed as a number."""
+        if feature.name not in self.score.places:
+            return ()
+        if feature.name in self.lined:
+            return tuple(range(len(feature.places)))
+        return tuple(self.cell(feature.name, value) for value in feature.places)
+
+    def accepts(self, state: Mapping[str, Value]) -> bool:
+        """Tell whether the model gives the desired class to a state."""
+        cells = tuple(self.cell(name, state[name]) for name in self.reads)
+        return self.accepts_cells(cells, lambda: state)
+
+    def accepts_cells(
+        self, cells: tuple[int, ...], state: Callable[[], Mapping[str, Value]]
+    ) -> bool:
+        """Tell whether the model gives the desired class to a state, from its cells; the state itself is needed where it is weighed or the model is asked."""
+        if -1 in cells:
+            return self.ask(state())
+        if self.score.lines:
+            return self._weighs(cells, state())
+        known = self._known.get(cells)
+        if known is None:
+            margins = self._by_cells(cells)
+            if (margins >= self._surely_from).all():
+                known = True
+            elif (margins < self._surely_below).any():
+                known = False
+            else:
+                return self.ask(state())
+            if len(self._known) > KEPT:
+                self._known.clear()
+            self._known[cells] = known
+        return known
+
+    def _weighs(self, cells: tuple[int, ...], state: Mapping[str, Value]) -> bool:
+        told = self._adds_up(state) if self.margins == 1 and self.is_separate else None
+        if told is not None:
+            return told
+        weighed, size = self._alone.weighed(state)
+        margins = self._by_cells(cells) + weighed
+        slack = self.score.rounding * (self.score.magnitude + size)
+        if (margins >= self.score.accepted_from + slack).all():
+            return True
+        if (margins < self.score.refused_below - slack).any():
+            return False
+        return self.ask(state)
+
+    def _adds_up(self, state: Mapping[str, Value]) -> bool | None:
+        """Tell whether the model gives the desired class, from what each value adds by itself; None where that is too near the border for sums in any order."""
+        total = size = 0.0
+        for name in self.reads:
+            gain = self.gain(name, state[name])
+            if gain is None:
+                return None
+            total += gain[0]
+            size += abs(gain[0])
+        return self._alone.settled(total, size)
+
+    def _by_cells(self, cells: tuple[int, ...]) -> np.ndarray:
+        """Return what the parts add that see cells only; remembered."""
+        known = self._sums.get(cells)
+        if known is None:
+            if len(self._sums) > KEPT_SUMS:
+                self._sums.clear()
+            known = self._sums[cells] = self.leaves.score(cells)
+        return known
+
+    def surely_refuses(self, boxes: Sequence[int]) -> bool:
+        """Tell whether no state of a box is accepted; a box is the open cells of each axis, as bits.
+
+        Of a model that weighs numbers nothing is told here: `needed` and `gain` bound it.
+        """
+        if self.score.lines:
+            return False
+        return bool((self.leaves.most(boxes) < self._surely_below).any())
+
+    def gaps(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> list[float]:
+        """Return how near the border the best state of a box stays when one axis has other cells; below 0 it is refused."""
+        most = self.leaves.most_with(boxes, narrowed) - self._surely_below
+        return [float(each) for each in most.min(axis=1)]
+
+    @cached_property
+    def is_compiled(self) -> bool:
+        """Compile the search of `cheapest`; return False without numba.
+
+        It takes as long for every model: its leaves are not looked at yet.
+        """
+        if find_spec("numba") is None:
+            return False
+        from p2c._learn.model.cheapest_cells import compile_search
+
+        compile_search()
+        return True
+
+    def cheapest(
+        self, cells: Sequence[NDArray[np.int64]], costs: Sequence[NDArray[np.int64]]
+    ) -> CheapestCells:
+        """Return a search for points that may be accepted, cheapest first, among the open cells of each feature."""
+        from p2c._learn.model.cheapest_cells import CheapestCells
+
+        return CheapestCells(self._forest, cells, costs, self._border)
+
+    @cached_property
+    def _forest(self) -> Forest:
+        from p2c._learn.model.cheapest_cells import forest_of
+
+        return forest_of(self.leaves)
+
+    @cached_property
+    def _border(self) -> np.ndarray:
+        return self.leaves.border(self._surely_below)
+
+    def priced(self, boxes: Sequence[int] | None) -> PricedLeaves:
+        """Return the leaves within a box, to bound what a yes costs there."""
+        from p2c._learn.model.priced_leaves import PricedLeaves
+
+        return PricedLeaves(self.leaves, self._surely_below, boxes)
+
+    @cached_property
+    def votes(self) -> Votes:
+        """Return what finds an accepted point of a box, for a model that sees cells only."""
+        return Votes(self.leaves, self._surely_below)
+
+    def score_of(self, state: Mapping[str, Value]) -> tuple[float, float] | None:
+        """Return the margin of a state that is nearest to its border and the border; None where that is not known."""
+        cells = tuple(self.cell(name, state[name]) for name in self.reads)
+        if -1 in cells:
+            return None
+        margins = self._by_cells(cells)
+        if self.score.lines:
+            margins = margins + self._alone.weighed(state)[0]
+        place = int(np.argmin(margins - self.score.accepted_from))
+        return float(margins[place]), float(self.score.accepted_from[place])

@@ -1,0 +1,112 @@
+"""Models around models: pipelines, searches, calibrated ones and those with a threshold of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from p2c._learn.model.parts import DOUBLE, Link, Sum, Unreadable
+from p2c._learn.model.readers import read_parts
+from p2c._learn.model.transformers import pass_through
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from p2c._learn.model.stages import Stage
+
+
+def read_pipeline(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Look through the transformers, then read what stands behind them."""
+    for _, step in model.steps[:-1]:
+        stage = pass_through(step, stage)
+    return read_parts(model.steps[-1][1], stage)
+
+
+def read_inner(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Read the model that another only keeps, or the best model of a search."""
+    return read_parts(getattr(model, "best_estimator_", model.estimator), stage)
+
+
+def read_fixed_threshold(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Read a model whose label depends on a threshold of its own."""
+    inner, behind = read_parts(model.estimator_, stage)
+    _two_classes(model, inner)
+    scorer = getattr(model, "_curve_scorer", None)
+    label = model.pos_label if scorer is None else scorer._get_pos_label()
+    positive = 1 if label is None else list(inner.classes).index(label)
+    level = getattr(model, "best_threshold_", getattr(model, "threshold", "auto"))
+    method = model.response_method
+    if method == "auto":
+        method = (
+            "predict_proba" if hasattr(model.estimator_, "predict_proba") else "decision_function"
+        )
+    if level == "auto":
+        level = 0.5 if method == "predict_proba" else 0.0
+    if positive != 1:
+        raise Unreadable("a threshold of the model's own on its first class is not read")
+    told = _response(inner, method)
+    fuzz = inner.link.fuzz if method == "predict_proba" else 0.0
+    inner = _single(inner)
+    return replace(
+        inner, link=replace(inner.link, second=lambda score: told(score) >= level, fuzz=fuzz)
+    ), behind
+
+
+def read_calibrated(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Read a model behind one monotone map from its score to a probability."""
+    if len(model.calibrated_classifiers_) != 1:
+        raise Unreadable(
+            f"the mean of {len(model.calibrated_classifiers_)} calibrated models is no sum; with ensemble=False there is one"
+        )
+    fitted = model.calibrated_classifiers_[0]
+    inner, behind = read_parts(fitted.estimator, stage)
+    _two_classes(model, inner)
+    if fitted.method not in ("sigmoid", "isotonic"):
+        raise Unreadable(f"calibration by {fitted.method} is not read")
+    told = _response(
+        inner,
+        "decision_function" if hasattr(fitted.estimator, "decision_function") else "predict_proba",
+    )
+    calibrator = fitted.calibrators[0]
+
+    def share(score: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return np.asarray(calibrator.predict(np.asarray(told(score), dtype=np.float64)))
+
+    ends = share(np.array([-1e3, 1e3]))
+    if ends[1] < ends[0]:
+        raise Unreadable("the calibration turns the model's score around")
+    inner = _single(inner)
+    link = Link(share, second=lambda score: share(score) > 1 - share(score), fuzz=DOUBLE)
+    return replace(inner, link=link), behind
+
+
+def _two_classes(model: Any, inner: Sum) -> None:
+    if len(inner.classes) != 2:
+        raise Unreadable(f"a {type(model).__name__} of {len(inner.classes)} classes is not read")
+
+
+def _response(inner: Sum, method: str) -> Callable[[Any], Any]:
+    """Return what a model of two classes answers to a score."""
+    if method == "decision_function":
+        return lambda score: score
+    if inner.link.share is None:
+        raise Unreadable("the model has no probability that follows its score")
+    return inner.link.share
+
+
+def _single(inner: Sum) -> Sum:
+    """Return a sum of two classes with the score of the second alone."""
+    if inner.scores == 1:
+        return inner
+    return replace(
+        inner,
+        scores=1,
+        bias=inner.bias[1:],
+        trees=tuple(replace(each, value=each.value[:, 1:]) for each in inner.trees),
+        terms=tuple(replace(each, values=each.values[..., 1:]) for each in inner.terms),
+        weights=None if inner.weights is None else inner.weights[:, 1:],
+        ask=lambda rows: np.asarray(inner.ask(rows))[:, 1],
+    )

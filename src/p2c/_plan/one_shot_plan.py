@@ -1,0 +1,51 @@
+"""A counterfactual as most tools give it, all changes at once, written as a plan so that the validator can judge it.
+
+Each change becomes a step of its own, set directly, in the order of the problem, features with causal rules last. What
+the contract forbids about that, the validator says step by step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from p2c._spec.feature import exact
+
+if TYPE_CHECKING:
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Feature
+    from p2c._spec.row import State
+
+
+def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any]:
+    """Return the plan that sets every changed feature to its value in the end state, one after the other."""
+    changed = [each for each in theory.features if start[each.name] != end[each.name]]
+    state = dict(start)
+    steps = []
+    for feature in sorted(changed, key=lambda each: each.governed):
+        name = feature.name
+        state = {**state, name: end[name]}
+        action = {
+            "kind": "direct",
+            "feature": name,
+            "from": start[name],
+            "to": end[name],
+            "cost": float(theory.norm.action_cost(feature, start[name], end[name])),
+        }
+        steps.append({"actions": [action], "state": state})
+    return {
+        "status": "found",
+        "norm": theory.norm.value,
+        "initial": dict(start),
+        "counterfactual": dict(end),
+        "exceptions": None,
+        "cost": _cost(theory, changed, start, end),
+        "steps": steps,
+    }
+
+
+def _cost(theory: Theory, changed: list[Feature], start: State, end: State) -> float:
+    norm = theory.norm
+    return norm.cost(
+        (exact(each.weight), norm.length(each, start[each.name], end[each.name]))
+        for each in changed
+    )

@@ -1,0 +1,193 @@
+"""From a problem as it is written to its theory, collecting every fault with its line and column."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from p2c._rules.binder import Binder, decision_of, render_decision
+from p2c._rules.parse import parse, parse_query
+from p2c._rules.syntax import PERSON, Atom, Program, Rule, bare
+from p2c._rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Theory
+from p2c._spec.build import build_feature
+from p2c.errors import Fault, ProblemError, RuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Set
+
+    from p2c._rules.syntax import Literal
+    from p2c._rules.theory import DecidingModel
+    from p2c._spec.feature import Feature
+    from p2c._spec.spec import ProblemSpec
+
+NAME_TAKEN = "this is what the model's decision is called: give the feature another name, and its column in model.columns"
+
+
+def build_theory(
+    spec: ProblemSpec,
+    *,
+    source: str = "",
+    model: DecidingModel | None = None,
+    bounded: bool = True,
+) -> Theory:
+    """Return the theory of a problem, or raise all that is wrong with it at once.
+
+    With a model, `accepted(X)` is a decision that no rule defines. Rows are `bounded` by the ranges of the features
+    unless these come from data.
+    """
+    faults: list[Fault] = []
+    text, place = spec.placed("rules"), spec.rules_file or "rules"
+    program = _parsed(text, place, faults)
+    features = _features(spec, program, faults, bounded=bounded)
+    if model is not None and ACCEPTED.predicate in features:
+        del features[ACCEPTED.predicate]
+        faults.append(Fault(f"features.{ACCEPTED.predicate}", NAME_TAKEN))
+    faulty = spec.features.keys() - features.keys()
+    given = {ACCEPTED} if model is not None else set()
+    binder = Binder(features, program or Program(()), text, names=spec.features, given=given)
+    clauses = [
+        binder.clause(rule) for rule in binder.program.rules if not _rule_names(rule, faulty)
+    ]
+    decisions, causes, constraints = _sorted(clauses, binder)
+    if model is not None:
+        decisions = (
+            (ACCEPTED, (Clause(Rule(Atom(ACCEPTED.predicate, (PERSON,)), ()), ()),)),
+            *decisions,
+        )
+    faults += [Fault(place, str(error)) for error in binder.errors]
+    asked = spec.placed("goal")
+    query = _query(asked, faults)
+    goal: tuple[Condition, ...] = ()
+    if program is not None and not _names(query, faulty):
+        goal = _goal(query, binder, asked, faults)
+    if faults:
+        raise ProblemError(spec.located(faults), source=source)
+    theory = Theory(
+        name=spec.name,
+        features=tuple(features.values()),
+        program=binder.program,
+        decisions=decisions,
+        causes=causes,
+        constraints=constraints,
+        goal=goal,
+        query=query,
+        goal_text=spec.goal,
+        exceptions=spec.exceptions,
+        effects=spec.effects,
+        norm=spec.norm,
+        minimize=spec.minimize,
+        source=spec.source,
+        model=model,
+    )
+    _refuse_self_causes(theory, text, place, source)
+    return theory
+
+
+def _parsed(text: str, place: str, faults: list[Fault]) -> Program | None:
+    try:
+        return parse(text)
+    except RuleError as error:
+        faults.append(Fault(place, str(error)))
+        return None
+
+
+def _features(
+    spec: ProblemSpec, program: Program | None, faults: list[Fault], *, bounded: bool
+) -> dict[str, Feature]:
+    """Return the sound features; where the rules cannot be read, any feature may be governed."""
+    heads = {rule.head.predicate for rule in program.rules if rule.head} if program else set()
+    features: dict[str, Feature] = {}
+    for name, keys in spec.features.items():
+        governed = program is None or name in heads
+        feature, wrong = build_feature(name, keys, law=spec.law, governed=governed, bounded=bounded)
+        faults += wrong
+        if feature is not None:
+            features[name] = feature
+    return features
+
+
+def _rule_names(rule: Rule, predicates: Set[str]) -> bool:
+    return _names((rule.head, *rule.body) if rule.head else rule.body, predicates)
+
+
+def _names(literals: Iterable[Literal], predicates: Set[str]) -> bool:
+    inner = map(bare, literals)
+    return any(isinstance(each, Atom) and each.predicate in predicates for each in inner)
+
+
+def _query(text: str, faults: list[Fault]) -> tuple[Literal, ...]:
+    try:
+        return parse_query(text)
+    except RuleError as error:
+        faults.append(Fault("goal", str(error)))
+        return ()
+
+
+def _goal(
+    query: tuple[Literal, ...], rules: Binder, text: str, faults: list[Fault]
+) -> tuple[Condition, ...]:
+    binder = Binder(rules.features, rules.program, text, given=rules.given)
+    conditions = binder.body(query, head=None)
+    faults += [Fault("goal", str(error)) for error in binder.errors]
+    return conditions
+
+
+def _sorted(
+    clauses: list[Clause], binder: Binder
+) -> tuple[
+    tuple[tuple[Decision, tuple[Clause, ...]], ...],
+    tuple[tuple[str, tuple[Clause, ...]], ...],
+    tuple[Clause, ...],
+]:
+    """Return decisions (each after those it calls), causes in the features' order, and constraints."""
+    decisions: dict[Decision, list[Clause]] = {}
+    causes: dict[str, list[Clause]] = defaultdict(list)
+    constraints: list[Clause] = []
+    for clause in clauses:
+        head = clause.rule.head
+        if head is None:
+            constraints.append(clause)
+        elif head.predicate in binder.features:
+            causes[head.predicate].append(clause)
+        else:
+            decisions.setdefault(decision_of(head), []).append(clause)
+    order = _call_order(decisions, binder)
+    return (
+        tuple((decision, tuple(decisions[decision])) for decision in order),
+        tuple((name, tuple(causes[name])) for name in binder.features if name in causes),
+        tuple(constraints),
+    )
+
+
+def _call_order(decisions: dict[Decision, list[Clause]], binder: Binder) -> list[Decision]:
+    calls = {
+        decision: [
+            each.decision
+            for clause in clauses
+            for each in clause.body
+            if isinstance(each, Call) and each.decision in decisions
+        ]
+        for decision, clauses in decisions.items()
+    }
+    try:
+        return list(TopologicalSorter(calls).static_order())
+    except CycleError as error:
+        cycle = error.args[1]
+        shown = " -> ".join(render_decision(each) for each in reversed(cycle))
+        rule = decisions[cycle[0]][0].rule
+        binder.fail(f"a decision may not depend on itself: {shown}", rule)
+        return list(decisions)
+
+
+def _refuse_self_causes(theory: Theory, text: str, place: str, source: str) -> None:
+    faults = []
+    for name, clauses in theory.causes:
+        for clause in clauses:
+            if name in theory.reads(clause.body):
+                at = clause.rule.at
+                problem = f"a causal rule of '{name}' may not read '{name}' itself"
+                error = RuleError(problem, line=at.line, column=at.column, source=text)
+                faults.append(Fault(place, str(error)))
+    if faults:
+        raise ProblemError(faults, source=source)

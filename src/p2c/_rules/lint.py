@@ -1,0 +1,311 @@
+"""What looks wrong with a problem although it can be read: rules without effect, goals out of reach, names unused.
+
+Every finding is proved. Where a proof would take too long (`satisfy.Effort`), nothing is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from p2c._rules.binder import render_decision
+from p2c._rules.cells import every_test
+from p2c._rules.evaluate import in_head
+from p2c._rules.meaning import candidate_values
+from p2c._rules.render import render_atom, render_rule, render_term
+from p2c._rules.satisfy import Effort, Formulas, Holds, satisfiable
+from p2c._rules.syntax import Atom, Comparator, Comparison, Constant, Variable, bare
+from p2c._rules.variables import ANY
+from p2c._spec.feature import Action
+from p2c._spec.spec import Effects, Exceptions
+from p2c.errors import first_few, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Set
+
+    from p2c._rules.satisfy import Part
+    from p2c._rules.syntax import Literal
+    from p2c._rules.theory import Clause, Theory
+
+
+class Concern(Enum):
+    """What a finding is about."""
+
+    NEVER_FIRES = "never_fires"
+    EMPTY_HEAD = "empty_head"
+    IMPLIED = "implied"
+    UNUSED_VARIABLE = "unused_variable"
+    UNUSED_DECISION = "unused_decision"
+    MISSPELT_HEAD = "misspelt_head"
+    CAUSAL_CYCLE = "causal_cycle"
+    UNCHANGEABLE = "unchangeable"
+    UNREAD_FEATURE = "unread_feature"
+    UNMENTIONED_VALUES = "unmentioned_values"
+    GOAL_NEVER_MET = "goal_never_met"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at; the message says in one line where it is, what it is and what to do.
+
+    `about` is the feature, the rule or the literal that it is about, as a problem names it to accept the finding; `reason`
+    says why the problem accepts it.
+    """
+
+    kind: Concern
+    message: str
+    line: int | None = None
+    about: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def _about(kind: Concern, clause: Clause, message: str) -> Finding:
+    """Return a finding about a rule."""
+    line = clause.rule.at.line
+    return Finding(kind, f"line {line}: {message}", line, render_rule(clause.rule))
+
+
+def lint(
+    theory: Theory, accepted: Mapping[str, Mapping[str, str]] | None = None
+) -> tuple[Finding, ...]:
+    """Return the findings: those about rules in the order of their lines, then the others.
+
+    `accepted` gives a reason for what is known, by kind and what it is about; what it names and is not found, is a finding.
+    """
+    formulas = Formulas(theory)
+    dead = _never_firing(theory, formulas)
+    found = [
+        *_dead_rules(theory, dead),
+        *_implied_rules(theory, formulas, dead),
+        *_unused_variables(theory),
+        *_unused_decisions(theory),
+        *_causal_cycles(theory),
+        *_unchangeable(theory),
+        *_unread_features(theory),
+        *_unmentioned_values(theory),
+        *_goal_never_met(theory, formulas),
+    ]
+    told = sorted(found, key=lambda each: (each.line is None, each.line or 0))
+    reasons = {
+        (kind, name): why for kind, each in (accepted or {}).items() for name, why in each.items()
+    }
+    return (
+        *(replace(each, reason=reasons.get((each.kind.value, each.about), "")) for each in told),
+        *_not_found(found, reasons),
+    )
+
+
+def _not_found(found: list[Finding], accepted: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    """Report what is accepted although nobody finds it, and what there is to accept in its place."""
+    known = {(each.kind.value, each.about) for each in found}
+    for kind, name in accepted:
+        if (kind, name) not in known:
+            same = [about for each, about in known if each == kind]
+            hint = suggestion(name, same) if same else suggestion(kind, {each for each, _ in known})
+            place = f"lint.accept.{kind}.{name}"
+            yield Finding(
+                Concern.NOT_FOUND, f"{place}: nothing of this kind is found: drop it; {hint}"
+            )
+
+
+def misspelt_heads(theory: Theory) -> tuple[Finding, ...]:
+    """Return the findings of rules that have no say, and would have one if their heads were spelt as a feature."""
+    return tuple(each for each in _unused_decisions(theory) if each.kind is Concern.MISSPELT_HEAD)
+
+
+def _unused_variables(theory: Theory) -> Iterator[Finding]:
+    for rule in theory.program.rules:
+        for atom in _uncompared(rule.body):
+            yield _unused(atom, f"line {atom.at.line}", atom.at.line)
+    for atom in _uncompared(theory.query):
+        yield _unused(atom, "goal", None)
+
+
+def _unused(atom: Atom, place: str, line: int | None) -> Finding:
+    shown = render_atom(atom)
+    message = f"{place}: {shown} tests nothing, for its variable is never compared: compare it or drop {shown}"
+    return Finding(Concern.UNUSED_VARIABLE, message, line, shown)
+
+
+def _uncompared(body: tuple[Literal, ...]) -> Iterator[Atom]:
+    """Return the atoms of a body that bind a variable which no comparison uses."""
+    inner = list(map(bare, body))
+    comparisons = [each for each in inner if isinstance(each, Comparison)]
+    compared = {term for each in comparisons for term in (each.left, each.right)}
+    for atom in inner:
+        if isinstance(atom, Atom) and len(atom.arguments) == 2:
+            term = atom.arguments[1]
+            if isinstance(term, Variable) and term.name != ANY and term not in compared:
+                yield atom
+
+
+def _unused_decisions(theory: Theory) -> Iterator[Finding]:
+    used = dict(theory.called(theory.bodies))
+    for decision, clauses in theory.decisions:
+        if decision not in used:
+            near = suggestion(decision.predicate, theory.feature)
+            kind = Concern.MISSPELT_HEAD if near.startswith("did") else Concern.UNUSED_DECISION
+            meant = f", {near}" if kind is Concern.MISSPELT_HEAD else ""
+            message = (
+                f"nothing uses {render_decision(decision)}, neither the goal nor a causal rule nor"
+                f" a constraint: use it or drop its rules{meant}"
+            )
+            yield _about(kind, clauses[0], message)
+
+
+def _causal_cycles(theory: Theory) -> Iterator[Finding]:
+    """Report each set of features that cause one another, by a shortest way round."""
+    seen: set[str] = set()
+    for name, clauses in theory.causes:
+        if name in seen or name not in theory.upstream[name]:
+            continue
+        seen |= {each for each in theory.upstream[name] if name in theory.upstream[each]}
+        shown = " <- ".join(_way_round(theory, name))
+        message = f"the causal rules go in a circle, {shown}: check that this feedback is meant"
+        yield _about(Concern.CAUSAL_CYCLE, clauses[0], message)
+
+
+def _way_round(theory: Theory, name: str) -> list[str]:
+    ways = [[name]]
+    for way in ways:
+        for parent in sorted(theory.parents.get(way[-1], ())):
+            if parent == name:
+                return [*way, name]
+            if all(parent not in each for each in ways):
+                ways.append([*way, parent])
+    raise AssertionError(f"{name} is upstream of itself")
+
+
+def _unchangeable(theory: Theory) -> Iterator[Finding]:
+    """Report governed features that neither a person nor a cause can change."""
+    changeable = {feature.name for feature in theory.features if feature.action.is_direct}
+    effects = [each for each in theory.features if each.action is Action.EFFECT]
+    if theory.effects is Effects.SUPPORTED:
+        changeable |= {each.name for each in effects}
+    for _ in effects:
+        changeable |= {e.name for e in effects if theory.parents[e.name] & changeable}
+    for name, clauses in theory.causes:
+        if theory.feature[name].action is Action.FIXED:
+            message = f"'{name}' is fixed, so its causal rules never change it: make its action 'effect' or drop them"
+        elif name not in changeable:
+            message = f"nothing can change '{name}', for nothing can change what its causal rules read: free one of its causes"
+        else:
+            continue
+        yield _about(Concern.UNCHANGEABLE, clauses[0], message)
+
+
+def _unread_features(theory: Theory) -> Iterator[Finding]:
+    bodies = [theory.goal, *(clause.body for clause in theory.clauses)]
+    read = frozenset().union(*map(theory.reads, bodies))
+    for feature in theory.features:
+        if feature.name not in read:
+            message = f"features.{feature.name}: no rule reads this feature: read it in a rule or leave it out"
+            yield Finding(Concern.UNREAD_FEATURE, message, about=feature.name)
+
+
+def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
+    """Report the categories that no rule names; the values of an ordinal may be meant by their order."""
+    mentioned: dict[str, set[str | int | float]] = {}
+    ordered = set()
+    for test in every_test(theory):
+        mentioned.setdefault(test.feature, set()).add(test.constant)
+        if test.comparator not in (Comparator.EQ, Comparator.NE):
+            ordered.add(test.feature)
+    for name, constants in mentioned.items():
+        feature = theory.feature[name]
+        if feature.kind.is_number or name in ordered:
+            continue
+        missing = [value for value in feature.places if value not in constants]
+        if len(missing) > 1:  # a single one is what the others are not
+            few = first_few((render_term(Constant(value)) for value in missing), most=8)
+            message = f"features.{name}.values: no rule mentions {few}: check the spelling, or leave them if the rules treat them alike"
+            yield Finding(Concern.UNMENTIONED_VALUES, message, about=name)
+
+
+def _never_firing(theory: Theory, formulas: Formulas) -> frozenset[Clause]:
+    """Return the rules whose bodies hold in no state."""
+    effort = Effort()
+    return frozenset(
+        clause
+        for clause in theory.clauses
+        if satisfiable(formulas, formulas.parts(clause.body), effort) is False
+    )
+
+
+def _dead_rules(theory: Theory, dead: Set[Clause]) -> Iterator[Finding]:
+    """Report the rules that never fire, and causal rules whose head names no value."""
+    for clause in theory.clauses:
+        if clause in dead:
+            message = "this rule can never fire, for no state meets its body: loosen a condition or drop the rule"
+            yield _about(Concern.NEVER_FIRES, clause, message)
+    for name, clauses in theory.causes:
+        values = candidate_values(theory, theory.feature[name])
+        for clause in clauses:
+            if not any(in_head(theory, clause, value) for value in values):
+                message = f"the head of this rule names no admissible value of '{name}': correct its constants"
+                yield _about(Concern.EMPTY_HEAD, clause, message)
+
+
+def _implied_rules(theory: Theory, formulas: Formulas, dead: Set[Clause]) -> Iterator[Finding]:
+    """Report the rules that fire only where others with the same head fire too."""
+    effort = Effort()
+    groups = [clauses for _, clauses in (*theory.decisions, *theory.causes)]
+    for clauses in (*groups, theory.constraints):
+        for same in _by_head(formulas, [each for each in clauses if each not in dead]):
+            kept = list(same)
+            for clause in reversed(same):
+                if effort.left <= 0:
+                    return
+                others = [each for each in kept if each is not clause]
+                by = _implying(formulas, clause, others, effort)
+                if by:
+                    kept = others
+                    message = f"this rule says nothing beyond {by}: drop it"
+                    yield _about(Concern.IMPLIED, clause, message)
+
+
+def _goal_never_met(theory: Theory, formulas: Formulas) -> Iterator[Finding]:
+    """Report a goal that no state meets, or none that obeys the rules."""
+    goal = formulas.parts(theory.goal)
+    if satisfiable(formulas, goal, Effort()) is False:
+        message = f"goal: no state meets '{theory.goal_text}': correct the goal or the rules that it calls"
+        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
+    elif satisfiable(formulas, (*goal, *formulas.consistency()), Effort()) is False:
+        exempt = theory.exceptions is Exceptions.ABDUCE
+        rest = ", but for people who break those at the start" if exempt else ""
+        message = (
+            f"goal: no state that obeys the causal rules and constraints meets '{theory.goal_text}'"
+            f"{rest}: correct the goal or those rules"
+        )
+        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
+
+
+def _by_head(formulas: Formulas, clauses: list[Clause]) -> list[list[Clause]]:
+    groups: dict[int, list[Clause]] = {}
+    for clause in clauses:
+        groups.setdefault(formulas.head(clause) if clause.head else -1, []).append(clause)
+    return list(groups.values())
+
+
+def _implying(formulas: Formulas, clause: Clause, others: list[Clause], effort: Effort) -> str:
+    """Return the words for the rules without which a rule says nothing new; none where it does."""
+    body = formulas.parts(clause.body)
+    if not others or not _excludes(formulas, body, others, effort):
+        return ""
+    for other in others:
+        if _excludes(formulas, body, [other], effort):
+            return f"line {other.rule.at.line}"
+    return f"lines {first_few(str(each.rule.at.line) for each in others)} together"
+
+
+def _excludes(
+    formulas: Formulas, body: tuple[Part, ...], others: list[Clause], effort: Effort
+) -> bool:
+    """Tell whether a body is proved to hold nowhere without one of the others."""
+    number = formulas.add(formulas.parts(other.body) for other in others)
+    return satisfiable(formulas, (*body, Holds(number, negated=True)), effort) is False

@@ -1,0 +1,289 @@
+"""A problem's rules bound to its features: decisions, causes, constraints and the goal, ready to be evaluated.
+
+Binding is where rule text meets the features: every name is looked up, every constant checked against its domain,
+every variable traced to the feature that it reads. What comes out has no variables left: a body is a list of tests on
+features and calls of decisions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from p2c._rules.render import render_rule
+from p2c._spec.cost import Norm
+from p2c._spec.spec import Effects, Exceptions, Minimize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from p2c._rules.syntax import Comparator, Literal, Program, Rule
+    from p2c._spec.feature import Feature, Value
+    from p2c._spec.spec import SourceSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision predicate with its constants: `reject_loan(X)`, `label(X,'good')`."""
+
+    predicate: str
+    arguments: tuple[str | int | float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A comparison of one feature with a constant; `negated` is negation as failure."""
+
+    feature: str
+    comparator: Comparator
+    constant: str | int | float
+    negated: bool = False
+    literal: Literal | None = field(default=None, compare=False, repr=False)
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A decision used in a body, plain or under `not`."""
+
+    decision: Decision
+    negated: bool = False
+    literal: Literal | None = field(default=None, compare=False, repr=False)
+
+
+Condition = Test | Call
+
+ACCEPTED = Decision("accepted")
+"""The built-in decision of a problem with a model: `accepted(X)` holds where the model gives the desired class."""
+
+
+class DecidingModel(Protocol):
+    """A model in the place of decision rules: it cuts features into cells and decides by them.
+
+    Of a feature that is `lined` the number itself counts as well, within a cell.
+    """
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the features that the model reads, in an order of its own."""
+
+    @property
+    def lined(self) -> frozenset[str]:
+        """Return the numbers that the model weighs, so that two in one cell may differ."""
+
+    def accepts(self, state: Mapping[str, Value]) -> bool:
+        """Tell whether the model gives the desired class to a state."""
+
+    @property
+    def margins(self) -> int:
+        """Return how many margins must be reached."""
+
+    @property
+    def is_separate(self) -> bool:
+        """Tell whether every part of the model reads a single feature."""
+
+    def gain(self, name: str, value: Value) -> tuple[float, ...] | None:
+        """Return what a value adds by itself to each margin that must be reached; None where that is not known."""
+
+    def is_straight(self, name: str) -> bool:
+        """Tell whether the same step adds the same everywhere within a cell of a number."""
+
+    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+        """Return what such gains add up to at least in a state that may be accepted, one of a box where it is given.
+
+        `size` is the most that the sizes of all that the weighed numbers add can come to.
+        """
+
+    def settled(self, total: float, size: float) -> bool | None:
+        """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
+
+    def cell(self, name: str, value: Value) -> int:
+        """Return the cell of a value, -1 for one that has none."""
+
+    def cuts(self, feature: Feature) -> tuple[float, ...]:
+        """Return the numbers after which the model cuts a number."""
+
+    def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
+        """Return how far from zero a weighed number decides alone, the others being anywhere between their ends."""
+
+    def marks(self, feature: Feature) -> tuple[int, ...]:
+        """Return for each listed value of a feature what the model takes it for."""
+
+    def accepts_cells(
+        self, cells: tuple[int, ...], state: Callable[[], Mapping[str, Value]]
+    ) -> bool:
+        """Tell whether the model accepts a state, from its cells and, where they do not decide, the state itself."""
+
+    def surely_refuses(self, boxes: Sequence[int]) -> bool:
+        """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
+
+    @property
+    def is_compiled(self) -> bool:
+        """Tell whether `cheapest` can be asked, when it has been compiled; the first time takes seconds."""
+
+    def cheapest(self, cells: Sequence[Any], costs: Sequence[Any]) -> Any:
+        """Return a search as `CheapestCells` of `learn.model` for points that may be accepted, cheapest first.
+
+        The cells that are open in each feature stand in the order of what they cost.
+        """
+
+    def priced(self, boxes: Sequence[int] | None) -> Any:
+        """Return the leaves of the model within a box as `PricedLeaves` of `learn.model`, to bound what a yes costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A rule bound to the features; for a causal rule, `head` holds the tests that its head's values pass."""
+
+    rule: Rule
+    body: tuple[Condition, ...]
+    head: tuple[Test, ...] = ()
+
+
+@dataclass(frozen=True)
+class Theory:
+    """All that gives a state its meaning: features, rules, laws and how costs are counted."""
+
+    name: str
+    features: tuple[Feature, ...]
+    program: Program
+    decisions: tuple[tuple[Decision, tuple[Clause, ...]], ...]
+    causes: tuple[tuple[str, tuple[Clause, ...]], ...]
+    constraints: tuple[Clause, ...]
+    goal: tuple[Condition, ...]
+    query: tuple[Literal, ...]
+    """The goal as it was parsed, and as it is written: `goal_text`."""
+    goal_text: str
+    exceptions: Exceptions = Exceptions.ABDUCE
+    effects: Effects = Effects.TRIGGERED
+    norm: Norm = Norm.L1
+    minimize: Minimize = Minimize.COST
+    source: SourceSpec | None = None
+    """What the rules were learned from, where they were."""
+    model: DecidingModel | None = field(default=None, compare=False, repr=False)
+    """The model behind `accepted(X)`, where there is one."""
+
+    @cached_property
+    def feature(self) -> dict[str, Feature]:
+        """Return the features by name, in the problem's order."""
+        return {feature.name: feature for feature in self.features}
+
+    @cached_property
+    def rules_for(self) -> dict[Decision, tuple[Clause, ...]]:
+        """Return the rules that define each decision."""
+        return dict(self.decisions)
+
+    @cached_property
+    def rules_of(self) -> dict[str, tuple[Clause, ...]]:
+        """Return the causal rules of each governed feature."""
+        return dict(self.causes)
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Return all rules: those of decisions, each after those it calls, then causal rules, then constraints."""
+        ruled = (clause for _, clauses in (*self.decisions, *self.causes) for clause in clauses)
+        return (*ruled, *self.constraints)
+
+    @cached_property
+    def clause_of(self) -> dict[str, Clause]:
+        """Return all rules by their text, as plans name them."""
+        return {render_rule(clause.rule): clause for clause in self.clauses}
+
+    @cached_property
+    def parents(self) -> dict[str, frozenset[str]]:
+        """Return the features that each governed feature's rules read, also through decisions."""
+        return {
+            name: frozenset().union(*(self.reads(clause.body) for clause in clauses))
+            for name, clauses in self.causes
+        }
+
+    @cached_property
+    def upstream(self) -> dict[str, frozenset[str]]:
+        """Return the features from which causal arrows lead to each feature, directly or not."""
+        above: dict[str, frozenset[str]] = {}
+        for feature in self.features:
+            seen: set[str] = set()
+            waiting = list(self.parents.get(feature.name, ()))
+            while waiting:
+                name = waiting.pop()
+                if name not in seen:
+                    seen.add(name)
+                    waiting += self.parents.get(name, ())
+            above[feature.name] = frozenset(seen)
+        return above
+
+    @cached_property
+    def bodies(self) -> tuple[tuple[Condition, ...], ...]:
+        """Return what is asked of a state from outside the decisions: the goal, the constraints, the causal rules."""
+        causes = (clause for _, clauses in self.causes for clause in clauses)
+        return (self.goal, *(each.body for each in (*self.constraints, *causes)))
+
+    @property
+    def wants_yes(self) -> bool:
+        """Tell whether the goal asks the model, where one decides, for a yes."""
+        return Call(ACCEPTED) in self.goal
+
+    @cached_property
+    def consulted(self) -> tuple[str, ...]:
+        """Return the features on whose values an answer may rest: what the goal, laws and constraints read or govern."""
+        read = frozenset().union(self.rules_of, *map(self.reads, self.bodies))
+        return tuple(name for name in self.feature if name in read)
+
+    def missing(self, state: Mapping[str, Value]) -> tuple[str, ...]:
+        """Return the features on which an answer rests and whose values are not known in a state."""
+        return tuple([name for name in self.consulted if state[name] is None])
+
+    def rests_on(self, state: Mapping[str, Value]) -> dict[str, Any]:
+        """Return what every answer says of itself: `unknown` values and the rules' `source`, each where there is any."""
+        missing = self.missing(state)
+        source = {"source": self.told_source} if self.told_source else {}
+        return {**({"unknown": list(missing)} if missing else {}), **source}
+
+    @cached_property
+    def told_source(self) -> dict[str, Any] | None:
+        """Return what the rules were learned from, as answers tell it."""
+        return self.source.to_dict() if self.source else None
+
+    def called(
+        self, bodies: Iterable[Iterable[Condition]]
+    ) -> tuple[tuple[Decision, tuple[Clause, ...]], ...]:
+        """Return the decisions that some bodies call, directly or not, with their rules."""
+        found = set(_calls(bodies))
+        for decision, clauses in reversed(self.decisions):  # after those that they call
+            if decision in found:
+                found.update(_calls(clause.body for clause in clauses))
+        return tuple(each for each in self.decisions if each[0] in found)
+
+    def reads(self, body: tuple[Condition, ...]) -> frozenset[str]:
+        """Return the features that a body reads, also through decisions."""
+        found: set[str] = set()
+        for condition in body:
+            if isinstance(condition, Test):
+                found.add(condition.feature)
+            else:
+                found |= self._decision_reads[condition.decision]
+        return frozenset(found)
+
+    @cached_property
+    def _decision_reads(self) -> dict[Decision, frozenset[str]]:
+        # Decisions stand in `decisions` after those that they call.
+        found: dict[Decision, frozenset[str]] = {}
+        for decision, clauses in self.decisions:
+            names: set[str] = set()
+            for clause in clauses:
+                for condition in clause.body:
+                    match condition:
+                        case Test(feature=name):
+                            names.add(name)
+                        case Call(decision=called):
+                            names |= found[called]
+            if decision == ACCEPTED and self.model is not None:
+                names |= set(self.model.reads) & self.feature.keys()
+            found[decision] = frozenset(names)
+        return found
+
+
+def _calls(bodies: Iterable[Iterable[Condition]]) -> Iterator[Decision]:
+    return (each.decision for body in bodies for each in body if isinstance(each, Call))

@@ -1,0 +1,162 @@
+"""What the service is asked and what it answers, as types: OpenAPI is written from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from p2c._plan.plan_json import PlanRecord  # noqa: TC001
+from p2c._plan.restriction import Restriction  # noqa: TC001
+from p2c._spec.cost import Norm  # noqa: TC001 - pydantic needs them at run time
+from p2c._spec.feature import Law  # noqa: TC001
+from p2c._spec.overrides import LONGEST
+from p2c._spec.spec import (  # noqa: TC001
+    Effects,
+    Exceptions,
+    Minimize,
+    SourceSpec,
+)
+
+Value = StrictStr | StrictInt | StrictFloat | StrictBool | None
+Row = dict[str, Value]
+"""A value for each feature; null is one that is not known, true and false stand in tables of models only."""
+
+
+class Message(BaseModel):
+    """What every message has in common: no key that is not listed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WhyRequest(Message):
+    """A person, and the problem where the server has several."""
+
+    problem: StrictStr | None = Field(None, description="An id that /problems lists.")
+    row: Row = Field(description="A value for each feature of the problem; null: not known.")
+
+
+class PlanRequest(WhyRequest):
+    """A person, and what is asked otherwise than the problem says."""
+
+    norm: Norm | None = None
+    effects: Effects | None = None
+    minimize: Minimize | None = None
+    exceptions: Exceptions | None = None
+    law: Law | None = None
+    restrictions: dict[str, Restriction] = Field(default_factory=dict)
+    engine: Literal["auto", "native", "clingo"] = Field("auto", description="Who answers.")
+    time_limit: Annotated[StrictFloat, Field(gt=0, le=LONGEST)] | None = Field(
+        None, description="Seconds; a longer limit than the server's is the server's."
+    )
+
+
+class NearestRequest(PlanRequest):
+    """A row of a problem, as for a plan, and how many end states are wanted."""
+
+    k: StrictInt = Field(1, ge=1, description="How many end states; the server has a limit.")
+    distinct: Literal["points", "cells"] = "points"
+
+
+class CheckRequest(Message):
+    """A plan to replay."""
+
+    problem: StrictStr | None = Field(None, description="An id that /problems lists.")
+    plan: dict[str, Any] = Field(description="A plan, as /plan returns it.")
+
+
+class Answer(BaseModel):
+    """What every answer has in common."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class NearestAnswer(Answer):
+    """Plans to distinct end states, cheapest first; none where no way exists."""
+
+    plans: list[PlanRecord]
+
+
+class SentenceAnswer(Answer):
+    """A sentence; those that explain it follow, one level deeper."""
+
+    text: str
+    depth: int
+
+
+class ModelReasonsAnswer(Answer):
+    """What the model that decides says, whether it was read, and values that force its no where they are known.
+
+    None of them can be spared; `smallest` tells whether it is proved that no fewer do.
+    """
+
+    accepted: bool
+    read: bool
+    forcing: list[str] | None
+    smallest: bool | None = None
+
+
+class WhyAnswer(Answer):
+    """Why the decision is what it is."""
+
+    holds: bool
+    sentences: list[SentenceAnswer]
+    proof: dict[str, Any]
+    unknown: list[str] = Field(default_factory=list)
+    source: SourceSpec | None = None
+    model: ModelReasonsAnswer | None = None
+
+
+class FaultAnswer(Answer):
+    """One thing that is wrong, and where."""
+
+    place: str
+    message: str
+
+
+class CheckAnswer(Answer):
+    """Whether a plan keeps the rules, what is wrong with it, and what a replay tells and cannot tell."""
+
+    valid: bool
+    faults: list[FaultAnswer]
+    checked: str
+    unchecked: str
+
+
+class ProblemAnswer(Answer):
+    """A problem that the server has; `error` is what is wrong with a newer version of its file."""
+
+    id: str
+    name: str
+    goal: str
+    norm: Norm
+    features: list[str]
+    digest: str
+    loaded: str
+    error: str | None
+
+
+class ProblemsAnswer(Answer):
+    """Every problem that the server has."""
+
+    problems: list[ProblemAnswer]
+
+
+class HealthAnswer(Answer):
+    """Whether the server is well."""
+
+    status: Literal["ok", "starting"]
+
+
+class Complaint(Answer):
+    """What was wrong with a request, in one line, and fault by fault."""
+
+    code: str
+    message: str
+    faults: list[FaultAnswer] = Field(default_factory=list)
+
+
+class ErrorAnswer(Answer):
+    """Every answer that is no success has this shape."""
+
+    error: Complaint

@@ -1,0 +1,241 @@
+"""What solvers are asked for: the service's questions and the pages' own, each answered by what JSON can hold."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from p2c._explain.letter import teller_in, write_letter
+from p2c._explain.model_reasons import model_reasons
+from p2c._explain.phrases import phrases_of
+from p2c._explain.sentences import explain_proof, filled, number_words, rounded
+from p2c._explain.summary import summarize
+from p2c._plan.outcome import DirectAction, GaveUp, Infeasible
+from p2c._report.graph import graph_told
+from p2c._report.picture import plan_svg
+from p2c._report.plan_layout import lay_out
+from p2c._rules.evaluate import goal_holds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p2c._explain.phrases import Phrases
+    from p2c._explain.teller import Teller
+    from p2c._plan.outcome import Plan
+    from p2c._rules.theory import Theory
+    from p2c._server.consultation import Consultation
+    from p2c.problem import Problem
+
+    Arguments = Mapping[str, Any]
+
+TEN = 10
+"""From how many times on a tenth more or less says nothing."""
+
+
+def greet(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Compile the problem, and plan once where there is someone to plan for."""
+    asked.problem.prepare()
+    if arguments["row"] is not None:
+        asked.plan(1.0)
+    return {}
+
+
+def plan(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the cheapest plan."""
+    return asked.plan(arguments["time_limit"]).to_dict()
+
+
+def nearest(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the k cheapest end states."""
+    plans = asked.nearest(arguments["k"], arguments["distinct"], arguments["time_limit"])
+    return {"plans": [each.to_dict() for each in plans]}
+
+
+def why(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return why the decision is what it is."""
+    theory, proof, limit = asked.problem.theory, asked.proof, arguments.get("time_limit")
+    told = model_reasons(theory, asked.state, stand_in=asked.problem.worded, time_limit=limit)
+    sentences = () if told is None else told.sentences()
+    if told is None or told.leaves_to_rules:
+        sentences = (*sentences, *explain_proof(asked.problem.worded, proof))
+    return {
+        "holds": goal_holds(theory, asked.state),
+        "sentences": [asdict(each) for each in sentences],
+        "proof": proof.to_dict(),
+        **theory.rests_on(asked.state),
+        **({} if told is None else {"model": told.to_dict()}),
+    }
+
+
+def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return what is wrong with a plan."""
+    verdict = asked.problem.check(arguments["plan"])
+    return {
+        "valid": verdict.ok,
+        "faults": [asdict(each) for each in verdict.faults],
+        "checked": verdict.checked,
+        "unchecked": verdict.unchecked,
+    }
+
+
+def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return what looks wrong with a problem and how large its search space is."""
+    problem = asked.problem
+    whole = problem if problem.decider is None or problem.decider.is_read else problem.stand_in
+    space = whole.space() if whole is not None else None
+    language = arguments.get("language") or "en"
+    phrases = phrases_of(language)
+    return {
+        "findings": [{"text": str(each), "reason": each.reason} for each in problem.findings()],
+        "raw": _count(space.raw, phrases) if space else "",
+        "cells": _count(space.cells, phrases) if space else "",
+        "graph": graph_told(problem.theory, language=language),
+        "sizes": [
+            {
+                "feature": each.feature,
+                "values": _count(each.values, phrases),
+                "cells": list(each.cells),
+            }
+            for each in (space.features if space else ())
+        ],
+    }
+
+
+def _count(number: int, phrases: Phrases) -> str:
+    """Return a count in figures, or where nobody would read them, its size."""
+    text = number_words(number, phrases)
+    power = str(len(str(number)) - 1)
+    return text if len(text) <= 24 else filled(phrases.pages["about"], power=power)
+
+
+def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the cheapest plan in words, why the decision is what it is, and what blocks where there is no way."""
+    problem, plan = asked.problem, asked.plan(arguments["time_limit"])
+    language = arguments.get("language") or "en"
+    teller = teller_in(problem.worded, language)
+    return {
+        "status": plan.status,
+        "cost": None if plan.cost is None else teller.number(plan.cost),
+        "norm": plan.question.norm.upper(),
+        "own_steps": len(_direct(plan)),
+        "unknown": [
+            teller.label(name) for name in list(problem.theory.missing(plan.question.initial))
+        ],
+        "given_heading": teller.phrases.headings["given"],
+        "given": [
+            {"label": teller.label(name), "value": teller.value(name, value)}
+            for name, value in plan.question.initial.items()
+        ],
+        "matters": sorted(_matters(problem, plan)),
+        "drawn": bool(plan.steps),
+        "rules": _rules(teller, plan),
+        "language": language,
+        "letter": asdict(write_letter(problem.worded, plan, language=language)),
+        "picture": lay_out(problem.theory, plan, language=language).told,
+        "proof": asked.proof.to_dict(),
+        "blockers": [each.to_dict() for each in getattr(plan, "blockers", ())],
+    }
+
+
+def _direct(plan: Plan) -> tuple[DirectAction, ...]:
+    return tuple(a for s in plan.steps for a in s.actions if isinstance(a, DirectAction))
+
+
+def _matters(problem: Problem, plan: Plan) -> set[str]:
+    """Return the features that an answer has to do with: those the decision reads, changed ones and what blocks."""
+    theory = problem.theory
+    found = set(theory.reads(theory.goal))
+    found |= {action.feature for step in plan.steps for action in step.actions}
+    if isinstance(plan, Infeasible):
+        found |= {each.feature for each in plan.blockers}
+    return found.union(*(theory.upstream[name] for name in found))
+
+
+def picture(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the picture of the cheapest plan."""
+    svg = plan_svg(
+        asked.problem.theory,
+        asked.plan(arguments["time_limit"]),
+        theme=arguments["theme"],
+        language=arguments.get("language") or "en",
+        shape=arguments.get("shape") or None,
+    )
+    return {"svg": svg}
+
+
+def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the person's letter, or the report on the same plan for experts, as a page of its own."""
+    limit = arguments["time_limit"]
+    page = asked.problem.report(
+        asked.plan(limit),
+        format="html",
+        audience=arguments.get("audience") or "applicant",
+        language=arguments.get("language") or "en",
+        time_limit=limit,
+    )
+    return {"html": page.decode()}
+
+
+def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the picture of what follows from what."""
+    return {"svg": asked.problem.to_svg(theme=arguments["theme"], language=arguments["language"])}
+
+
+def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Describe the cheapest plans that differ in kind.
+
+    `complete` is false if the search gave up before the last.
+    """
+    answers = asked.nearest(arguments["k"], "cells", arguments["time_limit"])
+    plans = [each for each in answers if not isinstance(each, GaveUp)]
+    language = arguments.get("language") or "en"
+    phrases = phrases_of(language)
+    return {
+        "ways": [
+            told(asked.problem.worded, each, language)
+            | {"own_steps": len(_direct(each)), "factor": _factor(each, plans[0], phrases)}
+            for each in plans
+        ],
+        "complete": len(plans) == len(answers),
+    }
+
+
+def _factor(plan: Plan, cheapest: Plan, phrases: Phrases) -> str:
+    """Say how many times the effort of the cheapest plan another one takes; nothing where that cannot be said."""
+    if not plan.cost or not cheapest.cost:
+        return ""
+    times = plan.cost / cheapest.cost
+    return number_words(float(f"{times:.1f}" if times < TEN else f"{times:.0f}"), phrases)
+
+
+def told(theory: Theory, plan: Plan, language: str = "en") -> dict[str, Any]:
+    """Return a plan in short: what it costs, what is to be done, and what else is to be said of it."""
+    letter = write_letter(theory, plan, language=language)
+    parts = {each.kind: each for each in letter.sections}
+    steps = parts.get("steps")
+    said = [parts[kind] for kind in ("blocked", "effort", "search") if kind in parts]
+    return {
+        "status": plan.status,
+        "cost": None
+        if plan.cost is None
+        else number_words(rounded(plan.cost), phrases_of(language)),
+        "steps": [asdict(each) for each in steps.items] if steps else [],
+        "lines": [line for each in said for line in (each.lead, *(i.text for i in each.items))],
+    }
+
+
+def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
+    """Return the effects of a plan, each with the rules behind it."""
+    return [
+        {"text": act.text, "rules": list(act.because)}
+        for step in summarize(teller.theory, plan, phrases=teller.phrases).steps
+        for act in step
+        if act.because
+    ]
+
+
+TASKS = {
+    each.__name__: each
+    for each in (greet, plan, nearest, why, check, overview, story, ways, picture, letter, graph)
+}
+"""What a solver may be asked for, by name."""

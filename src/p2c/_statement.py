@@ -1,0 +1,563 @@
+"""A problem as it is stated: its keys, the model that decides, and what one person adds; read, written, bound and compiled.
+
+What opens models is imported where there is one, so that rules alone load quickly.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from p2c._plan.compiled.space import Space
+from p2c._rules.bind import build_theory
+from p2c._spec.files import file_digest, read_rows
+from p2c._spec.overrides import OVERRIDES, refuse_unknown
+from p2c._spec.row import read_row
+from p2c._spec.spec import (
+    ProblemSpec,
+    SourceSpec,
+    Trust,
+    load_spec,
+    path_of,
+    read_spec,
+    refuse_bare_folder,
+    unreadable,
+)
+from p2c._spec.toml import problem_to_toml
+from p2c.errors import P2CError, check_flag, need_learning, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Unpack
+
+    from p2c._blackbox.answers import ConfirmedPlanner
+    from p2c._blackbox.decider import Decider
+    from p2c._folder.store import OpenedFolder
+    from p2c._from_data import Provenance
+    from p2c._learn.extract.logic import Extraction
+    from p2c._learn.model import NotRead, Read
+    from p2c._learn.tables.assumptions import Assumption
+    from p2c._plan.restriction import Restriction
+    from p2c._rules.theory import DecidingModel, Theory
+    from p2c._spec.overrides import Overrides
+    from p2c._spec.row import State
+
+
+@dataclass(frozen=True, repr=False)
+class Statement:
+    """Features, rules, a goal, and who decides: all that a question is about. `Problem` is one that can be asked."""
+
+    spec: ProblemSpec
+    source: str = ""
+    restrictions: tuple[tuple[str, Restriction], ...] = ()
+    """What one person adds, by feature."""
+    replaced: frozenset[str] = frozenset()
+    """The keys that a question has replaced."""
+    model: DecidingModel | None = field(default=None, compare=False, repr=False)
+    """What decides `accepted(X)`, where a model does."""
+    decider: Decider | None = field(default=None, compare=False, repr=False)
+    """The model itself, opened, where plans are confirmed by it."""
+    bounded: bool = True
+    """Whether the features are (`Feature.bounded`); not in a problem made from data."""
+    provenance: Provenance | None = field(default=None, compare=False, repr=False)
+    """The data that the problem was made from, where it was made from data."""
+    home: str = ""
+    """The file or folder that the problem was read from, where a model has to be found there again."""
+    unrestricted: Self | None = field(default=None, compare=False, repr=False)
+    """The problem without the restrictions, if there are any: its rules are bound and compiled once for everybody."""
+
+    @classmethod
+    def load(cls, path: str | Path, *, trust: Trust | str | Iterable[str] | None = None) -> Self:
+        """Read a problem from a file, or from a folder with a model.
+
+        Args:
+            path: A TOML file, a JSON file of the same shape, or a folder as `save` and `p2c fit` write it.
+            trust: What of a model may be opened that could run code: "pickle", or names of types in a skops file; nothing, by
+                default.
+
+        Returns:
+            The problem. Every fault of the file is reported now, by line and column, not at the first use.
+
+        >>> import p2c
+        >>> loan = p2c.Problem.example("loan")
+        >>> p2c.Problem.load(loan.save("loan.toml"))
+        <Problem 'loan': 5 features, 3 rules, goal: not reject_loan(X)>
+        """
+        trusted = Trust.of(trust)
+        file = path_of(path, kind="file or folder", hint="; from_dict reads a dict")
+        if file.is_dir():
+            refuse_bare_folder(file)
+            need_learning()
+            from p2c._folder import open_folder
+
+            return cls.of_folder(open_folder(file, trusted), file)
+        problem = cls(load_spec(file), str(path))
+        if problem.spec.model is not None:
+            need_learning()
+            from p2c._blackbox.opening import open_decider
+
+            spec, decider = open_decider(problem.spec, file.parent, trust=trusted)
+            home = str(file.resolve())
+            problem = replace(problem, spec=spec, model=decider.judge, decider=decider, home=home)
+        return problem._checked()
+
+    @classmethod
+    def outline(cls, path: str | Path) -> Self:
+        """Read a problem without reading its model: enough to say what it asks for, not to plan.
+
+        Args:
+            path: What `load` takes. The files of a folder must be what they were.
+        """
+        file = path_of(path)
+        whole = file.is_dir()
+        if whole:
+            refuse_bare_folder(file)
+            need_learning()
+            from p2c._folder import outline_folder
+
+            spec, file = outline_folder(file)
+        else:
+            spec = load_spec(file)
+        if spec.model is None:
+            return cls.load(path)
+        need_learning()
+        from p2c._blackbox.opening import UnopenedModel, open_model_of
+
+        if not whole:
+            spec = open_model_of(spec, file.parent).spec
+        model: Any = UnopenedModel(tuple(spec.features))
+        home = str(Path(path).resolve())
+        return cls(spec, str(file), model=model, bounded=not whole, home=home)._checked()
+
+    @classmethod
+    def of_folder(cls, opened: OpenedFolder, path: Path) -> Self:
+        """Return the problem of a folder that is open."""
+        from p2c._folder.store import Fitted
+        from p2c._from_data import Provenance
+        from p2c._learn.extract.logic import Extraction
+
+        decider, manifest = opened.decider, opened.manifest
+        threshold = opened.spec.model.threshold if opened.spec.model else None
+        fitted = Fitted(None, opened.rows, threshold, path / manifest.model.file)
+        entry = manifest.extraction
+        extracted = None if entry is None else (lambda: Extraction.from_dict(entry))
+        return cls(
+            opened.spec,
+            str(path / "problem.toml"),
+            model=decider.judge,
+            decider=decider,
+            bounded=False,
+            provenance=Provenance(fitted, extracted),
+            home=str(path.resolve()),
+        )._checked()
+
+    @classmethod
+    def from_dict(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        model: DecidingModel | None = None,
+        decider: Decider | None = None,
+        bounded: bool = True,
+    ) -> Self:
+        """Read a problem from a dict of the shape that a file has.
+
+        Args:
+            data: The keys of the problem: `goal`, `rules`, `features`, and those that have defaults.
+            model: What decides `accepted(X)`, where the goal or a rule asks it.
+            decider: A model that is open already, by which plans are confirmed.
+            bounded: Whether numbers of rows lie within the ranges of the features; not where these come from data.
+
+        >>> import p2c
+        >>> ages = {"age": {"type": "int", "min": 0, "max": 120}}
+        >>> adult = p2c.Problem.from_dict({"goal": "age(X,N), N>=18", "rules": "", "features": ages})
+        >>> adult.plan({"age": 16}).counterfactual
+        {'age': 18}
+        """
+        spec = read_spec(data)
+        if spec.model is not None and model is None and decider is None:
+            need_learning()
+            from p2c._blackbox.opening import open_decider
+
+            spec, decider = open_decider(spec, Path())
+        judge = decider.judge if decider is not None else model
+        return cls(spec, model=judge, decider=decider, bounded=bounded)._checked()
+
+    @classmethod
+    def example(cls, name: str = "loan") -> Self:
+        """Return an embedded problem: "loan", "cars", "adult" or "german"; `p2c.datasets.rows(name)` has people for it.
+
+        >>> import p2c
+        >>> p2c.Problem.example("german")
+        <Problem 'german': 7 features, 5 rules, goal: label(X,'good')>
+        """
+        from p2c import datasets
+
+        return cls.from_dict(tomllib.loads(datasets.problem_text(name)))
+
+    def _checked(self) -> Self:
+        """Return the problem itself; its faults are reported now, not at the first use."""
+        self.theory  # noqa: B018
+        if self.decider is not None and not (self.replaced or self.restrictions):
+            from p2c._blackbox.opening import refuse_unanswered
+
+            refuse_unanswered(self.theory.features, self.decider)
+        return self
+
+    @property
+    def name(self) -> str:
+        """Return the problem's name."""
+        return self.spec.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside.
+
+        >>> import p2c
+        >>> loan = p2c.Problem.example("loan")
+        >>> loan.to_dict()["goal"]
+        'not reject_loan(X)'
+        >>> p2c.Problem.from_dict(loan.to_dict()) == loan
+        True
+        """
+        return self.spec.to_dict()
+
+    @property
+    def reading(self) -> Read | NotRead | None:
+        """Return the parsed form of the model, or why there is none."""
+        return self.decider.reading if self.decider else None
+
+    @property
+    def extraction(self) -> Extraction | None:
+        """Return the surrogate rules with their agreement; None where there are none."""
+        extracted = self.provenance and self.provenance.extracted
+        return extracted() if extracted else None
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Return the action of each column of the data, and why it was assumed."""
+        return self.provenance.assumptions if self.provenance else ()
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        pickle: bool = False,
+        replace: bool = False,
+        remarks: Mapping[tuple[str, ...], str] | None = None,
+    ) -> Path:
+        """Write the problem as a file, or with its model as a folder.
+
+        A folder holds `problem.toml` to read and edit, the model in its own safe format, rows that trial values come
+        from, and a manifest of hashes.
+
+        Args:
+            path: Where to write: a TOML file, a JSON file where the name ends in .json, or a new folder where a model
+                decides. An existing file is replaced. Comments of a file that was loaded are not kept.
+            pickle: Whether a model without a safe format is kept as a pickle, which can run any code when it is opened.
+            replace: Whether a folder that was saved before is replaced; other files in it stay, and an edited one is
+                kept as `problem.toml.before`.
+            remarks: Comments in the file, by the path of the table that they stand before.
+
+        Returns:
+            The path.
+
+        >>> import p2c
+        >>> loan = p2c.Problem.example("loan")
+        >>> print(loan.save("loan.json"))
+        loan.json
+        """
+        check_flag("pickle", pickle)
+        check_flag("replace", replace)
+        if not isinstance(remarks, dict | None):
+            raise P2CError(f"remarks: expected a dict of comments, found {shown(remarks)}")
+        if self.restrictions:
+            raise P2CError(
+                "a problem with one person's restrictions is not saved: save the problem without them"
+            )
+        path = path_of(path, kind="file or folder")
+        fitted = self.provenance and self.provenance.fitted
+        if fitted and self.decider and not str(path).endswith((".toml", ".json")):
+            from p2c._folder.store import save_folder
+
+            extraction = self.extraction
+            save_folder(
+                path,
+                {key: value for key, value in self.to_dict().items() if key != "model"},
+                fitted,
+                self.decider,
+                extraction=None if extraction is None else asdict(extraction),
+                remarks=remarks,
+                pickle=pickle,
+                replace_old=replace,
+            )
+            return path
+        file = path
+        kept = self.spec.model and (file.parent / self.spec.model.file).is_file()
+        if self.model is not None and not kept:
+            raise P2CError(
+                f"{file}: the model is not beside it; save the problem as a folder, such as '{file.stem}', which keeps both"
+            )
+        as_json = file.suffix == ".json"
+        text = (
+            json.dumps(self.to_dict(), indent=2)
+            if as_json
+            else problem_to_toml(self.to_dict(), remarks)
+        )
+        try:
+            file.write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise P2CError(f"{file}: cannot be written: {unreadable(error)}") from None
+        return file
+
+    @property
+    def model_place(self) -> Path:
+        """Return the folder that the model lies in with its problem, or its file where the problem is a file by itself."""
+        home, model = Path(self.home), self.spec.model
+        return home if model is None or home.is_dir() else home.parent / model.file
+
+    @property
+    def model_digest(self) -> str:
+        """Return the SHA-256 of the model's file, or what stands for a folder of one; empty where it was never stored."""
+        if not self.home or self.spec.model is None:
+            return ""
+        from p2c._folder.manifest import fingerprint
+
+        home = Path(self.home)
+        file = (home if home.is_dir() else home.parent) / self.spec.model.file
+        return file_digest(file) if file.is_file() else fingerprint(self.model_place)
+
+    def to_message(self) -> dict[str, Any]:
+        """Return what another process makes the same problem of: its keys and, with a model, where that lies as what."""
+        keys = self.to_dict()
+        if not self.home:
+            return keys if self.bounded else keys | {"bounded": False}
+        from p2c._folder.manifest import fingerprint
+
+        return keys | {"home": self.home, "fingerprint": fingerprint(self.model_place)}
+
+    @classmethod
+    def from_message(cls, message: Mapping[str, Any]) -> Self:
+        """Return the problem that another process sent; its model is opened where it lies, and no pickle is."""
+        keys = dict(message)
+        home, bounded = keys.pop("home", ""), keys.pop("bounded", True)
+        known = keys.pop("fingerprint", "")
+        if not home:
+            return cls.from_dict(keys, bounded=bounded)
+        from p2c._folder.manifest import fingerprint
+
+        problem = cls.load(home)
+        if fingerprint(problem.model_place) != known:
+            raise P2CError(f"{home}: the model was changed meanwhile: ask again")
+        return replace(problem, spec=read_spec(keys), source="")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Travels between processes as text, and is compiled once where it arrives.
+        return _recalled, (type(self), json.dumps(self.to_message()), self.restrictions)
+
+    @cached_property
+    def theory(self) -> Theory:
+        """Return the rules bound to the features."""
+        if self.unrestricted is not None:
+            from p2c._plan.restriction import restrict
+
+            return restrict(self.unrestricted._space, dict(self.restrictions))
+        theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
+        if self.decider is not None and not self.decider.is_read and self.decider.learned:
+            # Reasons are those of the rules that stand in for the model, and every answer says so.
+            theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
+        return theory
+
+    @cached_property
+    def compiled(self) -> Space:
+        """Return the problem compiled for search, built in steps at first use.
+
+        The time of the first use counts in its time limit.
+
+        The search itself is compiled at once, before anybody's time is counted: that takes as long for every problem.
+        """
+        if not self.is_asked:
+            self._space.has_compiled_model  # noqa: B018 - compiling takes longer than many a time limit
+        return self._space
+
+    @cached_property
+    def _space(self) -> Space:
+        """Return the space, of which each part is worked out when it is first asked for."""
+        if self.unrestricted is None:
+            return Space(self.theory)
+        return self.unrestricted._space.with_features(self.theory.features)
+
+    @cached_property
+    def _variants(self) -> dict[tuple[tuple[str, str], ...], Self]:
+        return {}
+
+    def with_keys(self, **overrides: Unpack[Overrides]) -> Self:
+        """Return the problem with some of its keys replaced; the same object for the same keys.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.with_keys(norm="l0").plan(john).cost
+        2.0
+        """
+        if not overrides:
+            return self
+        if self.unrestricted is not None:
+            return self.unrestricted.with_keys(**overrides).restricted(dict(self.restrictions))
+        refuse_unknown(overrides, OVERRIDES)
+        marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
+        known = self._variants.get(marks)
+        if known is None:
+            spec = read_spec({**self.to_dict(), **overrides})
+            replaced = self.replaced.union(overrides)
+            changed = replace(self, spec=spec, source="", replaced=replaced)
+            known = self._variants[marks] = changed._checked()
+        return known
+
+    def restricted(self, restrictions: Mapping[str, Restriction | Mapping[str, Any] | str]) -> Self:
+        """Return the problem as one person restricts it: what they cannot change, own limits, how hard something is.
+
+        Each feature has an action, or a mapping with any of `action`, `min`, `max`, `only` (names that a change may
+        end in), `weight` and `lift` (restrictions of the problem to do without: "moves", "limits").
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.restricted({"bank_balance": {"max": 50000}, "debt": "fixed"}).plan(john).status
+        'infeasible'
+        >>> loan.restricted({"debt": {"weight": 9}}).plan(john).cost
+        0.04502
+        """
+        from p2c._plan.restriction import read_restrictions
+
+        read = read_restrictions(restrictions)
+        if not read:
+            return self
+        if self.decider is not None:
+            view = self.decider.source.view
+            read = {view.feature(name): each for name, each in read.items()}
+        together = tuple((dict(self.restrictions) | read).items())
+        base = self.unrestricted or self
+        return replace(base, restrictions=together, unrestricted=base)._checked()
+
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        """Return what a question adds to the problem besides the norm: keys that it replaces, what the person restricts."""
+        keys = self.spec.model_dump(mode="json", include=set(self.replaced - {"norm"}))
+        own = {
+            name: each.model_dump(mode="json", exclude_none=True)
+            for name, each in self.restrictions
+        }
+        return keys | ({"restrict": own} if own else {})
+
+    def read_row(self, row: Mapping[str, Any]) -> State:
+        """Return a person's state from a mapping or a pandas Series: every value typed and within its domain.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> loan.read_row({**john, "debt": 5000.0, "credit_score": None})
+        {'age': 31, 'debt': 5000, 'loan_duration': 12, 'bank_balance': 40000, 'credit_score': None}
+        """
+        return read_row(self.theory.features, self._by_feature(row))
+
+    def read_rows(self, path: str | Path) -> list[State]:
+        """Return the people that a JSON, JSON lines or CSV file holds.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> import json, pathlib
+        >>> _ = pathlib.Path("john.json").write_text(json.dumps(john))
+        >>> loan.read_rows("john.json") == [john]
+        True
+        """
+        return read_rows(self.theory.features, path, by_feature=self._by_feature)
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """Return the column of each feature in the data, where their names differ."""
+        if self.spec.model is not None:
+            return dict(self.spec.model.columns)
+        return dict(self.provenance.columns) if self.provenance else {}
+
+    def by_features(self, frame: Any) -> Any:
+        """Return a table with columns named by features, unless an open model decides."""
+        if self.decider is not None or not self.columns:
+            return frame
+        import narwhals as nw
+
+        table = nw.from_native(frame)
+        present = set(table.columns)
+        names = {column: name for name, column in self.columns.items() if column in present}
+        return nw.to_native(table.rename(names))
+
+    def _by_feature(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row that may go by the columns of a model as one that goes by features."""
+        if self.decider is not None:
+            return self.decider.row(row)
+        found = {name: row[column] for name, column in self.columns.items() if column in row}
+        return {**row, **found} if found else row
+
+    @property
+    def is_asked(self) -> bool:
+        """Tell whether a model decides that is only asked."""
+        return self.decider is not None and not self.decider.is_read
+
+    @cached_property
+    def stand_in(self) -> Self | None:
+        """Return the problem in which rules stand in for the model, where there are any."""
+        if self.unrestricted is not None:
+            base = self.unrestricted.stand_in
+            return base and base.restricted(dict(self.restrictions))
+        if self.decider is None or not self.decider.stand_in:
+            return None
+        rules = f"{(self.spec.rules or '').rstrip()}\n{self.decider.stand_in}".lstrip()
+        keys = {key: value for key, value in self.to_dict().items() if key != "model"}
+        if self.decider.learned:
+            keys["source"] = dict(self.decider.learned)
+        return self.from_dict({**keys, "rules": rules}, bounded=self.bounded)
+
+    @property
+    def worded(self) -> Theory:
+        """Return what reasons are told by: the model where it was read, else the rules that stand in for it."""
+        return self.stand_in.theory if self.is_asked and self.stand_in else self.theory
+
+    @cached_property
+    def planner(self) -> ConfirmedPlanner:
+        """Return what plans with the model that decides."""
+        from p2c._blackbox.answers import ConfirmedPlanner
+
+        assert self.decider is not None, "a model decides"
+        return ConfirmedPlanner(
+            self.decider,
+            self.theory,
+            space=lambda: self.compiled,
+            guide=lambda: self.stand_in.compiled if self.stand_in else None,
+        )
+
+    def renewed(self) -> Self:
+        """Return the same problem with nothing worked out yet but the model, which stays open."""
+        if self.unrestricted is not None:
+            return self.unrestricted.renewed().restricted(dict(self.restrictions))
+        if self.decider is None:
+            return replace(self)
+        decider = replace(self.decider)
+        return replace(self, decider=decider, model=decider.judge)
+
+    def prepare(self) -> None:
+        """Compile what answers are searched with, so that nobody waits for it."""
+        searched = self.stand_in if self.is_asked else self
+        if searched is not None:
+            searched.compiled.axes  # noqa: B018 - the first use pays for it
+        if self.decider is not None:
+            self.decider.warm()
+
+
+def _recalled(kind: Any, text: str, restrictions: tuple[tuple[str, Restriction], ...]) -> Statement:
+    problem: Statement = _sent(kind, text).restricted(dict(restrictions))
+    return problem
+
+
+@lru_cache(maxsize=8)
+def _sent(kind: Any, text: str) -> Any:
+    return kind.from_message(json.loads(text))

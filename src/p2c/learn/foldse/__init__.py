@@ -1,3 +1,0 @@
-"""FOLD-SE: short rules with exceptions out of a table, as a scikit-learn classifier."""
-
-from p2c.learn.foldse.estimator import FoldSE as FoldSE
