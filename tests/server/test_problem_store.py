@@ -97,7 +97,7 @@ def test_an_error_with_one_problem_leaves_the_others_watched(
     monkeypatch.setattr(problem_store, "_stamp", broken)
     other.write_text(LOAN.replace("60000", "70000"))
     store.refresh()
-    assert store.find("loan").error == f"{file}: cannot be read: RuntimeError"
+    assert store.find("loan").error == f"{file.name}: cannot be read: RuntimeError"
     assert store.find("other").digest != before
 
 

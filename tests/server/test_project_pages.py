@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from p2c._learn.causal.review import read_review
 from p2c._project import building
 from p2c._project.draft import Draft, read_draft, write_draft
+from p2c._server import app
 from p2c._server.app import build_app
 from p2c._server.pages import project
 from p2c._server.settings import Limits, Settings
@@ -262,6 +263,48 @@ def test_the_wanted_outcome_stands_on_every_page_of_the_project(
         assert WANTED.replace("good", wanted) in page, address
     german = client.get("/p/desk/plan?language=de").text
     assert f"Das gewünschte Ergebnis: „{wanted}“ in der Spalte „outcome“." in german
+
+
+def test_a_project_serves_the_problem_it_has_made_last_under_one_id(
+    client: TestClient, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "LOOK", 1e6)
+    time.sleep(0.6)  # the watcher looks once more, and then no more
+    table = pd.read_csv(io.StringIO(ROWS))[["age", "income"]]
+    model = DecisionTreeClassifier(max_depth=2).fit(table, [n > 60 for n in range(len(table))])
+    skops.io.dump(model, tmp_path / "model.skops")
+    model_file = {"model": ("model.skops", (tmp_path / "model.skops").read_bytes())}
+    send(client, content=GOOD)
+    steps: list[tuple[Any, Any, str, str]] = [
+        (None, None, "good", "outcome(X,'good')"),
+        (None, None, "bad", "outcome(X,'bad')"),
+        (model_file, None, "True", "accepted(X)"),
+        (None, {"without_model": "yes"}, "good", "outcome(X,'good')"),
+    ]
+    for files, data, desired, goal in steps:
+        if files or data:
+            client.post("/new/files", files=files, data=data)
+        saved(client, target="outcome", desired=desired)
+        client.post("/new/build")
+        assert "It is ready" in ended(client)
+        (listed,) = client.get("/problems").json()["problems"]
+        assert (listed["id"], listed["goal"]) == ("desk", goal)
+        assert desired in client.get("/p/desk/plan").text
+        assert client.get("/p/desk/person").status_code == 200
+
+
+def test_a_made_problem_that_cannot_be_read_is_told_without_its_folder(
+    client: TestClient, folder: Path
+) -> None:
+    send(client, content=GOOD)
+    client.post("/new/columns", data={"target": "outcome", "desired": "good", "build": "yes"})
+    assert "It is ready" in ended(client)
+    (folder / "problem.toml").write_text("name = ")
+    page = client.get("/new/result")
+    assert page.status_code == 422
+    (listed,) = client.get("/problems").json()["problems"]
+    assert listed["error"].startswith("problem.toml:")
+    assert str(folder) not in listed["error"]
 
 
 def test_an_outcome_that_is_chosen_later_is_told_beside_that_of_the_made_problem(

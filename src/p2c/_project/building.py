@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 from p2c._learn.causal.learning import learn_causal_rules
@@ -115,6 +116,7 @@ def _learn(
     people = tidy_frame(rest.frame)
     _keep_people(folder, people[~problem.predict(people).to_numpy()])
     put_text(folder / "problem.toml", text)
+    shutil.rmtree(folder / MODEL, ignore_errors=True)  # it would be taken for the problem
     return {
         "rules": learned.text,
         "fidelity": learned.source["fidelity"],

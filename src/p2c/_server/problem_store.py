@@ -68,10 +68,15 @@ class Entry:
 
 
 class ProblemStore:
-    """The problems by their ids, which stay while names and contents change."""
+    """The problems by their ids, which stay while names and contents change.
 
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
+    A project has one problem, with one id: building it again replaces it, even by a problem of another kind.
+    """
+
+    def __init__(self, entries: Mapping[str, Entry], project: str = "") -> None:
         self.entries = dict(entries)
+        self._project = Path(project) if project else None
+        self._made = ""
 
     def find(self, given: str | None) -> Entry:
         """Return a problem by its id; where there is just one, it need not be named."""
@@ -85,12 +90,38 @@ class ProblemStore:
             )
         return self.entries[given]
 
-    def read_new(self, file: str, rows_file: str, *, id_: str) -> Entry:
-        """Return a problem that was made while the server runs: the entry it has, or a new one, not taken in yet."""
-        for entry in self.entries.values():
-            if entry.file == file:
-                return entry
-        return _load(_free_id(id_, self.entries), file, rows_file)
+    def project_entry(self) -> Entry | None:
+        """Return the problem that the project has made, as its files are now.
+
+        Returns:
+            The entry in use if its files have not changed, else a fresh one that is not in use yet. None before the
+            project has made a problem.
+        """
+        file, people = self._project_files()
+        if self._project is None or not file:
+            return None
+        old = self.entries.get(self._made)
+        if old is not None:
+            return _refreshed(self._located(old))
+        fresh = _load(_free_id(self._project.resolve().name, self.entries), file, people)
+        self._made = fresh.id
+        return fresh
+
+    def _project_files(self) -> tuple[str, str]:
+        """Return the files of the project's problem and people, empty at first."""
+        if self._project is None:
+            return "", ""
+        from p2c._project.building import PEOPLE, built
+
+        file = built(self._project)
+        return (str(file), str(self._project / PEOPLE)) if file else ("", "")
+
+    def _located(self, entry: Entry) -> Entry:
+        """Return an entry with its present files, which a project may replace."""
+        file, people = self._project_files() if entry.id == self._made else ("", "")
+        if not file or file == entry.file:
+            return entry
+        return replace(entry, file=file, rows_file=people, stamp=UNSEEN)
 
     def greetings(self) -> list[Question]:
         """Return what a new solver is asked first: to read the problems and plan once, which is when rules compile."""
@@ -108,7 +139,7 @@ class ProblemStore:
             if not entry.file:
                 continue
             try:
-                fresh = _refreshed(entry)
+                fresh = _refreshed(self._located(entry))
             except Exception as error:
                 fresh = _unseen(entry, error)
             if fresh is entry:
@@ -124,8 +155,10 @@ class ProblemStore:
         old = self.entries[fresh.id]
         if error:
             log.warning("a changed model cannot be used", extra={"problem": old.id, "error": error})
-        kept = replace(old, stamp=fresh.stamp, error=error) if error else fresh
-        self.entries[fresh.id] = kept
+            fresh = _faulty(
+                replace(old, file=fresh.file, rows_file=fresh.rows_file), error, fresh.stamp
+            )
+        self.entries[fresh.id] = fresh
 
 
 class UnknownProblem(P2CError):
@@ -143,7 +176,7 @@ def open_store(settings: Settings) -> ProblemStore:
         entries[id_] = _load(id_, file, rows.get(file, ""))
         if entries[id_].problem.home:
             Problem.load(file)  # what is wrong with a model is said before anybody is served
-    return ProblemStore(entries)
+    return ProblemStore(entries, settings.project)
 
 
 def _free_id(stem: str, taken: Mapping[str, Entry]) -> str:
@@ -204,7 +237,7 @@ def _refreshed(entry: Entry) -> Entry:
         log.warning(
             "a changed problem cannot be read", extra={"problem": entry.id, "error": message}
         )
-        return replace(entry, stamp=stamp, error=message)
+        return _faulty(entry, message, stamp)
     log.info("problem read again", extra={"problem": entry.id, "digest": fresh.digest})
     return fresh
 
@@ -216,14 +249,25 @@ def _unseen(entry: Entry, error: Exception) -> Entry:
     """
     kind = error.strerror if isinstance(error, OSError) else type(error).__name__
     message = f"{entry.file}: cannot be read: {kind}"
-    if (entry.stamp, entry.error) == (UNSEEN, message):
+    faulty = _faulty(entry, message, UNSEEN)
+    if faulty == entry:
         return entry
     log.warning(
         "a problem's files cannot be read",
         extra={"problem": entry.id, "error": message},
         exc_info=None if isinstance(error, OSError) else error,
     )
-    return replace(entry, stamp=UNSEEN, error=message)
+    return faulty
+
+
+def _faulty(entry: Entry, message: str, stamp: Stamp) -> Entry:
+    """Return the problem in use with an error of its newer files.
+
+    The error names the files without their folders: it is shown to everyone who asks.
+    """
+    for folder in {Path(each).parent for each in (entry.file, entry.rows_file) if each}:
+        message = message.replace(f"{folder}/", "")
+    return replace(entry, stamp=stamp, error=message)
 
 
 def _stamp(file: str, rows_file: str, problem: Problem | None = None) -> Stamp:

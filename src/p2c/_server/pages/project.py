@@ -21,7 +21,7 @@ from p2c._explain.phrases import phrases_of
 from p2c._explain.sentences import filled, number_words
 from p2c._learn.causal.review import read_review
 from p2c._learn.tables.look import ColumnKind
-from p2c._project.building import MODEL, PEOPLE, REVIEW, build, built, find_causes
+from p2c._project.building import MODEL, REVIEW, build, built, find_causes
 from p2c._project.draft import (
     MODELS,
     Choice,
@@ -289,12 +289,13 @@ def result(request: Request, shop: Shop) -> Response:
     path, work = shop.folder / REVIEW, shop.work
     review = read_review(path) if path.exists() else None
     entry = None
-    if work.state != "working" and built(shop.folder) is not None:
-        entry = _served(request, shop)
+    if work.state != "working":
+        entry = _served(request)
     return _shown(
         request,
         shop,
         "result",
+        error=P2CError(entry.error) if entry and entry.error else None,
         work=work,
         reviewed=review is not None,
         left=len(review.pending()) if review else 0,
@@ -317,12 +318,13 @@ def _other_aim(shop: Workshop, entry: Entry, phrases: Phrases) -> str:
     return made.told(phrases)
 
 
-def _served(request: Request, shop: Workshop) -> Entry:
-    """Return the made problem from the store once every solver has opened it."""
-    context, name = context_of(request), shop.folder.resolve().name
-    entry = context.store.read_new(str(built(shop.folder)), str(shop.folder / PEOPLE), id_=name)
-    if entry.id not in context.store.entries:
-        from_thread.run(context.pool.greet, entry.greeting)
+def _served(request: Request) -> Entry | None:
+    """Return the project's problem once every solver has opened it."""
+    context = context_of(request)
+    entry = context.store.project_entry()
+    if entry is not None and entry is not context.store.entries.get(entry.id):
+        if not entry.error:
+            from_thread.run(context.pool.greet, entry.greeting)
         context.store.entries[entry.id] = entry
     return entry
 
