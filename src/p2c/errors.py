@@ -272,14 +272,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def and_more(words: Sequence[str], most: int = 20) -> str:
+def and_more(words: Sequence[str], most: int = 20, separator: str = ", ") -> str:
     """Return the first of some words, and the number of the rest if there are more.
 
     >>> and_more(["age", "debt", "job"], most=2)
     'age, debt and 1 more'
     """
     rest = len(words) - most
-    return ", ".join(words[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    return separator.join(words[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def first_few(words: Iterable[str], most: int = 5) -> str:
@@ -292,12 +292,17 @@ def first_few(words: Iterable[str], most: int = 5) -> str:
     return ", ".join([*known[:most], *(["…"] if len(known) > most else [])])
 
 
+def nearest_word(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is spelt most like another; empty if none is near."""
+    return next(iter(get_close_matches(word, sorted(set(known)), n=1, cutoff=0.6)), "")
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return a hint that names the nearest known word, or the known words where none is near."""
     words = sorted(set(known))
-    near = get_close_matches(word, words, n=1, cutoff=0.6)
+    near = nearest_word(word, words)
     if near:
-        return f"did you mean '{near[0]}'?"
+        return f"did you mean '{near}'?"
     if not words:
         return "there are none"
     return "known: " + first_few((f"'{each}'" for each in words), most=8)

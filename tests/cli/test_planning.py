@@ -242,6 +242,20 @@ SCORES = {
 }
 
 
+def test_lint_sums_up_many_findings_of_one_kind(desk: Desk) -> None:
+    columns = {f"c{n}": {"type": "int", "min": 0, "max": 9} for n in range(3000)}
+    problem = desk.write(
+        "wide.json",
+        json.dumps({"goal": "c0(X,N), N>5", "rules": "", "features": columns}),
+    )
+    lines = desk.run("lint", problem).out.splitlines()
+    found = [each for each in lines if each.startswith("features.")]
+    assert len(found) == 10
+    assert "and 2,989 more of the kind unread_feature" in lines
+    every = desk.run("lint", problem, "--all").out.splitlines()
+    assert len([each for each in every if each.startswith("features.")]) == 2999
+
+
 def test_lint_reads_the_laws_back_and_counts_the_exceptions(desk: Desk) -> None:
     problem = desk.write("scores.toml", problem_to_toml(SCORES))
     people = desk.write("p.csv", "account,arrears,score\nno,no,97\nyes,no,40\nno,no,1\nyes,no,95\n")

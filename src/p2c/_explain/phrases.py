@@ -181,6 +181,8 @@ class Phrases:
     """The words of the picture: its columns, its legend, and how it is told to those who do not see it."""
     pages: Mapping[str, str]
     """The words of the workbench: its form, its answers and the way around it."""
+    findings: Mapping[str, str]
+    """The messages about suspicious parts of a problem."""
     audit: Mapping[str, str]
     """The words of an audit of many people."""
     graph: Mapping[str, str]

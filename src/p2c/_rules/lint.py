@@ -5,6 +5,7 @@ Every finding is proved. Where a proof would take too long (`satisfy.Effort`), n
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -19,10 +20,10 @@ from p2c._rules.syntax import Atom, Comparator, Comparison, Constant, Variable, 
 from p2c._rules.variables import ANY
 from p2c._spec.feature import Action
 from p2c._spec.spec import Effects, Exceptions
-from p2c.errors import first_few, suggestion
+from p2c.errors import first_few, nearest_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Set
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from p2c._rules.satisfy import Part
     from p2c._rules.syntax import Literal
@@ -46,28 +47,88 @@ class Concern(Enum):
     NOT_FOUND = "not_found"
 
 
+MESSAGES = {
+    "line": "line {line}: {message}",
+    "never_fires": "this rule can never fire, for no state meets its body: loosen a condition or drop the rule",
+    "empty_head": "the head of this rule names no admissible value of '{feature}': correct its constants",
+    "implied": "this rule says nothing beyond line {lines}: drop it",
+    "implied_together": "this rule says nothing beyond lines {lines} together: drop it",
+    "unused_variable": "{literal} tests nothing, for its variable is never compared: compare it or drop {literal}",
+    "unused_variable_goal": "goal: {literal} tests nothing, for its variable is never compared: compare it or drop {literal}",
+    "unused_decision": "nothing uses {decision}, neither the goal nor a causal rule nor a constraint: use it or drop its rules",
+    "misspelt_head": "nothing uses {decision}, neither the goal nor a causal rule nor a constraint: use it or drop its rules, did you mean '{name}'?",
+    "causal_cycle": "the causal rules go in a circle, {features}: check that this feedback is meant",
+    "unchangeable_fixed": "'{feature}' is fixed, so its causal rules never change it: make its action 'effect' or drop them",
+    "unchangeable": "nothing can change '{feature}', for nothing can change what its causal rules read: free one of its causes",
+    "unread_feature": "features.{feature}: no rule reads this feature: read it in a rule or leave it out",
+    "unmentioned_values": "features.{feature}.values: no rule mentions {values}: check the spelling, or leave them if the rules treat them alike",
+    "goal_never_met": "goal: no state meets '{goal}': correct the goal or the rules that it calls",
+    "goal_breaks_rules": "goal: no state that obeys the causal rules and constraints meets '{goal}': correct the goal or those rules",
+    "goal_breaks_rules_unless_excused": "goal: no state that obeys the causal rules and constraints meets '{goal}', but for people who break those at the start: correct the goal or those rules",
+    "not_found": "{place}: nothing of this kind is found: drop it",
+    "not_found_near": "{place}: nothing of this kind is found: drop it; did you mean '{name}'?",
+    "not_found_known": "{place}: nothing of this kind is found: drop it; known: {names}",
+    "more": "and {count} more of the kind {kind}",
+}
+"""The English messages of findings; catalogues of phrases have the same keys."""
+MOST_SHOWN = 10
+"""Maximum number of findings of one kind in a summary."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to look at; the message says in one line where it is, what it is and what to do.
+    """A suspicious part of a problem: place, fault and remedy in one line.
 
-    `about` is the feature, the rule or the literal that it is about, as a problem names it to accept the finding; `reason`
-    says why the problem accepts it.
+    Attributes:
+        kind: The kind, under which a problem accepts findings.
+        text: The key of the message in `MESSAGES`.
+        facts: The words that the message is filled in with, by name.
+        line: The line of the rules; None for other places.
+        about: The feature, the rule or the literal, as a problem names it to accept the finding.
+        reason: Why the problem accepts it; empty if it does not.
     """
 
     kind: Concern
-    message: str
+    text: str
+    facts: Mapping[str, str]
     line: int | None = None
     about: str = ""
     reason: str = ""
+
+    @property
+    def message(self) -> str:
+        """Return the message in English."""
+        return self.message_in(MESSAGES)
+
+    def message_in(self, messages: Mapping[str, str]) -> str:
+        """Return the message in the words of a language."""
+        message = messages[self.text].format(**self.facts)
+        return messages["line"].format(line=self.line, message=message) if self.line else message
 
     def __str__(self) -> str:
         return self.message
 
 
-def _about(kind: Concern, clause: Clause, message: str) -> Finding:
+def summarized(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the first findings of each kind, and at its end the number of the others.
+
+    A problem of 3,000 columns that no rule reads has as many findings of one kind.
+    """
+    counts = Counter((each.kind, bool(each.reason)) for each in findings)
+    shown: Counter[tuple[Concern, bool]] = Counter()
+    for finding in findings:
+        key = finding.kind, bool(finding.reason)
+        shown[key] += 1
+        if shown[key] <= MOST_SHOWN:
+            yield finding
+        elif shown[key] == counts[key]:
+            facts = {"count": f"{counts[key] - MOST_SHOWN:,}", "kind": finding.kind.value}
+            yield Finding(finding.kind, "more", facts, reason=finding.reason)
+
+
+def _about(kind: Concern, clause: Clause, text: str = "", **facts: str) -> Finding:
     """Return a finding about a rule."""
-    line = clause.rule.at.line
-    return Finding(kind, f"line {line}: {message}", line, render_rule(clause.rule))
+    return Finding(kind, text or kind.value, facts, clause.rule.at.line, render_rule(clause.rule))
 
 
 def lint(
@@ -105,12 +166,17 @@ def _not_found(found: list[Finding], accepted: Iterable[tuple[str, str]]) -> Ite
     known = {(each.kind.value, each.about) for each in found}
     for kind, name in accepted:
         if (kind, name) not in known:
-            same = [about for each, about in known if each == kind]
-            hint = suggestion(name, same) if same else suggestion(kind, {each for each, _ in known})
-            place = f"lint.accept.{kind}.{name}"
-            yield Finding(
-                Concern.NOT_FOUND, f"{place}: nothing of this kind is found: drop it; {hint}"
+            names = [about for each, about in known if each == kind]
+            word, words = (name, names) if names else (kind, {each for each, _ in known})
+            facts = {
+                "place": f"lint.accept.{kind}.{name}",
+                "name": nearest_word(word, words),
+                "names": first_few((f"'{each}'" for each in sorted(words)), most=8),
+            }
+            text = (
+                "not_found_near" if facts["name"] else "not_found_known" if words else "not_found"
             )
+            yield Finding(Concern.NOT_FOUND, text, facts)
 
 
 def misspelt_heads(theory: Theory) -> tuple[Finding, ...]:
@@ -121,15 +187,14 @@ def misspelt_heads(theory: Theory) -> tuple[Finding, ...]:
 def _unused_variables(theory: Theory) -> Iterator[Finding]:
     for rule in theory.program.rules:
         for atom in _uncompared(rule.body):
-            yield _unused(atom, f"line {atom.at.line}", atom.at.line)
+            yield _unused(atom, "unused_variable", atom.at.line)
     for atom in _uncompared(theory.query):
-        yield _unused(atom, "goal", None)
+        yield _unused(atom, "unused_variable_goal", None)
 
 
-def _unused(atom: Atom, place: str, line: int | None) -> Finding:
+def _unused(atom: Atom, text: str, line: int | None) -> Finding:
     shown = render_atom(atom)
-    message = f"{place}: {shown} tests nothing, for its variable is never compared: compare it or drop {shown}"
-    return Finding(Concern.UNUSED_VARIABLE, message, line, shown)
+    return Finding(Concern.UNUSED_VARIABLE, text, {"literal": shown}, line, shown)
 
 
 def _uncompared(body: tuple[Literal, ...]) -> Iterator[Atom]:
@@ -148,14 +213,9 @@ def _unused_decisions(theory: Theory) -> Iterator[Finding]:
     used = dict(theory.called(theory.bodies))
     for decision, clauses in theory.decisions:
         if decision not in used:
-            near = suggestion(decision.predicate, theory.feature)
-            kind = Concern.MISSPELT_HEAD if near.startswith("did") else Concern.UNUSED_DECISION
-            meant = f", {near}" if kind is Concern.MISSPELT_HEAD else ""
-            message = (
-                f"nothing uses {render_decision(decision)}, neither the goal nor a causal rule nor"
-                f" a constraint: use it or drop its rules{meant}"
-            )
-            yield _about(kind, clauses[0], message)
+            name = nearest_word(decision.predicate, theory.feature)
+            kind = Concern.MISSPELT_HEAD if name else Concern.UNUSED_DECISION
+            yield _about(kind, clauses[0], decision=render_decision(decision), name=name)
 
 
 def _causal_cycles(theory: Theory) -> Iterator[Finding]:
@@ -166,8 +226,7 @@ def _causal_cycles(theory: Theory) -> Iterator[Finding]:
             continue
         seen |= {each for each in theory.upstream[name] if name in theory.upstream[each]}
         shown = " <- ".join(_way_round(theory, name))
-        message = f"the causal rules go in a circle, {shown}: check that this feedback is meant"
-        yield _about(Concern.CAUSAL_CYCLE, clauses[0], message)
+        yield _about(Concern.CAUSAL_CYCLE, clauses[0], features=shown)
 
 
 def _way_round(theory: Theory, name: str) -> list[str]:
@@ -191,12 +250,9 @@ def _unchangeable(theory: Theory) -> Iterator[Finding]:
         changeable |= {e.name for e in effects if theory.parents[e.name] & changeable}
     for name, clauses in theory.causes:
         if theory.feature[name].action is Action.FIXED:
-            message = f"'{name}' is fixed, so its causal rules never change it: make its action 'effect' or drop them"
+            yield _about(Concern.UNCHANGEABLE, clauses[0], "unchangeable_fixed", feature=name)
         elif name not in changeable:
-            message = f"nothing can change '{name}', for nothing can change what its causal rules read: free one of its causes"
-        else:
-            continue
-        yield _about(Concern.UNCHANGEABLE, clauses[0], message)
+            yield _about(Concern.UNCHANGEABLE, clauses[0], feature=name)
 
 
 def _unread_features(theory: Theory) -> Iterator[Finding]:
@@ -204,8 +260,12 @@ def _unread_features(theory: Theory) -> Iterator[Finding]:
     read = frozenset().union(*map(theory.reads, bodies))
     for feature in theory.features:
         if feature.name not in read:
-            message = f"features.{feature.name}: no rule reads this feature: read it in a rule or leave it out"
-            yield Finding(Concern.UNREAD_FEATURE, message, about=feature.name)
+            yield _of_feature(Concern.UNREAD_FEATURE, feature.name)
+
+
+def _of_feature(kind: Concern, name: str, **facts: str) -> Finding:
+    """Return a finding about a feature."""
+    return Finding(kind, kind.value, {"feature": name, **facts}, about=name)
 
 
 def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
@@ -223,8 +283,7 @@ def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
         missing = [value for value in feature.places if value not in constants]
         if len(missing) > 1:  # a single one is what the others are not
             few = first_few((render_term(Constant(value)) for value in missing), most=8)
-            message = f"features.{name}.values: no rule mentions {few}: check the spelling, or leave them if the rules treat them alike"
-            yield Finding(Concern.UNMENTIONED_VALUES, message, about=name)
+            yield _of_feature(Concern.UNMENTIONED_VALUES, name, values=few)
 
 
 def _never_firing(theory: Theory, formulas: Formulas) -> frozenset[Clause]:
@@ -241,14 +300,12 @@ def _dead_rules(theory: Theory, dead: Set[Clause]) -> Iterator[Finding]:
     """Report the rules that never fire, and causal rules whose head names no value."""
     for clause in theory.clauses:
         if clause in dead:
-            message = "this rule can never fire, for no state meets its body: loosen a condition or drop the rule"
-            yield _about(Concern.NEVER_FIRES, clause, message)
+            yield _about(Concern.NEVER_FIRES, clause)
     for name, clauses in theory.causes:
         values = candidate_values(theory, theory.feature[name])
         for clause in clauses:
             if not any(in_head(theory, clause, value) for value in values):
-                message = f"the head of this rule names no admissible value of '{name}': correct its constants"
-                yield _about(Concern.EMPTY_HEAD, clause, message)
+                yield _about(Concern.EMPTY_HEAD, clause, feature=name)
 
 
 def _implied_rules(theory: Theory, formulas: Formulas, dead: Set[Clause]) -> Iterator[Finding]:
@@ -265,24 +322,22 @@ def _implied_rules(theory: Theory, formulas: Formulas, dead: Set[Clause]) -> Ite
                 by = _implying(formulas, clause, others, effort)
                 if by:
                     kept = others
-                    message = f"this rule says nothing beyond {by}: drop it"
-                    yield _about(Concern.IMPLIED, clause, message)
+                    text = "implied" if len(by) == 1 else "implied_together"
+                    lines = first_few(str(each.rule.at.line) for each in by)
+                    yield _about(Concern.IMPLIED, clause, text, lines=lines)
 
 
 def _goal_never_met(theory: Theory, formulas: Formulas) -> Iterator[Finding]:
     """Report a goal that no state meets, or none that obeys the rules."""
     goal = formulas.parts(theory.goal)
     if satisfiable(formulas, goal, Effort()) is False:
-        message = f"goal: no state meets '{theory.goal_text}': correct the goal or the rules that it calls"
-        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
+        text = "goal_never_met"
     elif satisfiable(formulas, (*goal, *formulas.consistency()), Effort()) is False:
-        exempt = theory.exceptions is Exceptions.ABDUCE
-        rest = ", but for people who break those at the start" if exempt else ""
-        message = (
-            f"goal: no state that obeys the causal rules and constraints meets '{theory.goal_text}'"
-            f"{rest}: correct the goal or those rules"
-        )
-        yield Finding(Concern.GOAL_NEVER_MET, message, about="goal")
+        is_excused = theory.exceptions is Exceptions.ABDUCE
+        text = "goal_breaks_rules_unless_excused" if is_excused else "goal_breaks_rules"
+    else:
+        return
+    yield Finding(Concern.GOAL_NEVER_MET, text, {"goal": theory.goal_text}, about="goal")
 
 
 def _by_head(formulas: Formulas, clauses: list[Clause]) -> list[list[Clause]]:
@@ -292,15 +347,17 @@ def _by_head(formulas: Formulas, clauses: list[Clause]) -> list[list[Clause]]:
     return list(groups.values())
 
 
-def _implying(formulas: Formulas, clause: Clause, others: list[Clause], effort: Effort) -> str:
-    """Return the words for the rules without which a rule says nothing new; none where it does."""
+def _implying(
+    formulas: Formulas, clause: Clause, others: list[Clause], effort: Effort
+) -> list[Clause]:
+    """Return the other rules that make a rule superfluous; none if it is needed."""
     body = formulas.parts(clause.body)
     if not others or not _excludes(formulas, body, others, effort):
-        return ""
+        return []
     for other in others:
         if _excludes(formulas, body, [other], effort):
-            return f"line {other.rule.at.line}"
-    return f"lines {first_few(str(each.rule.at.line) for each in others)} together"
+            return [other]
+    return others
 
 
 def _excludes(

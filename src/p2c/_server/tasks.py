@@ -15,6 +15,7 @@ from p2c._report.graph import graph_told
 from p2c._report.picture import plan_svg
 from p2c._report.plan_layout import lay_out
 from p2c._rules.evaluate import goal_holds
+from p2c._rules.lint import summarized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +87,10 @@ def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     language = arguments.get("language") or "en"
     phrases = phrases_of(language)
     return {
-        "findings": [{"text": str(each), "reason": each.reason} for each in problem.findings()],
+        "findings": [
+            {"text": each.message_in(phrases.findings), "reason": each.reason}
+            for each in summarized(problem.findings())
+        ],
         "raw": _count(space.raw, phrases) if space else "",
         "cells": _count(space.cells, phrases) if space else "",
         "graph": graph_told(problem.theory, language=language),

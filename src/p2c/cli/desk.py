@@ -245,12 +245,12 @@ def spelled(*words: object, **options: Any) -> str:
 
 def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
     """Return a problem, whose model may be opened as far as is trusted; rules that have no say in it because of a slip in a name are named on standard error."""
-    from p2c._rules.lint import misspelt_heads
+    from p2c._rules.lint import misspelt_heads, summarized
     from p2c.problem import Problem
 
     loaded = Problem.load(path, trust=Trust.of(trust or ()))
     rules = path.parent / loaded.spec.rules_file if loaded.spec.rules_file else path
-    for finding in misspelt_heads(loaded.theory):
+    for finding in summarized(misspelt_heads(loaded.theory)):
         complain(f"{rules}: {finding}")
     return loaded
 

@@ -23,6 +23,7 @@ from p2c._report.terminal import (
     show_plans,
     show_space,
 )
+from p2c._rules.lint import summarized
 from p2c._spec.cost import Norm
 from p2c._spec.spec import Trust
 from p2c.cli.app import command_group, complain, out, spread
@@ -237,6 +238,9 @@ def lint(
     accept: Annotated[
         bool, typer.Option("--accept", help="Of a folder with a model: accept an edit of it.")
     ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every finding, not the first ten of each kind.")
+    ] = False,
     trust: TrustOption = None,
 ) -> None:
     """Read the laws of a problem back, and warn of what looks wrong with it although it can be read."""
@@ -255,7 +259,7 @@ def lint(
     if rows:
         show_breaches(out, loaded.theory, people)
     findings = loaded.findings()
-    for finding in findings:
+    for finding in findings if every else summarized(findings):
         place = f"{loaded.spec.rules_file}: " if loaded.spec.rules_file and finding.line else ""
         known = f" (accepted: {finding.reason})" if finding.reason else ""
         out.print(f"{place}{finding}{known}", markup=False)
