@@ -16,13 +16,14 @@ from p2c._report.png import font_file, png
 from p2c.errors import MissingExtra, P2CError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from p2c._report.document import Block, Document
 
 FAMILY = "Source"
 STYLES = {"": "Regular", "B": "Semibold", "I": "It"}
 SIZE = 10.5
+CELL_SIZE = 9
 INDENT = 6.0
 SUBSTITUTES = {"→": "->", "✓": "+", "✗": "x", UNSEEN: "?"}
 """What stands for signs that a font may lack."""
@@ -145,10 +146,11 @@ class _Writer:
         self.pdf.ln(after)
 
     def grid(self, grid: Grid) -> None:
-        self.pdf.set_font(FAMILY, "", 9)
+        widths = self.widths(grid)
+        self.pdf.set_font(FAMILY, "", CELL_SIZE)
         with self.pdf.table(
             line_height=4.6, text_align="LEFT", borders_layout="HORIZONTAL_LINES",
-            padding=PADDING, col_widths=self.widths(grid),
+            padding=PADDING, col_widths=widths,
         ) as table:  # fmt: skip
             for cells in (grid.header, *grid.rows):
                 row = table.row()
@@ -160,14 +162,9 @@ class _Writer:
     def widths(self, grid: Grid) -> tuple[float, ...]:
         """Return the widths of the columns in millimetres.
 
-        Each number fits on one line; the rest follows the length of texts.
+        Each column has its least width; the rest follows the length of texts.
         """
-        least = [
-            max((self.pdf.get_string_width(word) for word in _numbers(column)), default=0.0)
-            + 2 * PADDING
-            + BORDER
-            for column in zip(*grid.rows, strict=True)
-        ] or [0.0] * len(grid.header)
+        least = self.least_widths(grid)
         shares, rest = _shares(grid), set(range(len(least)))
         sizes = [0.0] * len(least)
         room = self.pdf.epw
@@ -179,6 +176,25 @@ class _Writer:
                 room -= sizes[each]
             rest -= narrow or rest
         return tuple(sizes)
+
+    def least_widths(self, grid: Grid) -> list[float]:
+        """Return the least widths of the columns, at which no word is broken.
+
+        If the page is too narrow for that, words of cells may break, then those of headers; numbers never do.
+        """
+        headers = [self.word_width(each.split(), style="B") for each in grid.header]
+        columns = list(zip(*grid.rows, strict=True)) or [()] * len(headers)
+        numbers = [self.word_width(_numbers(each)) for each in columns]
+        words = [self.word_width(" ".join(each).split()) for each in columns]
+        either = [max(pair) for pair in zip(headers, numbers, strict=True)]
+        every = [max(pair) for pair in zip(either, words, strict=True)]
+        return next((each for each in (every, either) if sum(each) <= self.pdf.epw), numbers)
+
+    def word_width(self, words: Iterable[str], *, style: str = "") -> float:
+        """Return the width of a cell for the longest word; 0 without words."""
+        self.pdf.set_font(FAMILY, style, CELL_SIZE)
+        widths = [self.pdf.get_string_width(self.text(each)) for each in words]
+        return max(widths, default=-2 * PADDING - BORDER) + 2 * PADDING + BORDER
 
     def figure(self, svg: str, told: str) -> None:
         image = png(svg)
