@@ -200,12 +200,16 @@ class Statement:
         return cls.from_dict(tomllib.loads(datasets.problem_text(name)))
 
     def _checked(self) -> Self:
-        """Return the problem itself; its faults are reported now, not at the first use."""
+        """Return the problem itself; its faults are reported now, not at the first use.
+
+        The time limit of a question holds because a parsed model is prepared now.
+        """
         self.theory  # noqa: B018
         if self.decider is not None and not (self.replaced or self.restrictions):
             from p2c._blackbox.opening import refuse_unanswered
 
             refuse_unanswered(self.theory.features, self.decider)
+            self.decider.warm()
         return self
 
     @property
@@ -364,7 +368,7 @@ class Statement:
         if self.unrestricted is not None:
             from p2c._plan.restriction import restrict
 
-            return restrict(self.unrestricted._space, dict(self.restrictions))
+            return restrict(self.unrestricted.compiled, dict(self.restrictions))
         theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
         if self.decider is not None and not self.decider.is_read and self.decider.learned:
             # Reasons are those of the rules that stand in for the model, and every answer says so.
@@ -376,19 +380,10 @@ class Statement:
         """Return the problem compiled for search, built in steps at first use.
 
         The time of the first use counts in its time limit.
-
-        The search itself is compiled at once, before anybody's time is counted: that takes as long for every problem.
         """
-        if not self.is_asked:
-            self._space.has_compiled_model  # noqa: B018 - compiling takes longer than many a time limit
-        return self._space
-
-    @cached_property
-    def _space(self) -> Space:
-        """Return the space, of which each part is worked out when it is first asked for."""
         if self.unrestricted is None:
             return Space(self.theory)
-        return self.unrestricted._space.with_features(self.theory.features)
+        return self.unrestricted.compiled.with_features(self.theory.features)
 
     @cached_property
     def _variants(self) -> dict[tuple[tuple[str, str], ...], Self]:

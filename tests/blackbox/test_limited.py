@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,14 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from p2c._answers import confirmed_many
 from p2c._engines import policy as policies
-from p2c._learn.model import Read
+from p2c._learn.model import Read, cheapest_cells
+from p2c._learn.model.leaves import Leaves
 from p2c._plan.outcome import GaveUp
 from p2c._plan.planner import find_plan
 from p2c.problem import Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Row = dict[str, Any]
 
@@ -109,6 +113,41 @@ def test_a_time_limit_leaves_a_plan(fitted: tuple[Problem, Problem, list[Row]]) 
         answer = parsed.plan(row, time_limit=2)
         assert answer.cost is not None
         assert answer.optimal or answer.to_dict()["model"]["ended"] == "time"
+
+
+def test_what_a_proof_needs_of_a_model_is_prepared_before_the_first_question(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table = people(300)
+    forest = RandomForestClassifier(20, max_depth=4, random_state=0).fit(table, wanted(table))
+    made = Problem.from_model(forest, table, desired=1)
+    made.save(tmp_path / "model")
+    stored = Problem.load(tmp_path / "model")
+    row = table[forest.predict(table) == 0].iloc[0].to_dict()
+    monkeypatch.setattr(Leaves, "of", too_late)
+    monkeypatch.setattr(cheapest_cells, "forest_of", too_late)
+    monkeypatch.setattr(cheapest_cells, "compile_search", too_late)
+    for problem in (made, stored):
+        for keys in ({}, {"norm": "l2"}, {"restrict": {"f0": "fixed"}}):
+            assert problem.plan(row, time_limit=5, **keys).cost is not None
+
+
+def too_late(*_: object) -> Any:
+    raise AssertionError("this takes the time of a question")
+
+
+def test_a_slow_model_keeps_the_time_limit() -> None:
+    def slow(rows: pd.DataFrame) -> Any:
+        time.sleep(pause * len(rows))
+        return rows.f0 + rows.f1 > 350
+
+    pause, table = 0.0, people(200)
+    problem = Problem.from_model(slow, table, desired=True)
+    row = table[~slow(table)].iloc[0].to_dict()
+    pause = 0.02
+    begun = time.monotonic()
+    problem.plan(row, time_limit=1)
+    assert time.monotonic() - begun < 2
 
 
 def test_no_time_at_all_means_that_the_model_is_not_asked_for_plans(

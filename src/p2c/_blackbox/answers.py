@@ -57,8 +57,6 @@ class ConfirmedPlanner:
         distinct: Distinct = Distinct.POINTS,
     ) -> list[Plan]:
         """Return up to k confirmed plans to distinct ends, cheapest first; one that is not, where there is none."""
-        if self.decider.is_read:
-            self.space()
         limits = policy.limits
         if self.decider.is_read:
             proof = self.proof(row, state, k, policy, distinct=distinct, limits=limits)
@@ -85,13 +83,11 @@ class ConfirmedPlanner:
         distinct: Distinct,
         limits: Limits,
     ) -> LimitedProof:
-        """Return the proof for one person, prepared, within limits that have begun."""
+        """Return the proof for one person within limits that have begun."""
         judge = Judge(self.asker(row), max(self.decider.budget, k))
-        proof = LimitedProof(
-            self.decider, self.theory, self.space, judge, state, k, policy, distinct, limits
+        return LimitedProof(
+            self.decider, self.theory, self.space(), judge, state, k, policy, distinct, limits
         )
-        proof.prepare()
-        return proof
 
     def asker(self, row: Mapping[str, Any] | pd.Series) -> Ask:
         """Return what tells of states whether they meet the goal, by one question to the model for all of them."""

@@ -95,11 +95,6 @@ class Decider:
         """Tell whether the model was read and can be searched with, so that plans are proved against it."""
         return isinstance(self.reading, Read)
 
-    @property
-    def is_warm(self) -> bool:
-        """Tell whether the preparation of proofs against the model is done."""
-        return isinstance(self.judge, ReadModel) and self.judge.is_warm
-
     def warm(self) -> None:
         """Prepare proofs against the model before the first question."""
         if isinstance(self.judge, ReadModel):

@@ -2,8 +2,7 @@
 
 The search for a proof knows a first plan only when it has the best. So where a limit ends it, the heuristics that serve a model
 that can only be asked look for a plan as well, within the same limits: an answer that gave up is never worse than theirs. They run
-once the proof has failed within a share of the time; or before it, where the first question has yet to work out what the proof
-needs, which takes longer than one share.
+once the proof has failed within a share of the time.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from p2c._plan.search.best_first import Limits
 from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from p2c._blackbox.decider import Decider
     from p2c._blackbox.judge import Judge
     from p2c._engines.policy import Policy
@@ -38,8 +35,9 @@ ENOUGH = 0.4
 
 The proof has the rest.
 """
-
-GRACE = 0.25
+SEARCHING = 0.9
+"""Share of the time for searching; the model confirms the answer in the rest."""
+GRACE = 0.1
 """Share of the time for asking the model if the proof has used all of it."""
 
 
@@ -56,40 +54,25 @@ class LimitedProof:
 
     decider: Decider
     theory: Theory
-    compiled: Callable[[], Space]
+    space: Space
     judge: Judge
     state: State
     k: int
     policy: Policy
     distinct: Distinct
     limits: Limits
-    _early: list[Found] | None = None
-    """Plans found by asking before anything was compiled; None if it was not asked."""
-
-    def prepare(self) -> None:
-        """Ask for plans before the first question prepares the proof.
-
-        The preparation may take the whole time.
-        """
-        if self.limits.deadline is not None and not self.decider.is_warm:
-            self._early = self._asked(())
-
-    @property
-    def space(self) -> Space:
-        """Return the compiled problem."""
-        return self.compiled()
 
     def run(self, *, explain: bool = True) -> Proved:
         """Return the proved plans, cheapest first.
 
         An answer without a plan says what blocks the person if `explain` is true.
         """
-        limits, early = self.limits, self._early
+        limits = self.limits.for_share(SEARCHING)
         first = limits.for_share(FIRST)
+        candidates: list[Found] = []
         plans = self._proved(first, None)
         if isinstance(plans[-1], GaveUp):
-            if early is None:
-                early = self._asked(plans)
+            candidates = self._asked(plans, limits)
             if not first.is_spent:
                 known = plans[0] if isinstance(plans[0], Found) else None
                 plans = self._proved(limits, known)
@@ -99,7 +82,7 @@ class LimitedProof:
         if not isinstance(last, GaveUp):
             return Proved(plans, None)
         ended = Ended.TIME if limits.is_over else Ended.NODES
-        return Proved([*plans[:-1], *self._better(last, plans[:-1], early or [])], ended)
+        return Proved([*plans[:-1], *self._better(last, plans[:-1], candidates)], ended)
 
     def _proved(self, limits: Limits, first: Plan | None) -> list[Plan]:
         """Return the plans of the proof; after a limit, the last one is `GaveUp`."""
@@ -111,9 +94,8 @@ class LimitedProof:
         )
         return list(islice(plans, self.k))
 
-    def _asked(self, plans: list[Plan] | tuple[()]) -> list[Found]:
+    def _asked(self, plans: list[Plan], limits: Limits) -> list[Found]:
         """Return plans that the model accepts, found by asking it in the remaining time."""
-        limits = self.limits
         if limits.is_over and self.policy.time_limit:
             # A step of the proof took more than its share and all the rest.
             limits = Limits.within(GRACE * self.policy.time_limit)

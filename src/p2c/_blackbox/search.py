@@ -254,7 +254,8 @@ class ConfirmedSearch:
 
     def _judge(self, walks: Sequence[Walk], *, start: float | None = None) -> None:
         """Ask about walks; keep the accepted ones, and open the others to be continued."""
-        judged = self.judge.answers([walk for walk in walks if not walk.pending])
+        asked = [walk for walk in walks if not walk.pending]
+        judged = self.judge.answers(asked, self.limits)
         if start is not None:
             told = [(walk, each.score) for walk, each in judged if each.score is not None]
             gains = ((score - start) / max(self.walker.cost(walk), 1e-6) for walk, score in told)

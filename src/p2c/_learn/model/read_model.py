@@ -47,19 +47,10 @@ class ReadModel:
     _gains: dict[tuple[str, Value], tuple[float, ...] | None] = field(default_factory=dict)
     _sums: dict[tuple[int, ...], np.ndarray] = field(default_factory=dict)
 
-    @property
-    def is_warm(self) -> bool:
-        """Tell whether the leaves are at hand; lines take no time.
-
-        Many leaves take long to work out.
-        """
-        weighs_only = not (self.score.tables or len(self.score.trees.leaf_values))
-        return weighs_only or "leaves" in vars(self)
-
     def warm(self) -> None:
-        """Work out the leaves, as the compiled search reads them where it is compiled."""
+        """Prepare the leaves and the compiled search, before any time limit begins."""
         self.leaves  # noqa: B018 - the first use pays for it
-        if vars(self).get("is_compiled"):
+        if not self.score.lines and self.is_compiled:
             self._forest  # noqa: B018 - the first use pays for it
 
     @cached_property
