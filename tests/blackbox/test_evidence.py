@@ -55,6 +55,19 @@ def test_nothing_is_proved_of_a_model_that_can_only_be_asked(black_box: p2c.Prob
     assert "status: expected 'gave_up'" in str(black_box.check({**honest, **none}, prove=True))
 
 
+@pytest.mark.parametrize("kind", ["black_box", "parsed"])
+def test_an_answer_without_its_model_block_is_refuted(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    problem = request.getfixturevalue(kind)
+    document = problem.plan(ROW).to_dict()
+    del document["model"]
+    for prove in (False, True):
+        verdict = problem.check(document, prove=prove)
+        assert [each.place for each in verdict.faults] == ["model"]
+        assert not verdict.proved
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -51,7 +51,9 @@ def evidence_faults(
     else:
         yield from _unprovable(plan)
     said = plan.model
-    if said is not None:
+    if said is None:
+        yield Fault("model", "expected the block of the model's answers, found none")
+    else:
         yield from _count_faults(said)
     if plan.counterfactual is None:
         return

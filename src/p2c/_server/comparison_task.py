@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from p2c.problem import Problem
 
 STEP = re.compile(r"step (\d+)(?:, action (\d+))?")
+BEYOND_THE_END = frozenset({"model", "source"})
+"""The parts of a plan that a mere end state of another tool does not have."""
 
 
 def comparison(consulted: Consultation, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,15 +47,20 @@ def _judged(
 ) -> dict[str, Any]:
     """Return another answer: its steps with their faults and, for a mere end state, whether any path leads there."""
     document, reach = answer.get("document"), None
+    is_bare = document is None
     if document is None:
         end = problem.read_row(answer["end"])
         document = one_shot_document(problem.theory, row, end)
         reach = _reach(problem, row, end, limit, teller.phrases.language)
-    verdict = problem.check(document)
-    faults = [each for each in verdict.faults if not STEP.match(each.place)]
+    claims = [
+        each
+        for each in problem.check(document).faults
+        if not (is_bare and each.place in BEYOND_THE_END)
+    ]
+    faults = [each for each in claims if not STEP.match(each.place)]
     faults += _of_somebody_else(row, document)
     return {
-        "steps": _steps(teller, document, verdict.faults),
+        "steps": _steps(teller, document, claims),
         "faults": [
             {
                 "place": _friendly(teller, each.place),
@@ -61,7 +68,7 @@ def _judged(
             }
             for each in faults
         ],
-        "valid": not verdict.faults and not faults,
+        "valid": not claims and not faults,
         "cost": _cost_words(teller, document.get("cost")),
         "reach": reach,
         "end": _table(document, "counterfactual"),
@@ -119,7 +126,7 @@ def _cost_words(teller: Teller, cost: Any) -> str:
 
 
 def _steps(
-    teller: Teller, document: Mapping[str, Any], faults: tuple[Fault, ...]
+    teller: Teller, document: Mapping[str, Any], faults: Sequence[Fault]
 ) -> list[dict[str, Any]]:
     """Return the steps in words; the validator has read the document, so that its shape is sure."""
     placed: dict[tuple[int, int], list[str]] = {}
