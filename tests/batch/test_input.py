@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -244,6 +245,17 @@ def test_everything_wrong_with_the_columns_is_said_at_once(tmp_path: Path) -> No
         "known: 'age', 'credit_score', 'dept', 'status' (a.parquet)",
         "status: cannot be kept, the answer has a column of this name (a.parquet)",
     ]
+
+
+def test_carrying_many_columns_through_takes_time_in_their_number_alone(tmp_path: Path) -> None:
+    seconds = []
+    for count in (50, 2_000, 8_000):
+        rows = [JOHN | dict.fromkeys((f"x{each}" for each in range(count)), 1)]
+        path = write_parquet(tmp_path / f"{count}.parquet", rows)
+        begun = time.process_time()
+        answer(loan(), path, tmp_path / f"{count}", keep_all=True)
+        seconds.append(time.process_time() - begun)
+    assert seconds[2] < 8 * seconds[1]
 
 
 def test_the_columns_of_every_file_are_looked_at(tmp_path: Path) -> None:

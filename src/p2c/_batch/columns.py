@@ -10,10 +10,10 @@ import pyarrow as pa
 from pyarrow import types
 
 from p2c._batch.persons import TEXT
-from p2c.errors import P2CError, suggestion
+from p2c.errors import P2CError, and_more, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
     from p2c._batch import Options
     from p2c._batch.source import InputFile
@@ -33,7 +33,7 @@ class Columns:
     aliases: Mapping[str, str] = field(default_factory=dict)
     """What a feature may be called in a file instead: the column of a model."""
 
-    def name_in(self, feature: str, inside: Sequence[str]) -> str:
+    def name_in(self, feature: str, inside: Collection[str]) -> str:
         """Return what a feature, or any other column, is called among the columns of a file."""
         other = self.aliases.get(feature, feature)
         return other if feature not in inside and other in inside else feature
@@ -61,13 +61,14 @@ def check_columns(
     every = dict.fromkeys(name for schema in schemas for name in schema.names)
     wanted = [name for name in every if name not in names] if options.keep_all else []
     keep = tuple(dict.fromkeys((*options.keep, *wanted)))
-    for name in keep:
-        for fault, where in _kept_faults(name, files, schemas, taken):
-            faults[fault].append(where)
+    for fault, where in _kept_faults(keep, files, schemas, taken, set(options.keep)):
+        faults[fault].append(where)
     if faults:
-        raise P2CError("; ".join(_placed(fault, where) for fault, where in faults.items()))
+        told = [_placed(fault, where) for fault, where in faults.items()]
+        raise P2CError(and_more(told, separator="; "))
     kept = pa.schema([schemas[0].field(name).remove_metadata() for name in keep])
-    spare = tuple(name for name in every if name not in names and name not in keep)
+    read = names | set(keep)
+    spare = tuple(name for name in every if name not in read)
     return Columns(tuple(feature.name for feature in features), kept, spare, aliases or {})
 
 
@@ -122,25 +123,35 @@ def expected(feature: Feature) -> str:
 
 
 def _kept_faults(
-    name: str, files: Sequence[InputFile], schemas: Sequence[pa.Schema], taken: Sequence[str]
+    keep: Sequence[str],
+    files: Sequence[InputFile],
+    schemas: Sequence[pa.Schema],
+    taken: Sequence[str],
+    typed: Set[str],
 ) -> Iterator[tuple[str, str]]:
-    if name in taken:
-        yield f"{name}: cannot be kept, the answer has a column of this name", files[0].name
-    first = None
+    """Yield the faults of columns to carry through, with the file of each.
+
+    Only names that were typed may be misspelt.
+    """
+    first: dict[str, pa.DataType] = {}
+    kept = set(keep)
     for file, schema in zip(files, schemas, strict=True):
-        if schema.names.count(name) != 1:
-            yield (
-                f"{name}: cannot be kept, no such column; {suggestion(name, schema.names)}",
-                file.name,
-            )
-            continue
-        found = schema.field(name).type
-        first = first or found
-        if found != first:
-            yield (
-                f"{name}: cannot be kept, expected {first} as in the first file, found {found}",
-                file.name,
-            )
+        types_of: dict[str, list[pa.DataType]] = defaultdict(list)
+        for each in schema:
+            types_of[each.name].append(each.type)
+        for name in keep:
+            kinds = types_of.get(name, [])
+            if len(kinds) != 1:
+                hint = f"; {suggestion(name, types_of)}" if name in typed else ""
+                yield f"{name}: cannot be kept, no such column{hint}", file.name
+            elif kinds[0] != first.setdefault(name, kinds[0]):
+                yield (
+                    f"{name}: cannot be kept, expected {first[name]} as in the first file,"
+                    f" found {kinds[0]}",
+                    file.name,
+                )
+    for name in (each for each in taken if each in kept):
+        yield f"{name}: cannot be kept, the answer has a column of this name", files[0].name
 
 
 def _placed(fault: str, files: list[str]) -> str:

@@ -151,12 +151,14 @@ def record_path(target: Path, part: Part) -> Path:
 
 
 def _with_kept(answers: pa.Table, table: pa.Table, kept: pa.Schema) -> pa.Table:
+    """Return the answers with the columns that are carried through."""
+    columns = list(answers.columns)
     for field in kept:
         column = table.column(field.name)
         if types.is_dictionary(field.type):  # its texts may stand there twice; see `answers._array`
             column = column.cast(field.type.value_type)
-        answers = answers.append_column(field, column.cast(field.type))
-    return answers
+        columns.append(column.cast(field.type))
+    return pa.Table.from_arrays(columns, schema=pa.schema([*answers.schema, *kept]))
 
 
 def tables(columns: Columns, part: Part) -> Iterator[pa.Table]:
@@ -192,10 +194,10 @@ def _small_tables(
     for piece in pieces:
         file = piece.file
         file.refuse_if_changed()
-        inside = file.reader.schema(file.path).names
+        inside = dict.fromkeys(file.reader.schema(file.path).names)
         keys = {key: value for key, value in file.keys if key not in inside}
         # Where folders name all columns, one of the file's own still tells how many rows there are.
-        own = [name for name in wanted if name not in keys] or inside[:1]
+        own = [name for name in wanted if name not in keys] or list(inside)[:1]
         called = {name: columns.name_in(name, inside) for name in own}
         coded = [called[name] for name in columns.features if name in own]
         names = list(called.values())
