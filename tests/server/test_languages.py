@@ -19,9 +19,13 @@ from p2c import datasets
 from p2c._explain.letter import spoken
 from p2c._explain.phrases import ENGLISH, GERMAN, LANGUAGES
 from p2c._learn.tables.look import ColumnKind, Why
+from p2c._rules.lint import MESSAGES
 from p2c._server.app import build_app
+from p2c._server.consultation import Consultation
 from p2c._server.pages.address import case_of_row
 from p2c._server.settings import Settings
+from p2c._server.tasks import overview
+from p2c.problem import Problem
 from tests.embedded import embedded
 from tests.learn.causal.reviews import new_review
 from tests.server.conftest import HERE, LIMITS
@@ -240,6 +244,30 @@ def test_no_text_of_the_german_catalogue_is_english() -> None:
         english = catalogue(ENGLISH)[place]
         if words_in(text) and text == english:
             assert words_in(text) <= ALIKE, (place, text)
+
+
+@pytest.mark.parametrize("page", ["/", "/p/loan/problem", "/p/loan/plan", "/p/loan/person"])
+def test_an_unknown_language_is_refused_with_a_hint(client: TestClient, page: str) -> None:
+    for query in ("language=fr", "language=deutsch"):
+        answer = client.get(f"{page}?{query}")
+        assert answer.status_code == 422
+        assert "language: no catalogue" in answer.text
+        assert "de" in answer.text
+    assert client.get(f"{page}?language=").status_code == 200
+
+
+def test_findings_are_told_in_every_language() -> None:
+    assert ENGLISH.findings == MESSAGES
+    keys: dict[str, Any] = {
+        "goal": "g(X), not g(X)",
+        "rules": "g(X) :- a(X,N), N>5.\nbad(X) :- a(X,N), N>9.\n",
+        "features": {each: {"type": "int", "min": 0, "max": 9} for each in ("a", "b")},
+    }
+    found = overview(Consultation(Problem.from_dict(keys), None), {"language": "de"})["findings"]
+    texts = [each["text"] for each in found]
+    assert len(texts) == 4
+    assert not [each for each in texts if words_in(each) & FOREIGN - {"features", "bad", "not"}]
+    assert any(each.startswith("Zeile 2: Nichts verwendet bad(X)") for each in texts)
 
 
 def test_kinds_and_reasons_of_columns_are_in_every_catalogue() -> None:

@@ -52,6 +52,19 @@ def with_pool(size: int, waiting: int, story: Callable[[SolverPool], Awaitable[N
     asyncio.run(run())
 
 
+def test_a_question_with_hardly_any_time_waits_for_the_solvers_to_start() -> None:
+    async def run() -> None:
+        pool = SolverPool(size=1, waiting=1, first=lambda: [question("greet")])
+        pool.start()
+        try:
+            plan = json.loads(await pool.ask(question(time_limit=1e-9), seconds=1e-9))
+            assert plan["status"] in ("found", "gave_up")
+        finally:
+            await pool.stop()
+
+    asyncio.run(run())
+
+
 def test_a_hard_question_does_not_block_an_easy_one() -> None:
     async def story(pool: SolverPool) -> None:
         hard = asyncio.create_task(pool.ask(question("nearest", **ENDLESS), seconds=60))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MEMORY = 1_500_000_000
-SMALL = Limits(solvers=1, rows=1_000, unpacked=1_000_000, memory=MEMORY)
+SMALL = Limits(solvers=1, rows=1_000, columns=50, unpacked=1_000_000, memory=MEMORY)
 
 
 def repeated_rows(path: Path, *, rows: int) -> Path:
@@ -68,6 +68,15 @@ def lines(path: Path) -> Path:
     return path
 
 
+def wide(path: Path) -> Path:
+    names = [f"x{number}" for number in range(51)]
+    if path.suffix == ".csv":
+        path.write_text(",".join(names) + "\n" + ",".join("1" * 51) + "\n")
+    else:
+        pq.write_table(pa.table({name: [1] for name in names}), path)
+    return path
+
+
 @pytest.mark.parametrize(
     ("write", "name", "words"),
     [
@@ -77,6 +86,8 @@ def lines(path: Path) -> Path:
             "expected at most 1,000 rows, found 2,000",
         ),
         (lines, "t.csv", "expected at most 1,000 rows, found 1,001"),
+        (wide, "t.csv", "expected at most 50 columns, found 51"),
+        (wide, "t.parquet", "expected at most 50 columns, found 51"),
         (
             zeros,
             "m.skops",

@@ -35,6 +35,8 @@ class Limits:
     """Bytes that an upload may declare to unpack to."""
     rows: int = 2_000_000
     """Rows of an uploaded table."""
+    columns: int = 4_000
+    """Columns of an uploaded table, each of which has fields in a form."""
     memory: int = field(default_factory=lambda: min(4_000_000_000, _physical_memory() // 2))
     """Bytes of memory of a process that reads an upload, or works on one."""
     head: int = 65_536

@@ -267,7 +267,8 @@ class SolverPool:
         slow, lost = False, False
         while True:
             try:
-                async with asyncio.timeout(seconds + GRACE):
+                # No time limit of a question covers the start of the processes.
+                async with asyncio.timeout(seconds + GRACE if self._begun else OPENING):
                     solver = await self._waiting_line.take(slow=slow, known=self._knowing(question))
             except TimeoutError:
                 raise Overloaded from None

@@ -111,6 +111,7 @@ def refuse_bomb(path: Path, limits: Limits) -> None:
     if kind in (".parquet", ".pq"):
         _refuse_parquet(path, limits)
     elif kind == ".csv":
+        _refuse_columns(path, _csv_columns(path), limits)
         _refuse_rows(path, _csv_rows(path, limits.rows), limits)
     elif zipfile.is_zipfile(path):
         with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
@@ -131,6 +132,7 @@ def _refuse_parquet(path: Path, limits: Limits) -> None:
         footer = pq.read_metadata(path)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise P2CError(f"{path}: cannot be read as Parquet: {one_line(error)}") from None
+    _refuse_columns(path, footer.num_columns, limits)
     _refuse_rows(path, footer.num_rows, limits)
     stored = sum(footer.row_group(each).total_byte_size for each in range(footer.num_row_groups))
     _refuse_size(path, max(stored, CELL * footer.num_rows * footer.num_columns), limits)
@@ -149,6 +151,18 @@ def _csv_rows(path: Path, most: int) -> int:
             return sum(1 for row in csv.reader(file) if row) - 1
         except csv.Error:
             return 0  # no table, which its reader says better
+
+
+def _csv_columns(path: Path) -> int:
+    """Count the columns of a CSV file by the separators of its first line."""
+    with path.open("rb") as file:
+        line = file.readline(BLOCK)
+    return 1 + max(map(line.count, (b",", b";", b"\t", b"|")))
+
+
+def _refuse_columns(path: Path, columns: int, limits: Limits) -> None:
+    if columns > limits.columns:
+        raise P2CError(f"{path}: expected at most {limits.columns:,} columns, found {columns:,}")
 
 
 def _refuse_rows(path: Path, rows: int, limits: Limits) -> None:

@@ -223,6 +223,7 @@ async def opened(request: Request, id: str) -> Opened:
         Moved: The address holds values of a person, which belong into a state.
     """
     entry = context_of(request).store.find(id)
+    language_of(request)
     parameters = request.query_params.multi_items()
     pairs = [*_stored(request, entry), *parameters]
     texts = [text for key, text in pairs if key == "given"]
@@ -280,9 +281,11 @@ def texts_of(form: FormData) -> dict[str, str]:
 
 
 def language_of(request: Request, *, otherwise: str = "en") -> str:
-    """Return the language that the address of a page asks for."""
-    asked = request.query_params.get("language", otherwise)
-    return asked if asked in LANGUAGES else "en"
+    """Return the language that an address asks for; refuse an unknown one."""
+    name = request.query_params.get("language")
+    if name:
+        return phrases_of(name).language
+    return otherwise if otherwise in LANGUAGES else "en"
 
 
 def kept(content: bytes, kind: str, name: str) -> Response:
@@ -293,12 +296,13 @@ def kept(content: bytes, kind: str, name: str) -> Response:
 
 def show_error(request: Request, status: int, message: str) -> HTMLResponse:
     """Return the page of an error."""
+    language = request.query_params.get("language", "en")
     page = show(
         request,
         "error.html",
         status=status,
         trouble=Trouble(message, "en"),
-        language=language_of(request),
+        language=language if language in LANGUAGES else "en",
     )
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         page.headers["Retry-After"] = RETRY
