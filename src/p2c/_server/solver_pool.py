@@ -54,6 +54,8 @@ HELD = 5.0
 """Seconds that a question past the bound is held at most."""
 GRACE = 0.5
 """Seconds after which a solver that should have given up on its own is ended."""
+STARTING = 30.0
+"""Seconds that a question waits for the first start of the solvers."""
 OPENING = 300.0
 """Seconds in which a solver has to have opened a changed problem with its model."""
 PAUSE, LONGEST_PAUSE = 0.5, 30.0
@@ -268,7 +270,7 @@ class SolverPool:
         while True:
             try:
                 # No time limit of a question covers the start of the processes.
-                async with asyncio.timeout(seconds + GRACE if self._begun else OPENING):
+                async with asyncio.timeout(seconds + GRACE if self._begun else STARTING):
                     solver = await self._waiting_line.take(slow=slow, known=self._knowing(question))
             except TimeoutError:
                 raise Overloaded from None
