@@ -554,6 +554,24 @@ class Problem(Statement):
         policy = Policy(engine, time_limit)
         return answers.check(self, document, prove=policy if prove else None)
 
+    def check_counterfactual(self, row: Any, counterfactual: Any) -> Verdict:
+        """Check an end state from another method as the plan that sets each changed feature directly.
+
+        Args:
+            row: The person's values by feature.
+            counterfactual: The values at the end.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> print(loan.check_counterfactual(john, {**john, "debt": 0}))
+        step 1: ends inconsistent: the rules of credit_score do not allow 599
+        step 1: is the last step, but the goal is not met at its end
+        """
+        from p2c._plan.one_shot_plan import one_shot_document
+
+        start, end = self.read_row(row), self.read_row(counterfactual)
+        return self.check(one_shot_document(self.theory, start, end))
+
     def verify(
         self,
         row: Mapping[str, Any],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from p2c._learn.causal.learning import learn_causal_rules
 from p2c._learn.causal.review import read_review, write_review
 from p2c._learn.model import Read
-from p2c._learn.tables.domains import domain_from_frame, tidy_frame
+from p2c._learn.tables.domains import tidy_frame
 from p2c._project.draft import chosen, opened_model, outcome_table, read_draft
 from p2c._project.fitting import FitRequest, feature_remarks, fit_model, learn_problem
 from p2c._spec.toml import problem_to_toml
@@ -136,5 +136,5 @@ def find_causes(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
     table = table.useful()
     found = learn_causal_rules(table.frame)
     step()
-    review = write_review(folder / REVIEW, found, features=domain_from_frame(table.frame))
+    review = write_review(folder / REVIEW, found, features=table.frame)
     return {"candidates": len(review.candidates)}

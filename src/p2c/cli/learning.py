@@ -195,7 +195,6 @@ def causal(
     from p2c._learn.causal.candidate import render_graph
     from p2c._learn.causal.learning import learn_causal_rules
     from p2c._learn.causal.review import write_review
-    from p2c._learn.tables.domains import domain_from_frame
     from p2c._report.learned import show_candidates, show_progress
 
     named = [*(keep or ()), *(target or ()), *(feature or ())]
@@ -210,7 +209,7 @@ def causal(
         complements=complements,
         **asdict(foldse),
     )
-    written = write_review(output, found, features=domain_from_frame(frame))
+    written = write_review(output, found, features=frame)
     show_candidates(out, written, found)
     out.print(f"\n{render_graph(found)}", markup=False)
     show_progress(out, written)

@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation again: python docs/pictures/make.py."""
+"""Draw the pictures of the documentation again: python -m website.pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from p2c import Problem, datasets
 from p2c._markup import element
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "docs/pictures"
 INK, SOFT, YES, NO = "#334155", "#94a3b8", "#99f6e4", "#fecaca"
 Shapes = list[object]
 
