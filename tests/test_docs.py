@@ -110,7 +110,7 @@ def test_every_block_of_python_is_run() -> None:
 
 
 def test_documentation_and_examples_import_public_names_only() -> None:
-    """Contributors' pages may name private modules in prose, but no block imports one."""
+    """Contributors' pages may name private modules in prose; no block imports one."""
     texts = {
         **{page.name: "".join(each.text for each in blocks(page)) for page in PAGES},
         **{path.name: path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.py"))},
@@ -132,7 +132,9 @@ def test_documentation_and_examples_import_public_names_only() -> None:
 
 def test_pages_for_users_name_no_private_module() -> None:
     for_users = [page for page in PAGES if page.name not in {"planner.md", "index.md"}]
-    named = {page.name for page in for_users if re.search(r"\bp2c\._[a-z]", page.read_text("utf-8"))}
+    named = {
+        page.name for page in for_users if re.search(r"\bp2c\._[a-z]", page.read_text("utf-8"))
+    }
     assert named == set()
 
 

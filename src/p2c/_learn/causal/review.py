@@ -166,7 +166,7 @@ def write_review(
 ) -> Review:
     """Put candidates into a review file, a new one or one in use, and return the review.
 
-    In a file in use, a candidate that is there already stays as it is, with the answers to it.
+    In a file in use, a known candidate keeps its answers.
 
     Args:
         path: The review file.
