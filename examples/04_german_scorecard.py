@@ -6,7 +6,6 @@ A scorecard is a sum of points. As a CSV file it needs no library; its plans are
 from pathlib import Path
 
 import p2c
-from p2c._learn.model.stored import load_model
 
 CARD = """feature,from,to,points
 ,600,,400
@@ -26,7 +25,7 @@ Path("card.csv").write_text(CARD, encoding="utf-8")
 names = ["checking_account_status", "duration_months", "credit_amount", "age"]
 X = p2c.datasets.load_frame("german")[names]
 problem = p2c.Problem.from_model(
-    load_model(Path("card.csv"), X),
+    Path("card.csv"),
     X,
     name="german",
     actions={"age": "fixed", "checking_account_status": "fixed"},

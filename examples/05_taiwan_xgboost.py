@@ -12,8 +12,6 @@ import pandas as pd
 import xgboost
 
 import p2c
-from p2c._learn.causal.review import write_review
-from p2c._learn.tables.domains import domain_from_frame
 
 table = pd.read_csv(Path(sys.path[0]) / "data/taiwan-default-sample.csv.xz")
 X = table[["limit_bal", "age", "pay_0", "pay_2", "bill_amt1", "pay_amt1"]]
@@ -22,9 +20,7 @@ model.fit(X, table["will_default_next_month"] == 0)
 
 late = X[["pay_0", "pay_2"]].clip(lower=-1).astype(int)
 candidates = p2c.learn_causal_rules(late, targets=["pay_0"], cuts={"pay_0": [1]})
-review = write_review(
-    Path(tempfile.mkdtemp()) / "taiwan.review", candidates, features=domain_from_frame(late)
-)
+review = p2c.write_review(Path(tempfile.mkdtemp()) / "taiwan.review", candidates, features=late)
 for number, candidate in enumerate(candidates, start=1):
     print(f"candidate {number}: {candidate.rule}  {candidate.evidence.support} rows")
     verdict = "approved" if number == 1 else "rejected"

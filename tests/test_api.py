@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,8 @@ PUBLIC = {
     "Plan",
     "Problem",
     "learn_causal_rules",
+    "read_review",
+    "write_review",
 }
 
 
@@ -185,6 +188,11 @@ def test_all_public_names_are_listed_and_can_be_imported_with_a_star() -> None:
     names: dict[str, Any] = {}
     exec("from p2c import *", names)
     assert set(p2c.__all__) <= set(names)
+
+
+def test_all_modules_but_the_surfaces_are_private_by_name() -> None:
+    modules = {each.name for each in pkgutil.iter_modules(p2c.__path__) if each.name[0] != "_"}
+    assert modules == {"cli", "datasets", "errors", "problem"}
 
 
 def test_a_saved_model_answers_as_the_fitted_one(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+import p2c
 from p2c._release import __version__
 from website.hooks import EVALUATION, dated
 from website.reference import FURTHER, NAMES, SHOWN, _home
@@ -108,6 +109,35 @@ def test_every_block_of_python_is_run() -> None:
     assert [each for each in texts if not (each.startswith(">>> ") or SAVED.match(each))] == []
 
 
+def test_documentation_and_examples_import_public_names_only() -> None:
+    """Contributors' pages may name private modules in prose; no block imports one."""
+    texts = {
+        **{page.name: "".join(each.text for each in blocks(page)) for page in PAGES},
+        **{path.name: path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.py"))},
+    }
+    private = {
+        name: found
+        for name, text in texts.items()
+        if (found := re.findall(r"p2c\._[a-z]\w+|(?:from|import) p2c\.\w+", text))
+    }
+    assert private == {}
+    names = {
+        name
+        for text in texts.values()
+        for line in re.findall(r"from p2c import ([\w, ]+)", text)
+        for name in re.findall(r"(\w+)(?: as \w+)?,?", line)
+    }
+    assert names <= set(p2c.__all__)
+
+
+def test_pages_for_users_name_no_private_module() -> None:
+    for_users = [page for page in PAGES if page.name not in {"planner.md", "index.md"}]
+    named = {
+        page.name for page in for_users if re.search(r"\bp2c\._[a-z]", page.read_text("utf-8"))
+    }
+    assert named == set()
+
+
 def test_the_demo_ends_as_the_readme_says(tmp_path: Path) -> None:
     (shown,) = [each.text for each in blocks(ROOT / "README.md") if each.language == "text"]
     command = "p2c example loan >/dev/null; p2c plan loan.toml loan-john.json"
@@ -140,7 +170,6 @@ def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
 
 
 def test_the_reference_has_every_command_key_name_and_route(site: Path) -> None:
-    import p2c
     from p2c._spec.spec import FeatureSpec, ProblemSpec
     from p2c.cli.app import HOMES
 

@@ -120,7 +120,7 @@ HINTS = {
     ("p2c", "report", "loan.toml", "loan-john.json", "-o", "letter.pdf"): "report",
     ("p2c", "batch", "loan.toml", "people.csv", "out"): "batch",
     ("p2c", "serve"): "web",
-    ("p2c", "learn", "people.csv", "--target", "x"): "learn",
+    ("p2c", "init", "people.csv", "--target", "x"): "learn",
     ("python", "-c", "import p2c; p2c.FoldSE"): "learn",
     ("python", "-c", "import p2c; p2c.datasets.load_frame('adult')"): "pandas",
 }

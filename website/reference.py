@@ -168,7 +168,15 @@ def python_page() -> str:
     return "\n\n".join(parts)
 
 
-NAMES = ("Problem", "Plan", "FoldSE", "learn_causal_rules", "P2CError")
+NAMES = (
+    "Problem",
+    "Plan",
+    "FoldSE",
+    "learn_causal_rules",
+    "write_review",
+    "read_review",
+    "P2CError",
+)
 FURTHER = (
     "p2c._plan.rendered.Plans",
     "p2c._plan.outcome.ModelEvidence",
@@ -186,7 +194,7 @@ FURTHER = (
 SHOWN = {
     "Problem": """
         load from_dict from_model from_table example save to_dict name restricted with_keys read_row read_rows
-        plan nearest plan_many predict why reasons report audit widget check read_plan lint findings space to_svg reading extraction assumptions
+        plan nearest plan_many predict why reasons report audit widget check check_counterfactual read_plan lint findings space to_svg reading extraction assumptions
     """,
 }
 """The members of a name that readers need, in the order in which they need them, where it has others for other layers."""

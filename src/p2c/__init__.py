@@ -16,6 +16,8 @@ from p2c._release import __version__
 
 if TYPE_CHECKING:
     from p2c._learn.causal.learning import learn_causal_rules as learn_causal_rules
+    from p2c._learn.causal.review import read_review as read_review
+    from p2c._learn.causal.review import write_review as write_review
     from p2c._learn.foldse import FoldSE as FoldSE
     from p2c._plan.rendered import Plan as Plan
     from p2c.errors import P2CError as P2CError
@@ -23,7 +25,12 @@ if TYPE_CHECKING:
 
 HOMES = {"P2CError": "p2c.errors", "Plan": "p2c._plan.rendered", "Problem": "p2c.problem"}
 """Public names by the module that is imported when the name is first used."""
-LEARNING = {"FoldSE": "p2c._learn.foldse", "learn_causal_rules": "p2c._learn.causal.learning"}
+LEARNING = {
+    "FoldSE": "p2c._learn.foldse",
+    "learn_causal_rules": "p2c._learn.causal.learning",
+    "read_review": "p2c._learn.causal.review",
+    "write_review": "p2c._learn.causal.review",
+}
 """Public names that need pandas and scikit-learn."""
 __all__ = ["P2CError", "Plan", "Problem", "__version__", "datasets"]
 """The public names; all other modules are private.
@@ -40,7 +47,7 @@ def _is_installed(package: str) -> bool:
 
 
 if _is_installed("pandas") and _is_installed("sklearn"):
-    __all__ += ["FoldSE", "learn_causal_rules"]
+    __all__ += ["FoldSE", "learn_causal_rules", "read_review", "write_review"]
 
 
 def __getattr__(name: str) -> object:

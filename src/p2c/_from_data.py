@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,9 +19,16 @@ from p2c._learn.extract.logic import NAME, describe_features, extract
 from p2c._learn.extract.source import read_source
 from p2c._learn.model.asking import choose_classes, plain, read_labels
 from p2c._learn.model.stored import is_stored, load_model, model_file, of_booster
-from p2c._learn.tables.assumptions import assume, keys_of, with_effects
+from p2c._learn.tables.assumptions import (
+    LEFT_OUT,
+    Assumption,
+    assume,
+    feature_remarks,
+    keys_of,
+    with_effects,
+)
 from p2c._learn.tables.files import Table
-from p2c._learn.tables.look import ColumnKind, look
+from p2c._learn.tables.look import USELESS, look
 from p2c._learn.tables.view import as_frame, by_name
 from p2c._spec.feature import Action
 from p2c._spec.overrides import refuse_unknown, whole_number
@@ -36,10 +43,17 @@ if TYPE_CHECKING:
     from p2c._learn.decision import Learned
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.extract.source import Source
-    from p2c._learn.tables.assumptions import Assumption
+    from p2c._learn.tables.assumptions import Remarks
     from p2c._learn.tables.domains import Scale
 
 S = TypeVar("S")
+
+ABOUT_MODEL = """Made by p2c from a model. Edit it, then accept the edit with p2c lint FOLDER --accept.
+action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.
+rules: what follows from what (causal rules) and what may never be (constraints)."""
+ABOUT_TABLE = """Made by p2c from a table. Edit it; p2c lint reads it back and names what looks wrong.
+action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.
+rules: who is refused, as learned; add causal rules (the head is a feature) and constraints (no head)."""
 
 KEYS = tuple(ProblemSpec.model_fields.keys() - {"features", "rules", "rules_file", "model"})
 """The keys of a problem that a problem from data takes as keywords."""
@@ -57,6 +71,8 @@ class Provenance:
     """The decision rules that were learned from labels, with their scores."""
     assumptions: tuple[Assumption, ...] = ()
     """The action of each column, and the reason where it was assumed."""
+    remarks: Callable[[], Remarks] = dict
+    """Comments of the problem's file, by the table that they stand before."""
     columns: tuple[tuple[str, str], ...] = ()
     """Pairs of feature and column, where the names differ."""
 
@@ -71,9 +87,15 @@ class DataOptions:
     threshold: float | None = None
     scale: Scale = "range"
     features: Mapping[Any, Mapping[str, Any]] | None = None
+    held_out: float = 0.2
+    """The share of rows on which learned rules are measured."""
     budget: int = 2_000
     seed: int = 0
     trust: Trust | str | Iterable[str] | None = None
+    positive: str | None = None
+    """The label that learned rules define; the desired one if None."""
+    ratio: float = 0.5
+    tail: float = 0.005
     origin: Path | None = None
     """The file of a model that is open already."""
     assumptions: tuple[Assumption, ...] | None = None
@@ -122,7 +144,7 @@ def problem_from_model(
         features=_merged(source, assumed, options.features),
         rounded=True,
     )
-    extracted = cache(lambda: extract(source, y, held_out=0.2, seed=seed))
+    extracted = cache(lambda: extract(source, y, held_out=options.held_out, seed=seed))
     frame = as_frame(X)
     places = sample_rows(frame, seed=seed)
     decided = decide(
@@ -142,34 +164,38 @@ def problem_from_model(
         made = maker.from_dict(outline, decider=decider, bounded=False)
     rows = frame.iloc[places].reset_index(drop=True)
     fitted = Fitted(model, rows, options.threshold, origin)
-    effects = _effects(source, made)
-    provenance = Provenance(fitted, extracted, None, with_effects(assumed, effects))
+    assumed = with_effects(assumed, _effects(source, made))
+    columns = [each.name for each in source.view.columns]
+    remarks = partial(_model_remarks, frame[columns], assumed, list(described))
+    provenance = Provenance(fitted, extracted, None, assumed, remarks)
     made = replace(made, provenance=provenance)
     if not decider.is_read or decider.exact or y is not None or "goal" in keys:
         made.stand_in  # noqa: B018 - faults in the surrogate rules are reported now
     return made  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, eq=False)
-class LearnedProblem:
-    """Keys of a problem with learned rules, and the assumed actions."""
-
-    keys: dict[str, Any]
-    learned: Learned
-    assumptions: tuple[Assumption, ...]
-    columns: tuple[tuple[str, str], ...]
+def _model_remarks(
+    frame: pd.DataFrame, assumed: tuple[Assumption, ...], features: Iterable[str]
+) -> Remarks:
+    return feature_remarks(look(frame), assumed, features) | {(): ABOUT_MODEL}
 
 
-def learn_keys(
-    table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
-) -> LearnedProblem:
-    """Learn rules from a column of labels by FOLD-SE, and describe the problem.
+def problem_from_table(
+    kind: type[S], table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
+) -> S:
+    """Return the problem whose decision rules are learned from labels by FOLD-SE.
 
-    The rules define the wanted class, which is the goal.
+    Args:
+        kind: The class of the problem.
+        table: The columns that rules may read, and the labels.
+        target: The column of labels.
+        options: The keywords of `Problem.from_table`.
+        keys: Keys of the problem.
     """
+    maker: Any = kind
     _refuse_no_rules(options.causal)
     column = table.column(target)
-    wanted = None if options.desired is None else str(options.desired)
+    wanted = desired_label(table, column, options.desired)
     rest = table.without([column])
     assumed = options.assumptions
     if assumed is None:
@@ -180,7 +206,15 @@ def learn_keys(
         place = rest.column(str(name))
         features[place] = {**features.get(place, {}), **own}
     seed = whole_number("seed", options.seed, least=0)
-    learned = learn_decision(table.frame, column, positive=wanted, seed=seed)
+    learned = learn_decision(
+        table.frame,
+        column,
+        positive=options.positive or wanted,
+        held_out=options.held_out,
+        seed=seed,
+        ratio=options.ratio,
+        tail=options.tail,
+    )
     described = describe_problem(
         learned,
         rest.frame,
@@ -192,35 +226,33 @@ def learn_keys(
     )
     with _by_keyword():
         described = with_causes(described | dict(keys), options.causal)
+        problem = maker.from_dict(described, bounded=False)
     named = zip(described["features"], map(str, rest.frame.columns), strict=True)
     columns = tuple((name, own) for name, own in named if name != own)
-    return LearnedProblem(described, learned, assumed, columns)
-
-
-def problem_from_table(
-    kind: type[S], table: Table, target: str, options: DataOptions, keys: Mapping[str, Any]
-) -> S:
-    """Return the problem whose decision rules are learned from labels by FOLD-SE."""
-    maker: Any = kind
-    made = learn_keys(table, target, options, keys)
-    with _by_keyword():
-        problem = maker.from_dict(made.keys, bounded=False)
+    remarks = feature_remarks(rest.seen, assumed, described["features"]) | {(): ABOUT_TABLE}
+    left_out = tuple(
+        Assumption(each.name, LEFT_OUT, why=USELESS[each.kind]) for each in table.left_out
+    )
     provenance = Provenance(
-        learned=made.learned, assumptions=made.assumptions, columns=made.columns
+        learned=learned,
+        assumptions=(*assumed, *left_out),
+        remarks=lambda: remarks,
+        columns=columns,
     )
     return replace(problem, provenance=provenance)  # type: ignore[no-any-return]
 
 
-def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
-    """Return a table with its column of labels, and the name of that column.
+def labelled_table(frame: Any, label: Any, keep: Iterable[Any]) -> tuple[Table, str]:
+    """Return a table of usable columns with its labels, and the labels' column.
 
     Args:
         frame: A frame or an array.
         label: The name of a column of the frame, or the labels themselves.
+        keep: Columns that stay although they help no rule, such as an id.
     """
     rows: pd.DataFrame = as_frame(frame)
     if isinstance(label, str):
-        return _without_empty(rows), label
+        return _useful(rows, label, keep), label
     name = "label"
     while name in rows.columns:
         name += "_"
@@ -229,14 +261,12 @@ def labelled_table(frame: Any, label: Any) -> tuple[Table, str]:
         rows = rows.assign(**{name: values})
     except ValueError:
         raise P2CError(f"y: expected a label for each of the {len(rows):,} rows") from None
-    return _without_empty(rows), name
+    return _useful(rows, name, keep), name
 
 
-def _without_empty(rows: pd.DataFrame) -> Table:
-    """Return a table without the columns that hold no value, which are no features."""
+def _useful(rows: pd.DataFrame, label: str, keep: Iterable[Any]) -> Table:
     table = Table(rows, look(rows), "the table")
-    empty = [each.name for each in table.seen.columns if each.kind is ColumnKind.EMPTY]
-    return table.without(empty)
+    return table.useful({table.column(str(name)) for name in (label, *keep)})
 
 
 def desired_label(table: Table, column: str, desired: Any) -> str:

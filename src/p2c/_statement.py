@@ -28,7 +28,8 @@ from p2c._spec.spec import (
     unreadable,
 )
 from p2c._spec.toml import problem_to_toml
-from p2c.errors import P2CError, check_flag, need_learning, shown
+from p2c._whole_file import put_text
+from p2c.errors import P2CError, check_flag, need_learning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -139,21 +140,25 @@ class Statement:
         from p2c._folder.store import Fitted
         from p2c._from_data import Provenance
         from p2c._learn.extract.logic import Extraction
+        from p2c._learn.tables.assumptions import as_edited
 
         decider, manifest = opened.decider, opened.manifest
         threshold = opened.spec.model.threshold if opened.spec.model else None
         fitted = Fitted(None, opened.rows, threshold, path / manifest.model.file)
         entry = manifest.extraction
         extracted = None if entry is None else (lambda: Extraction.from_dict(entry))
-        return cls(
+        made = cls(
             opened.spec,
             str(path / "problem.toml"),
             model=decider.judge,
             decider=decider,
             bounded=False,
-            provenance=Provenance(fitted, extracted),
             home=str(path.resolve()),
         )._checked()
+        columns = {each.feature: str(each.name) for each in decider.source.view.columns}
+        actions = {columns[each.name]: each.action.value for each in made.theory.features}
+        assumed = as_edited(manifest.assumptions, actions)
+        return replace(made, provenance=Provenance(fitted, extracted, None, assumed))
 
     @classmethod
     def from_dict(
@@ -251,7 +256,6 @@ class Statement:
         *,
         pickle: bool = False,
         replace: bool = False,
-        remarks: Mapping[tuple[str, ...], str] | None = None,
     ) -> Path:
         """Write the problem as a file, or with its model as a folder.
 
@@ -264,7 +268,6 @@ class Statement:
             pickle: Whether a model without a safe format is kept as a pickle, which can run any code when it is opened.
             replace: Whether a folder that was saved before is replaced; other files in it stay, and an edited one is
                 kept as `problem.toml.before`.
-            remarks: Comments in the file, by the path of the table that they stand before.
 
         Returns:
             The path.
@@ -276,14 +279,13 @@ class Statement:
         """
         check_flag("pickle", pickle)
         check_flag("replace", replace)
-        if not isinstance(remarks, dict | None):
-            raise P2CError(f"remarks: expected a dict of comments, found {shown(remarks)}")
         if self.restrictions:
             raise P2CError(
                 "a problem with one person's restrictions is not saved: save the problem without them"
             )
         path = path_of(path, kind="file or folder")
         fitted = self.provenance and self.provenance.fitted
+        remarks = self.provenance.remarks() if self.provenance else {}
         if fitted and self.decider and not str(path).endswith((".toml", ".json")):
             from p2c._folder.store import save_folder
 
@@ -294,6 +296,7 @@ class Statement:
                 fitted,
                 self.decider,
                 extraction=None if extraction is None else asdict(extraction),
+                assumptions=self.assumptions,
                 remarks=remarks,
                 pickle=pickle,
                 replace_old=replace,
@@ -312,7 +315,7 @@ class Statement:
             else problem_to_toml(self.to_dict(), remarks)
         )
         try:
-            file.write_text(text, encoding="utf-8")
+            put_text(file, text)
         except (OSError, ValueError) as error:
             raise P2CError(f"{file}: cannot be written: {unreadable(error)}") from None
         return file

@@ -66,6 +66,7 @@ class Problem(Statement):
         threshold: float | None = None,
         scale: Scale = "range",
         features: Mapping[Any, Mapping[str, Any]] | None = None,
+        held_out: float = 0.2,
         budget: int = 2_000,
         seed: int = 0,
         trust: Trust | str | Iterable[str] | None = None,
@@ -87,6 +88,7 @@ class Problem(Statement):
             threshold: The probability from which on the class counts as given.
             scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
             features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
+            held_out: The share of rows on which the surrogate rules are measured.
             budget: Number of rows that a black-box model may be asked about for one person.
             seed: Random seed.
             trust: Parts of a stored model that may run code when it is opened: "pickle", or names of types in a skops
@@ -110,7 +112,7 @@ class Problem(Statement):
 
         refuse_keywords(keys, Problem.from_model.__kwdefaults__ or {})
         options = DataOptions(
-            causal, actions, desired, threshold, scale, features, budget, seed, trust
+            causal, actions, desired, threshold, scale, features, held_out, budget, seed, trust
         )
         return problem_from_model(cls, model, X, options, keys, y=y)
 
@@ -123,8 +125,13 @@ class Problem(Statement):
         causal: str | Review | None = None,
         actions: Mapping[Any, str] | None = None,
         desired: Any = None,
+        positive: str | None = None,
         scale: Scale = "range",
         features: Mapping[Any, Mapping[str, Any]] | None = None,
+        keep: Iterable[Any] = (),
+        held_out: float = 0.2,
+        ratio: float = 0.5,
+        tail: float = 0.005,
         seed: int = 0,
         **keys: Any,
     ) -> Problem:
@@ -138,8 +145,14 @@ class Problem(Statement):
             causal: Causal rules and constraints as text, or a review whose approved rules are taken.
             actions: The permitted changes by column, as `from_model` takes them.
             desired: The label that is wanted; required unless the labels are truth values or 0 and 1.
+            positive: The label that the rules define; the desired one by default.
             scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
             features: More keys of a feature, by column.
+            keep: Columns that become features although they help no rule, such as an id or a date. Others like them are
+                left out, and `assumptions` lists them; a column named in `actions` or `features` stays.
+            held_out: The share of rows on which the rules are measured.
+            ratio: Of FOLD-SE: the most negatives for one positive in a rule.
+            tail: Of FOLD-SE: the least share of rows for a rule.
             seed: Random seed.
             **keys: Keys of the problem, such as `name` and `norm`.
 
@@ -152,16 +165,25 @@ class Problem(Statement):
         need_learning()
         from p2c._from_data import (
             DataOptions,
-            desired_label,
             labelled_table,
             problem_from_table,
             refuse_keywords,
         )
 
         refuse_keywords(keys, Problem.from_table.__kwdefaults__ or {})
-        table, column = labelled_table(frame, label)
-        wanted = desired_label(table, column, desired)
-        options = DataOptions(causal, actions, wanted, None, scale, features, seed=seed)
+        table, column = labelled_table(frame, label, [*keep, *(actions or ()), *(features or ())])
+        options = DataOptions(
+            causal=causal,
+            actions=actions,
+            desired=desired,
+            positive=positive,
+            scale=scale,
+            features=features,
+            held_out=held_out,
+            ratio=ratio,
+            tail=tail,
+            seed=seed,
+        )
         return problem_from_table(cls, table, column, options, keys)
 
     def __repr__(self) -> str:
@@ -553,6 +575,24 @@ class Problem(Statement):
         document = plan.to_dict() if hasattr(plan, "to_dict") else plan
         policy = Policy(engine, time_limit)
         return answers.check(self, document, prove=policy if prove else None)
+
+    def check_counterfactual(self, row: Any, counterfactual: Any) -> Verdict:
+        """Check another method's end state as a plan that sets each change directly.
+
+        Args:
+            row: The person's values by feature.
+            counterfactual: The values at the end.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> print(loan.check_counterfactual(john, {**john, "debt": 0}))
+        step 1: ends inconsistent: the rules of credit_score do not allow 599
+        step 1: is the last step, but the goal is not met at its end
+        """
+        from p2c._plan.one_shot_plan import one_shot_document
+
+        start, end = self.read_row(row), self.read_row(counterfactual)
+        return self.check(one_shot_document(self.theory, start, end))
 
     def verify(
         self,

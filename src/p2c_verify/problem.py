@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from p2c_verify.values import ALL, FAR, KNOWN, MISSING, Feature, Spans, VerifyError
+from p2c_verify.values import ALL, FAR, KNOWN, MISSING, Feature, Span, Spans, VerifyError
 from p2c_verify.values import choice, complement, exact, intersect, require
 
 FORMAT = "p2c-problem/1"
@@ -103,6 +104,8 @@ class Problem:
         for index, each in enumerate(document["features"]):
             self.named[each["name"]] = self._feature(index, each, row[each["name"]])
         self.features = tuple(self.named.values())
+        self.edges: list[set[int]] = [set() for _ in self.features]
+        """The least values, by feature, at which a condition can change its truth."""
         self._reads: dict[str | None, frozenset[int]] = {}
         if document["model"] is not None:
             axes = (self.named[each["feature"]].index for each in document["model"]["axes"])
@@ -135,6 +138,12 @@ class Problem:
         limited = self.reads(each.body for each in self.constraints)
         self.relevant = limited.union(moving, parents, *parents.values())
         """Features whose order can matter: read, governed or moving."""
+
+    def cut(self, feature: int, span: Span) -> Spans:
+        """Return a span in parts on which every condition has one truth."""
+        low, high = span
+        edges = sorted({low, high + 1, *(e for e in self.edges[feature] if low < e <= high)})
+        return tuple((first, after - 1) for first, after in pairwise(edges))
 
     def reads(self, bodies: Iterable[Body]) -> frozenset[int]:
         """Return the features that bodies read, also through decisions and the model."""
@@ -195,6 +204,7 @@ class Problem:
                 wanted: Spans = ((low, high),)
                 if operator == "\\=":
                     wanted = intersect(complement(wanted), KNOWN)
+                self.edges[feature.index].update((low, high + 1))
                 return Test(feature.index, complement(wanted) if negated else wanted)
             case ["call", None | str() as name, bool() as negated] if name in self._reads:
                 return Call(name, negated)

@@ -104,7 +104,8 @@ class Transitions:
                 sure = law == NO and MAYBE not in fired and is_single(values) and bool(ends)
                 pending |= sure and not self._blocked(cause.feature, facts, MAYBE)
             if is_single(values):
-                led = intersect(tuple(ends), feature.permitted(values[0][0]))
+                parts = [part for end in ends for part in self.problem.cut(cause.feature, end)]
+                led = intersect(tuple(parts), feature.permitted(values[0][0]))
                 ends = set(feature.admissible(led))
             effects += [(cause.feature, end) for end in sorted(ends)]
         return effects, pending

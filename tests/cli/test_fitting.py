@@ -27,6 +27,7 @@ from p2c._learn.causal.learning import learn_causal_rules
 from p2c._learn.causal.review import write_review
 from p2c._learn.tables.domains import domain_from_frame
 from p2c._learn.tables.files import open_table
+from p2c._learn.tables.look import Why
 from p2c._spec.feature import Action
 from p2c._spec.toml import problem_to_toml
 from p2c.cli.app import app
@@ -247,7 +248,7 @@ def test_a_table_of_outcomes_becomes_a_commented_problem(place: Path, tmp_path: 
     told = run("init", place / "loans.csv", *options)
     assert told.exit_code == 0, told.output
     text = path.read_text()
-    assert text.startswith("# Made by p2c init")
+    assert text.startswith("# Made by p2c from a table")
     assert "# assumed up, for nobody grows younger" in text
     problem = Problem.load(path)
     assert problem.spec.source is not None
@@ -365,3 +366,44 @@ def test_fit_learns_from_labels_where_there_is_no_model(place: Path, tmp_path: P
     assert written == (tmp_path / "a" / "loans.toml").read_text()
     with pytest.raises(P2CError, match="expected a model file, or --target COLUMN with labels"):
         run("fit", "--data", place / "loans.csv", "-o", tmp_path / "b.toml")
+
+
+def test_python_and_the_command_line_make_the_same_problem(place: Path, tmp_path: Path) -> None:
+    table, path = open_table(place / "loans.csv").frame, tmp_path / "loans.toml"
+    labels = ("--target", "paid", "--desired", "yes")
+    run("fit", "--data", place / "loans.csv", *labels, "-o", path)
+    made = Problem.from_table(table, "paid", desired="yes", name="loans")
+    python = made.save(tmp_path / "python.toml").read_text()
+    assert path.read_text() == python.replace('"the table"', '"loans.csv"')
+    left_out = [each for each in made.assumptions if each.action == "left out"]
+    assert [(each.column, each.why) for each in left_out] == [("number", Why.UNIQUE)]
+    named = Problem.from_table(table, "paid", desired="yes", actions={"number": "fixed"})
+    assert "number" in named.theory.feature
+    model, desk = place / "points.csv", tmp_path / "points"
+    run("fit", model, "--data", place / "loans.csv", "-o", desk)
+    columns = table[["income", "job"]]
+    by_model = Problem.from_model(model, columns, name="points")
+    loaded = Problem.load(desk)
+    assert loaded.spec.features == by_model.spec.features
+    assert loaded.assumptions == by_model.assumptions
+
+
+def test_assumptions_are_kept_with_a_folder_and_follow_its_edits(
+    place: Path, tmp_path: Path
+) -> None:
+    desk = tmp_path / "desk"
+    data: tuple[Any, ...] = ("--data", place / "loans.csv", "--target", "paid", "--desired", "yes")
+    run("fit", place / "model.skops", *data, "--fixed", "job", "-o", desk)
+    kept = {each.column: (each.action, each.why) for each in Problem.load(desk).assumptions}
+    assert kept == {
+        "income": ("free", Why.USUAL),
+        "debt": ("free", Why.USUAL),
+        "job": ("fixed", None),
+        "age": ("up", Why.AGE),
+        "sex": ("fixed", Why.BORN_WITH),
+    }
+    path = desk / "problem.toml"
+    path.write_text(path.read_text().replace('action = "up"', 'action = "fixed"'))
+    run("lint", desk, "--accept")
+    (age,) = [each for each in Problem.load(desk).assumptions if each.column == "age"]
+    assert (age.action, age.why) == ("fixed", None)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from p2c._from_data import DataOptions, problem_from_table
 from p2c._learn.tables.assumptions import Assumption
 from p2c._learn.tables.files import open_table
 from p2c._project.building import build, built
 from p2c._project.draft import Choice, Draft, read_draft, take_model, take_table, write_draft
-from p2c._project.fitting import FitRequest, learn_problem
 from p2c._server.workshop import perform, read_work
 from p2c.errors import P2CError
+from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,18 +81,20 @@ def test_a_torn_table_leaves_the_old_one(project: Path) -> None:
 def test_effort_and_words_are_in_the_problem_that_is_learned(project: Path) -> None:
     said = (Assumption("age", "fixed"), Assumption("income", "free", 3, label="what you earn"))
     table = open_table(project / "table.csv")
-    _, described = learn_problem(table, "outcome", FitRequest(desired="yes", assumptions=said))
-    assert described["features"]["age"]["action"] == "fixed"
-    assert described["features"]["income"]["weight"] == 3
-    assert described["features"]["income"]["label"] == "what you earn"
+    options = DataOptions(desired="yes", assumptions=said)
+    features = problem_from_table(Problem, table, "outcome", options, {}).to_dict()["features"]
+    assert features["age"]["action"] == "fixed"
+    assert features["income"]["weight"] == 3
+    assert features["income"]["label"] == "what you earn"
 
 
 def test_of_several_outcomes_the_one_that_is_wanted_is_learned(tmp_path: Path) -> None:
     file = tmp_path / "three.csv"
     grades = [f"{each},{'abc'[each // 40]}" for each in range(120)]
     file.write_text("\n".join(["income,grade", *grades]))
-    _, described = learn_problem(open_table(file), "grade", FitRequest(desired="b"))
-    assert described["goal"] == "grade(X,'b')"
+    options = DataOptions(desired="b")
+    problem = problem_from_table(Problem, open_table(file), "grade", options, {})
+    assert problem.spec.goal == "grade(X,'b')"
 
 
 def test_a_problem_is_made_of_what_was_said(project: Path) -> None:
@@ -113,4 +116,4 @@ def test_a_step_that_fails_says_why_and_leaves_what_was_made(project: Path) -> N
     perform(build, project)
     work = read_work(project)
     assert (work.state, (project / "problem.toml").read_bytes()) == ("failed", made)
-    assert "no class 'perhaps'" in work.error
+    assert "'perhaps' is not a class" in work.error

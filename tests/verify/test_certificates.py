@@ -188,6 +188,28 @@ def test_every_answer_of_a_parsed_model_is_certified_of_many(seed: int) -> None:
         answer.verify()
 
 
+def test_an_effect_on_a_missing_number_is_followed_to_each_cell() -> None:
+    problem = Problem.from_dict(
+        {
+            "goal": "not reject(X), rank(X,N), N \\= 8",
+            "rules": """
+                reject(X) :- job(X,N), N>=1.
+                reject(X) :- job(X,0).
+                job(X,N) :- rank(X,M), M<8, N \\= 2.
+                :- job(X,N), N>=1, rank(X,M), M>6.
+            """,
+            "features": {
+                "rank": {"type": "int", "min": 5, "max": 8},
+                "job": {"type": "int", "min": 0, "max": 1},
+            },
+        }
+    )
+    row = {"rank": 8, "job": None}
+    plan = problem.plan(row)
+    assert plan.status == "infeasible"
+    assert certified(problem, row, plan.to_dict()).verify().claim == "no path exists"
+
+
 def test_another_row_problem_or_model_is_refused_by_its_digest() -> None:
     answer = next(certified_answers(judged_problems(0, 5)))
     for part in ("problem", "model", "row"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from p2c._folder.sample import SampleColumn  # noqa: TC001 - pydantic needs it at run time
+from p2c._learn.tables.assumptions import Assumption  # noqa: TC001 - pydantic needs it
 from p2c._release import DISTRIBUTION, versions_of
 from p2c._spec.files import file_digest
 from p2c._spec.spec import MANIFEST, read_text, refuse_bare_folder
@@ -73,6 +74,8 @@ class Manifest(_Record):
     learned: dict[StrictStr, Any] | None = None
     """How far the rules that stand in agree with the model, as a problem's `source` says it."""
     extraction: dict[StrictStr, Any] | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    """The action of each column when the folder was made, and why it was assumed."""
     budget: StrictInt = Field(2_000, ge=1)
     seed: StrictInt = 0
     versions: dict[StrictStr, StrictStr]

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from p2c._blackbox.decider import Decider
     from p2c._folder.sample import SampleColumn
+    from p2c._learn.tables.assumptions import Assumption
     from p2c._spec.spec import ProblemSpec, Trust
 
 TRIED = 5_000
@@ -79,6 +80,7 @@ def save_folder(
     decider: Decider,
     *,
     extraction: Mapping[str, Any] | None = None,
+    assumptions: tuple[Assumption, ...] = (),
     remarks: Mapping[tuple[str, ...], str] | None = None,
     pickle: bool = False,
     replace_old: bool = False,
@@ -113,7 +115,7 @@ def save_folder(
         manifest = _described(
             made, fitted, decider, file=stored.file, columns=columns, extraction=extraction
         )
-        write_manifest(made, manifest)
+        write_manifest(made, manifest.model_copy(update={"assumptions": assumptions}))
         made.chmod(0o755)
         _take_place(made, folder)
     except OSError as error:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from p2c._from_data import DataOptions, problem_from_table
 from p2c._learn.causal.learning import learn_causal_rules
 from p2c._learn.causal.review import read_review, write_review
 from p2c._learn.model import Read
-from p2c._learn.tables.domains import domain_from_frame, tidy_frame
+from p2c._learn.tables.domains import tidy_frame
 from p2c._project.draft import chosen, opened_model, outcome_table, read_draft
-from p2c._project.fitting import FitRequest, feature_remarks, fit_model, learn_problem
-from p2c._spec.toml import problem_to_toml
-from p2c._whole_file import put_text
+from p2c._project.fitting import fit_model
 from p2c.errors import P2CError
 from p2c.problem import Problem
 
@@ -66,13 +65,8 @@ def approved(folder: Path) -> Review | None:
     return review if review is not None and not review.pending() else None
 
 
-def _request(folder: Path, draft: Draft, table: Table, causal: Review | None) -> FitRequest:
-    return FitRequest(
-        desired=draft.desired,
-        assumptions=chosen(draft, table),
-        causal=causal,
-        name=folder.resolve().name,
-    )
+def _options(draft: Draft, table: Table, causal: Review | None) -> DataOptions:
+    return DataOptions(causal, desired=draft.desired, assumptions=chosen(draft, table))
 
 
 def _fit(
@@ -80,10 +74,10 @@ def _fit(
 ) -> dict[str, Any]:
     opened = opened_model(folder, draft)
     step()
-    fitted = fit_model(opened, _request(folder, draft, opened.table, causal))
-    problem = fitted.problem
+    options = _options(draft, opened.table, causal)
+    problem = fit_model(opened, options, {"name": folder.resolve().name})
     step()
-    problem.save(folder / MODEL, replace=True, remarks=fitted.remarks)
+    problem.save(folder / MODEL, replace=True)
     (folder / "problem.toml").unlink(missing_ok=True)
     frame = opened.table.frame
     _keep_people(folder, frame[~problem.predict(frame).to_numpy()])
@@ -105,18 +99,17 @@ def _learn(
         raise P2CError("which column holds the outcome? Without a model, rules are learned from it")
     table = outcome_table(folder, draft)
     rest = table.without([draft.target])
-    request = _request(folder, draft, rest, causal)
+    options, keys = _options(draft, rest, causal), {"name": folder.resolve().name}
     step()
-    learned, described = learn_problem(table, draft.target, request)
+    problem = problem_from_table(Problem, table, draft.target, options, keys)
     step()
-    problem = Problem.from_dict(described)
-    text = problem_to_toml(
-        described, feature_remarks(rest, request.assumptions, described["features"])
-    )
     people = tidy_frame(rest.frame)
     _keep_people(folder, people[~problem.predict(people).to_numpy()])
-    put_text(folder / "problem.toml", text)
+    problem.save(folder / "problem.toml")
     shutil.rmtree(folder / MODEL, ignore_errors=True)  # it would be taken for the problem
+    assert problem.provenance is not None
+    assert problem.provenance.learned is not None
+    learned = problem.provenance.learned
     return {
         "rules": learned.text,
         "fidelity": learned.source["fidelity"],
@@ -138,5 +131,5 @@ def find_causes(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
     table = table.useful()
     found = learn_causal_rules(table.frame)
     step()
-    review = write_review(folder / REVIEW, found, features=domain_from_frame(table.frame))
+    review = write_review(folder / REVIEW, found, features=table.frame)
     return {"candidates": len(review.candidates)}

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 HOMES = {
     "planning": ("plan", "verify", "nearest", "why", "check", "lint", "space", "example"),
-    "learning": ("learn", "causal", "review", "adopt"),
-    "fitting": ("fit", "init", "extract"),
+    "learning": ("causal", "review", "adopt"),
+    "fitting": ("fit", "init"),
     "reporting": ("explain", "report"),
     "batching": ("batch",),
     "auditing": ("audit",),

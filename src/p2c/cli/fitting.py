@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from p2c._spec.spec import Trust
-from p2c._spec.toml import problem_to_toml
 from p2c.cli.app import command_group, out, spread
 from p2c.cli.desk import (
     ELSEWHERE,
@@ -25,26 +24,15 @@ from p2c.cli.desk import (
     restrictions,
     write_new,
 )
-from p2c.cli.learning import (
-    Changes,
-    DataFile,
-    HeldOut,
-    Kept,
-    ProblemOut,
-    Reading,
-    RulesFile,
-    ScaleName,
-    ScaleOption,
-    Seed,
-    hint_actions,
-)
+from p2c.cli.learning import Changes, DataFile, Kept, Reading, ScaleName, ScaleOption, Seed
 from p2c.errors import P2CError, and_more, need_learning
+from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c._project import Assumption, Table
-    from p2c.problem import Problem
+    from p2c._learn.tables.assumptions import Assumption
+    from p2c._learn.tables.files import Table
 
 fitting = command_group()
 
@@ -68,9 +56,16 @@ class Efforts(Changes):
     ] = None
     scale: ScaleOption = ScaleName.RANGE
 
+    @property
+    def named(self) -> list[str]:
+        """Return the columns that an option names."""
+        weights = [each.partition("=")[0] for each in self.weight or ()]
+        chosen = (self.fixed, self.up, self.down, self.free)
+        return [*weights, *(name for names in chosen for name in names or ())]
+
     def assumed(self, table: Table, *, yes: bool) -> tuple[Assumption, ...]:
         """Return who may change each column: as options say, else as answered in a terminal, else assumed."""
-        from p2c._project import assume
+        from p2c._learn.tables.assumptions import assume
 
         named = {"fixed": self.fixed, "up": self.up, "down": self.down, "free": self.free}
         given = chosen_actions(table.column, **named)
@@ -81,12 +76,13 @@ class Efforts(Changes):
 
 
 @dataclass(frozen=True)
-class OfModel:
-    """What is said of a model, and of the rows that it is asked about."""
+class OfTable:
+    """The rows of a table and their labels."""
 
     data: Annotated[Path, typer.Option(help="Rows of its table, a CSV or Parquet file.")]
     target: Annotated[
-        str | None, typer.Option(help="The column of true labels, which the model does not see.")
+        str | None,
+        typer.Option(help="The column of labels or recorded decisions; a model does not see it."),
     ] = None
     desired: Desired = None
     threshold: Annotated[
@@ -98,71 +94,146 @@ class OfModel:
     ] = None
 
 
+@dataclass(frozen=True)
+class Learning:
+    """How rules are learned, and measured."""
+
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The label that learned rules define; the desired one by default."),
+    ] = None
+    keep: Kept = None
+    ratio: Annotated[
+        float | None,
+        typer.Option(min=0, help="FOLD-SE: negatives for one positive in a rule; 0.5 by default."),
+    ] = None
+    tail: Annotated[
+        float | None,
+        typer.Option(min=0, max=0.99, help="FOLD-SE: the least share of rows; 0.005 by default."),
+    ] = None
+    held_out: Annotated[
+        float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")
+    ] = 0.2
+    seed: Seed = 0
+
+    def refuse_of_labels(self) -> None:
+        """Refuse the options that say how rules are learned from labels."""
+        for name in ("positive", "keep", "ratio", "tail"):
+            if getattr(self, name) is not None:
+                raise P2CError(f"--{name}: says how rules are learned from labels; leave it out")
+
+
+@dataclass(frozen=True)
+class Output:
+    """The files that are written."""
+
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="The folder to make; a TOML file for rules from labels, or in the place of a model.",
+        ),
+    ]
+    rules: Annotated[
+        Path | None, typer.Option(help="Where to write the learned rules besides, an .lp file.")
+    ] = None
+
+    @property
+    def is_file(self) -> bool:
+        """Tell whether a problem is written as a file, which has no place for a model."""
+        return self.output.suffix.lower() in (".toml", ".json")
+
+    def refuse_existing(self, replace_old: bool = False) -> None:
+        """Refuse files that exist, before anything is learned."""
+        if not replace_old:
+            refuse_existing(
+                self.output, way_out=f"{ELSEWHERE}, or --replace what p2c fit made before"
+            )
+        refuse_existing(self.rules)
+
+    def write_rules(self, text: str) -> None:
+        """Write rules, if a file for them was named."""
+        if self.rules is not None:
+            write_new(self.rules, f"{text}\n")
+
+
 @fitting.command()
 @spread
 def fit(
     model: Annotated[
         Path | None,
         typer.Argument(
-            help="The model; without one, rules are learned from --target. .skops, .onnx, .json, .ubj, .txt, .cbm, a scorecard .csv, or a folder of MLflow."
+            help="The model; without one, rules are learned from --target. .skops, .onnx, .json, .ubj, .txt, .cbm, a"
+            " scorecard .csv, rules .lp, or a folder of MLflow."
         ),
     ] = None,
     *,
-    asked: OfModel,
+    said: OfTable,
     reading: Reading,
     efforts: Efforts,
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="The folder to make; a TOML file without a model."),
-    ],
+    learning: Learning,
+    files: Output,
     causal: Causal = None,
-    seed: Seed = 0,
     yes: Quiet = False,
     replace_old: Annotated[
         bool, typer.Option("--replace", help="Replace a folder that p2c fit made before.")
     ] = False,
     trust: TrustOption = None,
 ) -> None:
-    """Make a problem from a stored model and its table, or from a table of labels."""
-    need_learning()
-    if model is None:
-        if asked.target is None:
-            raise P2CError("expected a model file, or --target COLUMN with labels to learn from")
-        if asked.threshold is not None:
-            raise P2CError("--threshold: labels have no probability: leave it out")
-        labels = Labels(asked.data, asked.target, output, asked.desired, causal, seed=seed)
-        _learn_from(labels, reading.open(asked.data, asked.empty), efforts, yes=yes)
-        return
-    from p2c._project import FitRequest, fit_model, open_stored
-    from p2c._project.fitting import read_causal
-    from p2c._report.learned import show_changes, show_next, show_reading
+    """Make a problem from a stored model and its table, or from a table of labels.
 
-    if not replace_old:
-        refuse_existing(output, way_out=f"{ELSEWHERE}, or --replace what p2c fit made before")
+    A model is kept in a folder, and plans are those of the model. Into a TOML file go the rules of a model, its own or
+    those learned from its answers.
+    """
+    need_learning()
+    files.refuse_existing(replace_old)
+    if model is None:
+        if said.target is None:
+            raise P2CError("expected a model file, or --target COLUMN with labels to learn from")
+        if said.threshold is not None:
+            raise P2CError("--threshold: labels have no probability: leave it out")
+        table = reading.open(said.data, said.empty)
+        labels = Labels(table, said.target, said.desired, causal)
+        _learn_from(labels, efforts, learning, files, yes=yes)
+        return
+    from p2c._from_data import DataOptions
+    from p2c._project.fitting import fit_model, open_stored, read_causal, surrogate_problem
+    from p2c._report.learned import show_changes, show_extraction, show_next, show_reading
+
+    learning.refuse_of_labels()
     words = tuple(trust or ())
-    table = reading.open(asked.data, asked.empty)
-    opened = open_stored(model, table, target=asked.target, trust=Trust.of(words))
+    table = reading.open(said.data, said.empty)
+    opened = open_stored(model, table, target=said.target, trust=Trust.of(words))
     rules = read_causal(causal)
-    desired = asked.desired or (_ask_class(opened.classes) if _may_ask(yes) else None)
-    assumed = efforts.assumed(opened.table, yes=yes)
-    request = FitRequest(
-        desired=desired,
-        threshold=asked.threshold,
-        assumptions=assumed,
+    desired = said.desired or (_ask_class(opened.classes) if _may_ask(yes) else None)
+    options = DataOptions(
         causal=rules,
+        desired=desired,
+        threshold=said.threshold,
+        assumptions=efforts.assumed(opened.table, yes=yes),
         scale=efforts.scale.value,
-        name=output.name,
-        seed=seed,
+        held_out=learning.held_out,
+        seed=learning.seed,
     )
-    fitted = fit_model(opened, request)
-    show_changes(out, opened.table, fitted.request.assumptions)
-    assert fitted.problem.reading is not None
-    assert fitted.problem.extraction is not None
-    show_reading(out, fitted.problem.reading, fitted.problem.extraction)
-    fitted.problem.save(
-        output, pickle="pickle" in words, replace=replace_old, remarks=fitted.remarks
-    )
-    show_next(out, _next_steps(output, fitted.problem, causal is None, words))
+    keys = {"name": files.output.stem if files.is_file else files.output.name}
+    if files.is_file:
+        extraction, problem = surrogate_problem(opened, options, keys)
+        show_changes(out, opened.table, problem.assumptions)
+        truth = "it too" if opened.labels is None else f"the column {opened.labels.name}"
+        show_extraction(out, extraction, truth=truth)
+        problem.save(files.output)
+        show_next(out, _problem_steps(files.output))
+    else:
+        problem = fit_model(opened, options, keys)
+        show_changes(out, opened.table, problem.assumptions)
+        assert problem.reading is not None
+        assert problem.extraction is not None
+        extraction = problem.extraction
+        show_reading(out, problem.reading, extraction)
+        problem.save(files.output, pickle="pickle" in words, replace=replace_old)
+        show_next(out, _next_steps(files.output, problem, causal is None, words))
+    files.write_rules(extraction.program)
 
 
 @fitting.command()
@@ -172,6 +243,7 @@ def init(
     *,
     reading: Reading,
     efforts: Efforts,
+    learning: Learning,
     target: Annotated[
         str | None, typer.Option(help="The column of outcomes; asked for in a terminal.")
     ] = None,
@@ -180,128 +252,65 @@ def init(
     ] = None,
     desired: Desired = None,
     causal: Causal = None,
-    keep: Kept = None,
-    seed: Seed = 0,
     yes: Quiet = False,
 ) -> None:
-    """Make a problem out of a table of outcomes: rules learned from them, with comments, to be edited."""
+    """Make a problem from a table of outcomes, and ask in a terminal for the rest."""
     need_learning()
-    path = output or data.with_suffix(".toml").with_name(f"{data.stem}.toml")
-    refuse_existing(path)
+    files = Output(output or data.with_suffix(".toml").with_name(f"{data.stem}.toml"))
+    files.refuse_existing()
     table = reading.open(data)
-    column = target or _ask_target(table, yes=yes)
-    labels = Labels(data, column, path, desired, causal, tuple(keep or ()), seed)
-    _learn_from(labels, table, efforts, yes=yes)
+    labels = Labels(table, target or _ask_target(table, yes=yes), desired, causal)
+    _learn_from(labels, efforts, learning, files, yes=yes)
 
 
 @dataclass(frozen=True)
 class Labels:
-    """A column of labels, and the file of the problem that is learned from it."""
+    """A table with a column of labels, the desired one, and causal rules."""
 
-    data: Path
+    table: Table
     target: str
-    output: Path
     desired: str | None = None
     causal: Path | None = None
-    keep: tuple[str, ...] = ()
-    seed: int = 0
 
 
-def _learn_from(labels: Labels, table: Table, efforts: Efforts, *, yes: bool) -> None:
+def _learn_from(
+    labels: Labels, efforts: Efforts, learning: Learning, files: Output, *, yes: bool
+) -> None:
     """Write a problem with rules from labels, and print the assumed actions."""
+    from p2c._from_data import DataOptions, problem_from_table
     from p2c._learn.decision import outcomes_of
-    from p2c._project import FitRequest, learn_problem
-    from p2c._project.fitting import feature_remarks, read_causal
+    from p2c._project.fitting import read_causal
     from p2c._report.learned import show_changes, show_learned, show_next
 
-    refuse_existing(labels.output)
-    column, desired = table.column(labels.target), labels.desired
-    kept = frozenset(map(table.column, [column, *labels.keep]))
-    table = table.useful(kept)
+    if not files.is_file:
+        raise P2CError(f"{files.output}: expected a .toml file, for there is no model to keep")
+    column, desired = labels.table.column(labels.target), labels.desired
+    kept = [column, *(learning.keep or ()), *efforts.named]
+    table = labels.table.useful(frozenset(map(labels.table.column, kept)))
     rest = table.without([column])
     if _may_ask(yes):
         desired = desired or _ask_class(outcomes_of(table.frame[column]))
     assumed = efforts.assumed(rest, yes=yes)
-    request = FitRequest(
-        desired=desired,
-        assumptions=assumed,
+    options = DataOptions(
         causal=read_causal(labels.causal),
+        desired=desired,
+        positive=learning.positive,
+        assumptions=assumed,
         scale=efforts.scale.value,
-        name=labels.output.stem,
-        seed=labels.seed,
+        held_out=learning.held_out,
+        seed=learning.seed,
+        ratio=0.5 if learning.ratio is None else learning.ratio,
+        tail=0.005 if learning.tail is None else learning.tail,
     )
-    learned, described = learn_problem(table, column, request)
+    keys = {"name": files.output.stem}
+    problem = problem_from_table(Problem, table, column, options, keys)
+    assert problem.provenance is not None
+    assert problem.provenance.learned is not None
     show_changes(out, rest, assumed)
-    show_learned(out, learned)
-    remarks = feature_remarks(rest, assumed, described["features"]) | {(): ABOUT}
-    write_new(labels.output, problem_to_toml(described, remarks))
-    show_next(out, _problem_steps(labels.output, learned.positive, desired))
-
-
-@fitting.command()
-@spread
-def extract(
-    model: Annotated[
-        Path | None,
-        typer.Argument(
-            help="The model: a .joblib, .pkl, .skops, .onnx, .json, .ubj, .txt, .cbm, .csv or rules (.lp) file, or a folder of MLflow."
-        ),
-    ] = None,
-    *,
-    asked: OfModel,
-    reading: Reading,
-    efforts: Efforts,
-    decisions: Annotated[
-        str | None, typer.Option(help="Instead of a model: the column of recorded decisions.")
-    ] = None,
-    keep: Kept = None,
-    output: RulesFile = None,
-    problem: ProblemOut = None,
-    held_out: HeldOut = 0.2,
-    seed: Seed = 0,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Open a pickle, which may run any code.")
-    ] = False,
-    trust: TrustOption = None,
-) -> None:
-    """Read the rules of a model, or learn them from its answers, and write a problem around them."""
-    need_learning()
-    from p2c._project import FitRequest, open_stored
-    from p2c._project.fitting import extract_problem, feature_remarks, open_recorded
-    from p2c._report.learned import show_changes, show_extraction
-
-    if (model is None) == (decisions is None):
-        raise P2CError("expected a model file or --decisions COLUMN, and not both")
-    refuse_existing(output, problem)
-    table = reading.open(asked.data, asked.empty)
-    if model is not None:
-        words = [*(trust or ()), *(["pickle"] if trust_pickle else [])]
-        opened = open_stored(model, table, target=asked.target, trust=Trust.of(words))
-    else:
-        opened = open_recorded(table, decisions or "", target=asked.target, keep=keep or ())
-    request = FitRequest(
-        desired=asked.desired,
-        threshold=asked.threshold,
-        assumptions=efforts.assumed(opened.table, yes=True),
-        scale=efforts.scale.value,
-        name=problem.stem if problem else asked.data.stem,
-        seed=seed,
-    )
-    found, described = extract_problem(opened, request, held_out=held_out)
-    show_changes(out, opened.table, request.assumptions)
-    truth = "it too" if opened.labels is None else f"the column {opened.labels.name}"
-    show_extraction(out, found, truth=truth)
-    if problem is not None:
-        hint_actions(described)
-        remarks = feature_remarks(opened.table, request.assumptions, described["features"])
-        write_new(problem, problem_to_toml(described, remarks))
-    if output is not None:
-        write_new(output, f"{found.program}\n")
-
-
-ABOUT = """Made by p2c init from a table. Edit it; p2c lint reads it back and names what looks wrong.
-action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.
-rules: who is refused, as learned; add causal rules (the head is a feature) and constraints (no head)."""
+    show_learned(out, problem.provenance.learned)
+    problem.save(files.output)
+    files.write_rules(problem.provenance.learned.text)
+    show_next(out, _problem_steps(files.output))
 
 
 def _may_ask(yes: bool) -> bool:
@@ -387,7 +396,5 @@ def _next_steps(
     return [*lines, f"next: p2c plan {folder} {person} --row {number}{trust}"]
 
 
-def _problem_steps(path: Path, positive: str, desired: str | None) -> list[str]:
-    wanted = desired or positive
-    told = [] if desired else [f"assumed: '{wanted}' is what people want; --desired says otherwise"]
-    return [*told, f"next: p2c lint {path}, then p2c plan {path} PERSON.json"]
+def _problem_steps(path: Path) -> list[str]:
+    return [str(path), f"next: p2c lint {path}, then p2c plan {path} PERSON.json"]

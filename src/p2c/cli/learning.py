@@ -1,4 +1,4 @@
-"""The commands that learn: decision rules from a table, candidates for causal rules, and their review.
+"""The commands for causal rules: candidates from a table, and their review.
 
 Exit codes: 0 done, 1 rules are left to answer, 2 bad input.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from p2c._spec.feature import Law
 from p2c._spec.spec import read_text
 from p2c._spec.toml import problem_to_toml
 from p2c.cli.app import command_group, out, spread
-from p2c.cli.desk import chosen_actions, refuse_existing, write_new
+from p2c.cli.desk import write_new
 from p2c.errors import P2CError, need_learning
 from p2c.problem import Problem
 
@@ -48,13 +48,8 @@ Kept = Annotated[
     typer.Option("--keep", help="A column to keep although it looks useless; repeat it for more."),
 ]
 ScaleOption = Annotated[ScaleName, typer.Option(help="What numeric differences are divided by.")]
-HeldOut = Annotated[float, typer.Option(min=0, max=0.9, help="The share of rows to measure on.")]
 Seed = Annotated[
     int, typer.Option(min=0, help="What chance draws from, such as the rows to measure on.")
-]
-RulesFile = Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the rules.")]
-ProblemOut = Annotated[
-    Path | None, typer.Option(help="Where to write a problem around the rules, a TOML file.")
 ]
 
 
@@ -115,56 +110,6 @@ class Foldse:
 
 @learning.command()
 @spread
-def learn(
-    data: DataFile,
-    *,
-    reading: Reading,
-    changes: Changes,
-    foldse: Foldse,
-    target: Annotated[str, typer.Option(help="The column that the rules decide.")],
-    positive: Annotated[str | None, typer.Option(help="The class that the rules define.")] = None,
-    output: RulesFile = None,
-    problem: ProblemOut = None,
-    wanted: Annotated[
-        str | None, typer.Option(help="The class that the problem's goal asks for.")
-    ] = None,
-    scale: ScaleOption = ScaleName.RANGE,
-    held_out: HeldOut = 0.2,
-    seed: Seed = 0,
-    keep: Kept = None,
-) -> None:
-    """Learn decision rules from a table with FOLD-SE and measure them on rows kept apart."""
-    need_learning()
-    from p2c._learn.decision import describe_problem, learn_decision
-    from p2c._report.learned import show_learned
-
-    refuse_existing(output, problem)
-    table = reading.look(data, [target, *(keep or ())])
-    column = table.column(target)
-    actions = chosen_actions(table.column, **asdict(changes))
-    learned = learn_decision(
-        table.frame, column, positive=positive, held_out=held_out, seed=seed, **asdict(foldse)
-    )
-    show_learned(out, learned)
-    if output is not None:
-        write_new(output, f"{learned.text}\n")
-    if problem is not None:
-        described = describe_problem(
-            learned,
-            table.frame.drop(columns=column),
-            name=problem.stem,
-            wanted=wanted,
-            scale=scale.value,
-            said={name: {"action": action} for name, action in actions.items()},
-            origin=data.name,
-        )
-        Problem.from_dict(described)
-        hint_actions(described)
-        write_new(problem, problem_to_toml(described))
-
-
-@learning.command()
-@spread
 def causal(
     data: DataFile,
     *,
@@ -195,7 +140,6 @@ def causal(
     from p2c._learn.causal.candidate import render_graph
     from p2c._learn.causal.learning import learn_causal_rules
     from p2c._learn.causal.review import write_review
-    from p2c._learn.tables.domains import domain_from_frame
     from p2c._report.learned import show_candidates, show_progress
 
     named = [*(keep or ()), *(target or ()), *(feature or ())]
@@ -210,7 +154,7 @@ def causal(
         complements=complements,
         **asdict(foldse),
     )
-    written = write_review(output, found, features=domain_from_frame(frame))
+    written = write_review(output, found, features=frame)
     show_candidates(out, written, found)
     out.print(f"\n{render_graph(found)}", markup=False)
     show_progress(out, written)
@@ -317,16 +261,6 @@ def adopt(
 
     merged = with_causal_rules(Problem.load(problem).to_dict(), read_review(file))
     write_new(output, problem_to_toml(merged))
-
-
-def hint_actions(described: dict[str, Any]) -> None:
-    """Say that a person may change everything, where nobody has said otherwise."""
-    if not any("action" in keys for keys in described["features"].values()):
-        out.print(
-            "every feature is free to be changed: name those that are not with --fixed, --up or --down,"
-            " or write it into the problem",
-            markup=False,
-        )
 
 
 def _cuts(path: Path, frame: pd.DataFrame) -> dict[str, list[float]]:

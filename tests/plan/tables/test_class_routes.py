@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from p2c import datasets
 from p2c._learn.model.additive import AdditiveScore, ColumnCells, Table
 from p2c._learn.model.read_model import ReadModel
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.planner import find_plan, search_plan
 from p2c._plan.search.best_first import Limits
+from p2c._plan.tables.class_routes import class_routes
 from p2c.problem import Problem
 from tests.loan import whole
 from tests.plan.judged import never
@@ -63,3 +65,15 @@ def test_a_value_whose_lack_alone_a_model_sees_makes_a_class() -> None:
     problem = Problem.from_dict(document, model=ReadModel(score, never))
     people = pd.DataFrame({"debt": [1, None, 2]}, dtype=object)
     assert list(problem.plan_many(people)["status"]) == ["infeasible", "already", "infeasible"]
+
+
+@pytest.mark.parametrize(
+    ("name", "classes", "routes", "most"), [("adult", 175, 222, 3), ("german", 62, 19, 2)]
+)
+def test_the_tables_of_the_documentation_have_few_classes(
+    name: str, classes: int, routes: int, most: int
+) -> None:
+    problem = Problem.example(name)
+    problem.plan_many(datasets.load_frame(name))
+    counts = [len(each.routes or ()) for each in class_routes(problem.compiled).entries]
+    assert (len(counts), sum(counts), max(counts)) == (classes, routes, most)

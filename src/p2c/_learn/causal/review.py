@@ -6,6 +6,7 @@ evidence, and every answer ever given. The last answer to a rule counts; the one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +31,9 @@ from p2c._learn.causal.records import (
 from p2c.errors import ReviewError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    import pandas as pd
 
     from p2c._learn.causal.candidate import Evidence
     from p2c._learn.causal.journal import Journal
@@ -159,14 +162,33 @@ def write_review(
     path: str | Path,
     candidates: Iterable[Candidate],
     *,
-    features: Mapping[str, Mapping[str, Any]],
+    features: pd.DataFrame | Mapping[str, Mapping[str, Any]],
 ) -> Review:
     """Put candidates into a review file, a new one or one in use, and return the review.
 
-    In a file in use, a candidate that is there already stays as it is, with the answers to it. `features` are the
-    domains (`domain_from_frame`) over which contradictions are sought.
+    In a file in use, a known candidate keeps its answers.
+
+    Args:
+        path: The review file.
+        candidates: Candidates, as `learn_causal_rules` returns them.
+        features: The table that they were learned from, or the domains of its features. Contradictions are sought in
+            these domains.
+
+    >>> import p2c
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"degree": ["no", "yes"] * 20, "study": ["yes"] + ["no", "yes"] * 19 + ["yes"]})
+    >>> candidates = p2c.learn_causal_rules(table, targets=["degree"])
+    >>> review = p2c.write_review("degrees.review", candidates, features=table)
+    >>> for candidate in review.pending():
+    ...     answer = review.decide(candidate.id, "approved", by="an expert", why="who studies gets a degree", law="if")
+    >>> p2c.read_review("degrees.review").pending()
+    ()
     """
+    from p2c._learn.tables.domains import domain_from_frame
+
     path = Path(path)
+    if not isinstance(features, Mapping):
+        features = domain_from_frame(features)
     if not path.exists():
         create_journal(path, [{"record": "header", "format": FORMAT}])
     review = read_review(path)
@@ -181,7 +203,16 @@ def write_review(
 
 
 def read_review(path: str | Path) -> Review:
-    """Read a review file; a torn line is passed over and listed in `torn`."""
+    """Read a review file; a torn line is passed over and listed in `torn`.
+
+    Args:
+        path: The file, as `p2c causal` and `write_review` write it.
+
+    >>> import p2c
+    >>> _ = p2c.write_review("degrees.review", [], features={})
+    >>> p2c.read_review("degrees.review").pending()
+    ()
+    """
     journal = read_journal(Path(path))
     if not journal.records or journal.records[0].get("format") != FORMAT:
         raise ReviewError(f"{path}: not a review file: its first line should say '{FORMAT}'")

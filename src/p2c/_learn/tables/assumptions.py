@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from p2c._learn.tables.look import ID_NAME, USELESS, ColumnKind, Why
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from p2c._learn.tables.look import ColumnLook, TableLook
 
 ACTIONS = ("free", "up", "down", "fixed")
+LEFT_OUT = "left out"
+"""The `action` in an assumption about a column that helps no rule."""
+Remarks: TypeAlias = dict[tuple[str, ...], str]
 BORN_WITH = re.compile(
     r"(?:.*_)?(?:sex|gender|race|ethnicity|ethnic_group|nationality|native_country|birth_?place|birth_?date|religion"
     r"|geschlecht|herkunft|staatsangehoerigkeit|geburts(?:ort|datum|land))(?:_.*)?",
@@ -75,6 +78,41 @@ def _guess(column: ColumnLook) -> tuple[str, Why]:
     if AGE.fullmatch(plain) and column.kind is ColumnKind.NUMBER:
         return "up", Why.AGE
     return "free", Why.USUAL
+
+
+def feature_remarks(
+    seen: TableLook, assumptions: Iterable[Assumption], features: Iterable[str]
+) -> Remarks:
+    """Return comments on the features of a problem file: contents and assumptions."""
+    assumed = {each.column: each for each in assumptions}
+    looks = (each for each in seen.columns if each.kind is not ColumnKind.EMPTY)
+    remarks: Remarks = {}
+    for name, each in zip(features, looks, strict=True):
+        said = assumed.get(each.name)
+        missing = f", {each.missing:,} missing" if each.missing else ""
+        note = f"; {each.note}" if each.note else ""
+        why = f"\nassumed {said.action}, for {said.why.value}" if said and said.why else ""
+        remarks["features", name] = f"{each.kind.value}: {each.span}{missing}{note}{why}"
+    return remarks
+
+
+def as_edited(
+    assumptions: Iterable[Assumption], actions: Mapping[str, str]
+) -> tuple[Assumption, ...]:
+    """Return assumptions as an edited problem has them.
+
+    An action that differs was stated, not assumed.
+
+    Args:
+        assumptions: The assumptions before the edit.
+        actions: The present action of each column.
+    """
+    return tuple(
+        each
+        if actions.get(each.column, each.action) == each.action
+        else replace(each, action=actions[each.column], why=None)
+        for each in assumptions
+    )
 
 
 def keys_of(assumptions: Iterable[Assumption]) -> dict[str, dict[str, Any]]:

@@ -197,8 +197,8 @@ def _has_comma(text: str) -> bool:
 
 
 def _counts(name: str, known: pd.Series) -> bool:
-    """Tell whether whole numbers that are all different only count the rows, or are called an id."""
-    run = int(known.max()) - int(known.min()) + 1 == len(known)
+    """Tell whether distinct integers number the rows from 0 or 1, or are an id."""
+    run = int(known.min()) in (0, 1) and int(known.max()) - int(known.min()) + 1 == len(known)
     return run or bool(ID_NAME.fullmatch(name.strip().replace(" ", "_").replace("-", "_")))
 
 

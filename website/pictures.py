@@ -1,15 +1,15 @@
-"""Draw the pictures of the documentation again: python docs/pictures/make.py."""
+"""Draw the pictures of the documentation again: python -m website.pictures."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from p2c import Problem, datasets
-from p2c._markup import element
+from p2c._markup import Markup, element
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "docs/pictures"
 INK, SOFT, YES, NO = "#334155", "#94a3b8", "#99f6e4", "#fecaca"
-Shapes = list[object]
+Shapes = list[Markup]
 
 
 def pictures() -> dict[str, str]:
@@ -70,14 +70,12 @@ def laws() -> str:
                     _box(left + 80 * place, top, 78, YES if is_allowed else NO),
                     _text(left + 39 + 80 * place, top + 25, words, INK, "middle"),
                 ]
-    shapes.append(
-        _text(10, 215, "green: allowed; red: broken, so the score changes by itself", SOFT)
-    )
+    shapes.append(_text(10, 215, "green: allowed; red: broken, so the score follows", SOFT))
     return _picture(600, 225, "The values that the three laws allow", shapes)
 
 
 def effects() -> str:
-    """Draw when an effect happens: only out of a broken state, or out of a consistent one too."""
+    """Draw when an effect happens: triggered, or supported too."""
     shapes: Shapes = []
     ways = {
         "triggered": ("cause changes", "law is broken", "effect follows"),
@@ -112,12 +110,12 @@ def _picture(width: int, height: int, title: str, shapes: Shapes) -> str:
     return str(element("svg", view, element("title", None, title), ground, *shapes))
 
 
-def _box(left: float, top: float, width: float, fill: str) -> object:
+def _box(left: float, top: float, width: float, fill: str) -> Markup:
     place = {"x": round(left, 1), "y": top, "width": round(width, 1), "height": 40, "rx": 4}
     return element("rect", {**place, "fill": fill, "stroke": INK})
 
 
-def _text(left: float, top: float, words: str, fill: str = INK, anchor: str = "start") -> object:
+def _text(left: float, top: float, words: str, fill: str = INK, anchor: str = "start") -> Markup:
     place = {"x": round(left, 1), "y": top, "fill": fill, "text-anchor": anchor}
     return element("text", place, words)
 
