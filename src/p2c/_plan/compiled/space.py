@@ -488,6 +488,20 @@ class Space:
         )
 
     @cached_property
+    def selects_best(self) -> bool:
+        """Tell whether the actions of the best plan can be chosen before their order.
+
+        Of the ways along the moves of a feature that no effect notices, the best to each value is enough.
+        """
+        return self.theory.model is None and all(
+            feature.governed
+            or has_few_trails(feature)
+            or (index not in self.stirring and not self.theory.norm.largest)
+            for index, feature in enumerate(self.theory.features)
+            if feature.moves_from is not None and feature.action.is_direct
+        )
+
+    @cached_property
     def has_too_many_places(self) -> bool:
         """Tell whether a search is hopeless: it follows a number that a model weighs place by place, and those are many."""
         by_courses = self.selects and self.wants_accepted

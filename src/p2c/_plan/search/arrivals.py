@@ -51,7 +51,13 @@ def arrivals(
     settable = space.settable if every else space.relevant
     weighs = space.wants_accepted and bool(space.weighed_axes)
 
+    learns = first_only and space.selects_best and Device.LEARNING in devices
+
     def search(transitions: Transitions) -> Iterator[Arrival]:
+        if learns:
+            from p2c._plan.search.plan_search import PlanSearch
+
+            return PlanSearch(transitions, settable, limits).arrivals()
         landing = partial(land, transitions)
         if not space.selects:
             return best_first(StateSearch(transitions, settable, landing).leads(), limits)
@@ -73,7 +79,7 @@ def arrivals(
 
     if space.has_too_many_places:
         raise LimitReached(0, None)
-    looks_ahead = not space.selects and Device.RELAXED_REACH in devices
+    looks_ahead = not (space.selects or learns) and Device.RELAXED_REACH in devices
     if looks_ahead and not may_arrive(transitions, limits):
         return iter(())
     if not space.theory.norm.largest:

@@ -33,7 +33,10 @@ class Device(Enum):
     STOPOVERS = "stopovers"
     """Of places that only the end tells apart, one is tried where a feature is carried on (`stopovers.py`)."""
 
+    LEARNING = "learning"
+    """Clauses choose action sets, and conflicts add clauses (`plan_search.py`)."""
+
 
 Devices = frozenset[Device]
 
-ALL: Devices = frozenset(Device)
+ALL: Devices = frozenset(Device) - {Device.LEARNING}

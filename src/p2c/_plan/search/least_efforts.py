@@ -52,12 +52,12 @@ def least_efforts(choice: Choice, end: End) -> dict[int, int]:
         stays = not reach.moved(position, starts, may, must) & reach.start[position]
         if not stays:
             anew |= reach.start[position]
-        gaps = _gaps(reach.transitions, axis, starts, ends, anew, stays=stays)
-        found[number] = min(gaps, default=reach.options[number].effort)
+        known = gaps(reach.transitions, axis, starts, ends, anew, stays=stays)
+        found[number] = min(known, default=reach.options[number].effort)
     return found
 
 
-def _gaps(
+def gaps(
     transitions: Transitions, axis: int, starts: int, ends: int, anew: int, *, stays: bool
 ) -> Iterator[int]:
     """Yield what it takes to go from each of some regions to each of others, where an action may lead that way.

@@ -8,6 +8,7 @@ where rules change it as well, it may be set again and again, which is decided w
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ from p2c._plan.compiled.bitsets import mask_of, numbers
 from p2c._plan.compiled.person import grid_measures
 from p2c._plan.compiled.transitions import Variety
 from p2c._spec.feature import may_set
+from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +97,9 @@ class Options:
             return
         start = person.places[index]
         if self.space.axes[index].feature.moves_from is not None:
-            yield from self._trails(index) if self.space.selects else self._by_moves(index, start)
+            best = self.space.selects_best and self.transitions.variety is Variety.PLANS
+            along = self.space.selects or best
+            yield from self._trails(index) if along else self._by_moves(index, start)
             return
         if not self.is_common(index):
             yield from self._priced(index, start)
@@ -136,14 +140,54 @@ class Options:
 
     def _trails(self, index: int) -> Iterator[Option]:
         """Yield the ways along moves that come to no place twice; of those that nothing notices, the best to each end."""
-        trails = list(self._all_trails(index))
         if index in self.space.stirring or self.transitions.variety is Variety.POINTS:
-            yield from trails
-            return
-        best: dict[int, Option] = {}
-        for each in sorted(trails, key=lambda each: (each.effort, each.way, each.trail)):
-            best.setdefault(each.end, each)
-        yield from best.values()
+            yield from self._all_trails(index)
+        elif self.transitions.ceiling is None:
+            yield from self._best_trails(index)
+        else:
+            best: dict[int, Option] = {}
+            for each in sorted(
+                self._all_trails(index), key=lambda each: (each.effort, each.way, each.trail)
+            ):
+                best.setdefault(each.end, each)
+            yield from best.values()
+
+    def _best_trails(self, index: int) -> Iterator[Option]:
+        """Yield the best way along moves to each place (Dijkstra's algorithm).
+
+        Sound because costs grow with the distance and with the number of moves, whichever comes first, and both add up: a
+        beginning of a best way is a best way itself.
+        """
+        transitions, person = self.transitions, self.transitions.person
+        start = person.places[index]
+        by_actions = self.space.theory.minimize is Minimize.ACTIONS
+        waiting: list[tuple[tuple[int, int], int, tuple[int, ...], int, int]]
+        waiting = [((0, 0), 0, (), 0, 0)]
+        reached: set[int] = set()
+        while waiting:
+            _, way, trail, effort, gone = heapq.heappop(waiting)
+            here = trail[-1] if trail else start
+            if here in reached:
+                continue
+            reached.add(here)
+            if trail:
+                yield Option(effort, way, index, here, (here,), trail[:-1])
+            for end, _ in transitions.targets(index, here):
+                if end in reached or not transitions.affords(index, here, end, gone):
+                    continue
+                further = gone + person.length(index, here, end)
+                count = len(trail) + 1
+                waiting_key = (count, further) if by_actions else (further, count)
+                heapq.heappush(
+                    waiting,
+                    (
+                        waiting_key,
+                        way + person.way(index, here, end),
+                        (*trail, end),
+                        effort + person.effort(index, here, end, gone=gone),
+                        further,
+                    ),
+                )
 
     def _all_trails(self, index: int) -> Iterator[Option]:
         transitions, person = self.transitions, self.transitions.person
@@ -241,7 +285,8 @@ class Options:
         if axis in self.space.governed_axes or axis in transitions.own_matters:
             return False
         bodies, own = transitions.bodies[axis], transitions.person.places[axis]
-        return not (bodies[own] ^ bodies[option.end]) & self.space.noticing
+        noticing = self.space.noticing
+        return not any((bodies[own] ^ bodies[place]) & noticing for place in option.trail)
 
     def open(self, choice: Choice) -> int:
         """Return the options that a choice has left."""

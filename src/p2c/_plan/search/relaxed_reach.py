@@ -167,6 +167,12 @@ class RelaxedReach:
         return known
 
     @cached_property
+    def stirring_options(self) -> tuple[int, ...]:
+        """Return all options on features that effects or constraints depend on."""
+        stirring = self.transitions.person.space.stirring
+        return tuple(n for n, each in enumerate(self.options) if each.axis in stirring)
+
+    @cached_property
     def _known(self) -> dict[tuple[int, ...], Prospect]:
         return {}
 

@@ -183,7 +183,7 @@ class SetSearch:
             self.options, chosen, arrives, strays, halts, least, most, may_come, self._stopovers
         )
         for arrival in orders(ordering, limits):
-            yield _joined(transitions, arrival, calm)
+            yield joined(transitions, arrival, calm)
 
     def _passes_the_goal(self, arrival: Arrival) -> bool:
         """Tell whether a path comes to the goal before its end."""
@@ -359,7 +359,7 @@ class OrderLead(NamedTuple):
             yield OrderLead(self.search, following.key, following, self.further)
 
 
-def _joined(transitions: Transitions, arrival: Arrival, calm: list[Option]) -> Arrival:
+def joined(transitions: Transitions, arrival: Arrival, calm: list[Option]) -> Arrival:
     """Return a path with calm actions slipped in, each before the first action that comes after it and can wait."""
     own = transitions.person.places
     waiting = [

@@ -1,0 +1,486 @@
+"""Find the cheapest plan by logic-based Benders decomposition.
+
+Clauses choose the set of actions and its end, A* the order. The *master problem* is the completion of the end (`completion.py`) with the least cost as its objective (`objective.py`). It is
+a relaxation: it knows neither order nor what effects lead to. Each of its optima is tested by two *oracles*:
+
+- Delete-relaxed reachability (`relaxed_reach.py`): if the chosen options cannot bring an endogenous feature to its final region,
+  one of the options outside a maximal superset that cannot either is needed. This is a disjunctive action landmark, and a
+  clause (Haslum, Slaney and Thiébaux, ICAPS 2012).
+- A* over orders (`order.py`): if no order ends there, all ends of the set are followed, and a clause excludes the final regions;
+  if every order costs more than the master problem says, the difference is added to its objective.
+
+An optimum that passes both is the cost of the cheapest plan. Then the ties are decided: sets of that cost are tried in the order
+of a lower bound of their sequence of actions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from p2c._plan.compiled.bitsets import grown, mask_of, numbers
+from p2c._plan.search.best_first import Arrival, LimitReached
+from p2c._plan.search.completion import Completion
+from p2c._plan.search.ends import Ends
+from p2c._plan.search.least_efforts import gaps
+from p2c._plan.search.objective import Objective
+from p2c._plan.search.options import Options
+from p2c._plan.search.order import Ordering, orders
+from p2c._plan.search.relaxed_reach import RelaxedReach
+from p2c._plan.search.set_search import joined
+from p2c._plan.search.solver import opposite
+from p2c._spec.spec import Effects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from p2c._plan.compiled.person import Places
+    from p2c._plan.compiled.transitions import Transitions
+    from p2c._plan.search.best_first import Act, Limits
+    from p2c._plan.search.cdcl import Literal
+
+MOST_FOLLOWED = 9
+"""Maximum number of noticed options whose orders are followed for an explanation."""
+
+
+class Measure(NamedTuple):
+    """Order of paths before their sequences of actions decide."""
+
+    effort: int
+    length: int
+    way: int
+
+
+class Course(NamedTuple):
+    """The noticed options, and the final region of each endogenous feature."""
+
+    noticed: tuple[int, ...]
+    regions: tuple[int, ...]
+
+
+class Choice(NamedTuple):
+    """A model of the master problem: a course and the calm options."""
+
+    course: Course
+    calm: tuple[int, ...]
+
+
+@dataclass
+class PlanSearch:
+    """The cheapest plan of one person whose options can be chosen before their order."""
+
+    transitions: Transitions
+    settable: Sequence[int]
+    limits: Limits
+    best: Arrival | None = None
+    """The best plan known, while it is not proved to be the answer."""
+    _paths: dict[Course, Arrival | None] = field(default_factory=dict)
+    """The best path of each course, before options that are not noticed are added."""
+    _ends: dict[frozenset[int], Ends] = field(default_factory=dict)
+
+    @cached_property
+    def options(self) -> Options:
+        """Return the person's options."""
+        return Options(self.transitions, self.settable)
+
+    @cached_property
+    def reach(self) -> RelaxedReach:
+        """Return delete-relaxed reachability for the options."""
+        return RelaxedReach(self.transitions, tuple(self.options.listed), self.options.by_axis)
+
+    @cached_property
+    def master(self) -> Completion:
+        """Return the clauses of the master problem."""
+        clauses = Completion(self.options, self.reach)
+        clauses.state()
+        for mask in self.options.formerly_barred:
+            clauses.solver.add([clauses.chosen[each] for each in numbers(mask)])
+        return clauses
+
+    @cached_property
+    def noticed(self) -> int:
+        """Return the options that may set off effects or break constraints, as a mask."""
+        listed = self.options.listed
+        return mask_of(n for n, each in enumerate(listed) if not self.options.is_calm(each))
+
+    @cached_property
+    def _stirring(self) -> int:
+        """Return the options on features that effects or constraints depend on."""
+        return self.options.stirring_mask
+
+    @cached_property
+    def _scales(self) -> tuple[int, int]:
+        """Return the factors that pack a measure of the master problem into one number."""
+        ways: dict[int, int] = {}
+        steps: dict[int, int] = {}
+        for option in self.options.listed:
+            ways[option.axis] = max(ways.get(option.axis, 0), option.way)
+            steps[option.axis] = max(steps.get(option.axis, 0), len(option.trail))
+        return sum(steps.values()) + len(self.reach.causal_moves) + 1, sum(ways.values()) + 1
+
+    def packed(self, effort: int, length: int, way: int) -> int:
+        """Return a measure of the master problem as one number."""
+        lengths, ways = self._scales
+        return (effort * lengths + length) * ways + way
+
+    @property
+    def _bound(self) -> Measure:
+        """Return the lower bound of the measures of plans that are not known yet."""
+        lengths, ways = self._scales
+        rest, way = divmod(self.objective.bound, ways)
+        return Measure(*divmod(rest, lengths), way)
+
+    @property
+    def _enough(self) -> int | None:
+        """Return the bound from which on no other plan can be the best."""
+        if self.best is None:
+            return None
+        effort, length, way = measure_of(self.best)
+        lengths, ways = self._scales
+        if length >= lengths:
+            length, way = lengths - 1, ways - 1
+        return self.packed(effort, length, min(way, ways - 1)) + 1
+
+    def arrivals(self) -> Iterator[Arrival]:
+        """Yield the best plan, if there is one."""
+        try:
+            best = self._cheapest()
+        except LimitReached:
+            raise LimitReached(self._bound.effort, self.best) from None
+        if best is not None:
+            yield best
+
+    # The master problem.
+
+    @cached_property
+    def objective(self) -> Objective:
+        """Return the weights of options and effects."""
+        objective = Objective(self.master.solver)
+        for axis, mask in self.options.by_axis.items():
+            if axis not in self.reach.position:
+                self._weigh_options(objective, axis, mask)
+        for position in range(len(self.reach.causal_moves)):
+            self._weigh_endogenous(objective, position)
+        return objective
+
+    def _weigh_options(self, objective: Objective, axis: int, mask: int) -> None:
+        """Let the price of a feature weigh, level by level (order encoding)."""
+        by_price: dict[int, list[int]] = {}
+        for number in numbers(mask):
+            option = self.options.listed[number]
+            price = self.packed(option.effort, len(option.trail), option.way)
+            by_price.setdefault(price, []).append(number)
+        below, level = 0, opposite(self.master.stays[axis])
+        for price, some in sorted(by_price.items()):
+            if below:
+                before, level = level, self.master.solver.literal()
+                self.master.solver.add([opposite(level), before])
+            for number in some:
+                self.master.solver.add([opposite(self.master.chosen[number]), level])
+            objective.add(level, price - below)
+            below = price
+
+    def _weigh_endogenous(self, objective: Objective, position: int) -> None:
+        """Let the setting of an endogenous feature weigh, or else one effect."""
+        master, axis = self.master, self.reach.causal_moves[position].index
+        stays = master.regions[position][master.start(position)]
+        mask = self.options.by_axis.get(axis, 0)
+        if not mask:
+            objective.add(opposite(stays), self.packed(0, 1, 0))
+            return
+        number = mask.bit_length() - 1
+        chosen, solver = master.chosen[number], master.solver
+        changed = solver.literal()
+        solver.add([stays, chosen, changed])
+        objective.add(changed, self.packed(0, 1, 0))
+        least = self.options.listed[number].effort
+        objective.add(chosen, self.packed(least, 1, 0))
+        prices = self._gaps(position, number)
+        below, before = least, chosen
+        for effort in sorted(each for each in set(prices.values()) if each > least):
+            level = solver.literal()
+            solver.add([opposite(level), before])
+            for region, price in prices.items():
+                if price == effort:
+                    solver.add(
+                        [opposite(chosen), opposite(master.regions[position][region]), level]
+                    )
+            objective.add(level, self.packed(effort - below, 0, 0))
+            below, before = effort, level
+
+    def _gaps(self, position: int, number: int) -> dict[int, int]:
+        """Return the least effort of setting a feature that ends in each region.
+
+        Sound because the feature stands where effects may have brought it and is set to where it ends, or to where it may be
+        carried on from; both are sets of delete-relaxed reachability with all options.
+        """
+        reach, option = self.reach, self.options.listed[number]
+        axis, person = option.axis, self.transitions.person
+        if person.prices.flat[axis] or option.again or self.transitions.lasting:
+            return {}
+        if person.places[axis] < 0:
+            return {}
+        everything = reach.stirring_options
+        way = reach.on_the_way(everything)
+        rules = reach.moves_of[axis].governed.rules
+        may, must = way.may & rules, way.must & rules
+        others = reach.unset(axis).on_the_way(tuple(n for n in everything if n != number))
+        starts = others.regions[position]
+        stays = not reach.moved(position, starts, may, must) & reach.start[position]
+        efforts: dict[int, int] = {}
+        for region in self.master.regions[position]:
+            ends = reach.leading_to(position, 1 << region, may, must)
+            anew = ends if stays else ends | reach.start[position]
+            known = gaps(self.transitions, axis, starts, ends, anew, stays=stays)
+            efforts[region] = min(known, default=option.effort)
+        return efforts
+
+    def _check(self) -> None:
+        """Count a node; raise if a limit is reached."""
+        self.limits.check()
+        self.limits.expanded += 1
+
+    # Optima of the master problem, and the oracles.
+
+    def _cheapest(self) -> Arrival | None:
+        """Return the best plan, or None if there is none."""
+        while self.objective.minimize(self._check, self._enough):
+            self._check()
+            choice = self._chosen()
+            if self._reachable(choice.course) and self._is_exact(choice):
+                return self._first_of_ties(choice)
+        return self.best
+
+    def _chosen(self) -> Choice:
+        """Return the choice of the last model."""
+        master, holds = self.master, self.master.solver.holds
+        taken = [n for n, literal in master.chosen.items() if holds(literal)]
+        regions = tuple(
+            next(number for number, literal in each.items() if holds(literal))
+            for each in master.regions
+        )
+        noticed = tuple(sorted(n for n in taken if self.noticed >> n & 1))
+        calm = tuple(sorted(n for n in taken if not self.noticed >> n & 1))
+        return Choice(Course(noticed, regions), calm)
+
+    def _reachable(self, course: Course) -> bool:
+        """Tell whether a course is delete-relaxed reachable; add a landmark if not."""
+        reach, master = self.reach, self.master
+        stirring = tuple(n for n in course.noticed if self._stirring >> n & 1)
+        prospect = reach.on_the_way(stirring)
+        for position, region in enumerate(course.regions):
+            if prospect.regions[position] >> region & 1:
+                continue
+
+            def misses(mask: int, position: int = position, region: int = region) -> bool:
+                regions = reach.on_the_way(tuple(numbers(mask))).regions
+                return not regions[position] >> region & 1
+
+            chosen = mask_of(stirring)
+            missing = grown(chosen, self.noticed & self._stirring & ~chosen, misses)
+            reached = reach.on_the_way(tuple(numbers(missing))).regions[position]
+            needed = [master.chosen[n] for n in numbers(self.noticed & self._stirring & ~missing)]
+            for number, literal in master.regions[position].items():
+                if not reached >> number & 1:
+                    master.solver.add([opposite(literal), *needed])
+            return False
+        return True
+
+    def _is_exact(self, choice: Choice) -> bool:
+        """Tell whether a choice has a plan at the bound; else exclude its course."""
+        arrival = self._path(choice.course)
+        if arrival is None:
+            self._exclude(choice.course)
+            return False
+        total = measure_of(self._with_calm(arrival, choice.calm))
+        assert total >= self._bound
+        if total == self._bound:
+            return True
+        if self.best is None or total <= measure_of(self.best):
+            # Of the choices with this course, those of the last model's cost are the cheapest.
+            course = [opposite(each) for each in self._not(choice.course)]
+            following = self._settled(course)
+            assert following is not None
+            self._improve(following)
+        self.master.solver.add(self._not(choice.course))
+        return False
+
+    def _improve(self, choice: Choice) -> None:
+        """Keep the best path of a choice if it is the best known."""
+        path = self._path(choice.course)
+        assert path is not None
+        arrival = self._with_calm(path, choice.calm)
+        if self.best is None or arrival.key < self.best.key:
+            self.best = arrival
+
+    def _not(self, course: Course) -> list[Literal]:
+        """Return literals of which one holds unless a choice has just a course."""
+        master = self.master
+        others = self.noticed
+        for number in course.noticed:
+            others &= ~self.options.by_axis[self.options.listed[number].axis]
+        return [
+            *(opposite(master.chosen[n]) for n in course.noticed),
+            *(master.chosen[n] for n in numbers(others)),
+            *(
+                opposite(literals[region])
+                for literals, region in zip(master.regions, course.regions, strict=True)
+            ),
+        ]
+
+    def _path(self, course: Course) -> Arrival | None:
+        """Return the best path of a course, or None if no order ends in its regions."""
+        if course not in self._paths:
+            self._paths[course] = next(self._ordered(course), None)
+        return self._paths[course]
+
+    def _ordered(self, course: Course) -> Iterator[Arrival]:
+        transitions, reach = self.transitions, self.reach
+        rests = [1 << region for region in course.regions]
+
+        def strays(position: int, place: int) -> bool:
+            return not reach.region(position, place) & rests[position]
+
+        def arrives(places: Places) -> bool:
+            astray = any(strays(n, places[axis]) for axis, n in reach.position.items())
+            return not astray and transitions.judge(places).consistent
+
+        may_come = partial(reach.may_come, rests=rests)
+        ordering = Ordering(
+            self.options, course.noticed, arrives, strays, False, {}, math.inf, may_come
+        )
+        return orders(ordering, self.limits)
+
+    def _with_calm(self, path: Arrival, calm: Iterable[int]) -> Arrival:
+        return joined(self.transitions, path, [self.options.listed[n] for n in calm])
+
+    def _exclude(self, course: Course) -> None:
+        """Add a clause against a course that no order follows.
+
+        Sound because what lies upstream of an endogenous feature is all that its effects depend on: each path, seen from there
+        only, is one of the orders that are followed. The clause excludes final regions in which none of these comes to rest.
+        """
+        for some in self._parts():
+            upstream = self._upstream(some)
+            noticed = tuple(n for n in course.noticed if self.options.listed[n].axis in upstream)
+            if len(noticed) > MOST_FOLLOWED:
+                continue
+            still = frozenset(self.reach.position) - upstream
+            positions = [self.reach.position[axis] for axis in some]
+            ends = self._ends.setdefault(still, Ends(self.options))
+            stands = ends.rests(noticed, self.limits, still)
+            wanted = [course.regions[position] for position in positions]
+            if any(
+                all(
+                    self.reach.region(position, stand[position]) >> region & 1
+                    for position, region in zip(positions, wanted, strict=True)
+                )
+                for stand in stands
+            ):
+                continue
+            others = self.noticed & mask_of(
+                n for axis in upstream for n in numbers(self.options.by_axis.get(axis, 0))
+            )
+            for number in noticed:
+                others &= ~self.options.by_axis[self.options.listed[number].axis]
+            chosen, regions = self.master.chosen, self.master.regions
+            self.master.solver.add(
+                [
+                    *(opposite(chosen[n]) for n in noticed),
+                    *(chosen[n] for n in numbers(others)),
+                    *(opposite(regions[p][r]) for p, r in zip(positions, wanted, strict=True)),
+                ]
+            )
+            return
+        self.master.solver.add(self._not(course))
+
+    def _parts(self) -> Iterator[tuple[int, ...]]:
+        """Yield each endogenous feature, the one with least upstream first; then all."""
+        every = tuple(self.reach.position)
+        if self.options.space.theory.effects is Effects.TRIGGERED:
+            yield from (
+                (axis,) for axis in sorted(every, key=lambda axis: len(self._upstream((axis,))))
+            )
+        yield every
+
+    def _upstream(self, some: tuple[int, ...]) -> frozenset[int]:
+        """Return endogenous features and all features upstream."""
+        space = self.options.space
+        if len(some) == len(self.reach.position):
+            return frozenset(range(len(space.axes)))
+        upstream = space.theory.upstream
+        axes = set(some)
+        for axis in some:
+            axes.update(space.index[name] for name in upstream[space.axes[axis].feature.name])
+        return frozenset(axes)
+
+    # Ties.
+
+    def _first_of_ties(self, choice: Choice) -> Arrival:
+        """Return the plan of least measure with the first sequence of actions."""
+        solver = self.master.solver
+        self._improve(choice)
+        while True:
+            following = self._settled([])
+            assert self.best is not None
+            if following is None or self._least_sequence(following) >= self.best.key.sequence:
+                return self.best
+            if self._reachable(following.course) and self._is_exact(following):
+                self._improve(following)
+                solver.add(self._not(following.course))
+
+    def _settled(self, conditions: Iterable[Literal]) -> Choice | None:
+        """Return the optimum of the master problem with the least bound of its sequence."""
+        found = self.objective.best_with(conditions, self._acts, self._check)
+        return self._chosen() if found else None
+
+    @cached_property
+    def _acts(self) -> list[Literal]:
+        """Return the literals of actions in the order of sequences of actions."""
+        literals: list[Literal] = []
+        for axis in range(len(self.options.space.axes)):
+            position = self.reach.position.get(axis)
+            mask = self.options.by_axis.get(axis, 0)
+            if position is None:
+                listed = sorted(
+                    numbers(mask),
+                    key=lambda n: (*sorted(self.options.listed[n].trail), math.inf),
+                )
+                literals += [self.master.chosen[n] for n in listed]
+                continue
+            moved = [
+                literal
+                for region, literal in sorted(self.master.regions[position].items())
+                if region != self.master.start(position)
+            ]
+            chosen = [self.master.chosen[n] for n in numbers(mask)]
+            literals += [*chosen, *moved]
+        return literals
+
+    def _least_sequence(self, choice: Choice) -> tuple[Act, ...]:
+        """Return a sequence that no path of a choice comes before.
+
+        It holds for paths with just the actions that the choice tells.
+        """
+        acts: list[Act] = []
+        for number in (*choice.course.noticed, *choice.calm):
+            option = self.options.listed[number]
+            if option.axis in self.reach.position:
+                acts.append((option.axis, 0))
+            else:
+                acts += [(option.axis, place) for place in option.trail]
+        set_ = {self.options.listed[n].axis for n in choice.course.noticed}
+        for position, region in enumerate(choice.course.regions):
+            axis = self.reach.causal_moves[position].index
+            if region != self.master.start(position) and axis not in set_:
+                places = self.options.space.axes[axis].regions[region]
+                acts.append((axis, places[0]))
+        return tuple(sorted(acts))
+
+
+def measure_of(arrival: Arrival) -> Measure:
+    """Return effort, number of actions and way of a path."""
+    key = arrival.key
+    return Measure(key.effort, key.length, key.way)
