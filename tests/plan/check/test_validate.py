@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from p2c._plan.check.validate import check_plan
+from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, small, theory_of, whole
 from tests.plan.check.claimed import (
     BALANCE,
@@ -357,3 +358,15 @@ def test_with_supported_effects_a_value_still_needs_a_fired_rule() -> None:
     theory = small(OPTIONS, OPTION_FEATURES, effects="supported")
     plan = plan_of({"city": "y", "home": "b"}, [causal("home", "b", "a", *HOMES)], cost=0)
     assert "step 1, action 1: no rule supports home becoming 'a'" in faults(plan, theory)
+
+
+def test_a_constraint_that_the_problem_states_twice_is_an_exception_twice() -> None:
+    age = {"type": "int", "min": 0, "max": 1}
+    problem = Problem.from_dict(
+        {"goal": "age(X,1)", "rules": ":- age(X,0).\n:- age(X,0).", "features": {"age": age}}
+    )
+    document = problem.plan({"age": 0}).to_dict()
+    assert problem.check(document)
+    document["exceptions"].append(document["exceptions"][0])
+    verdict = problem.check(document)
+    assert [fault.message for fault in verdict.faults] == ["':- age(X,0).' is listed twice"]

@@ -6,6 +6,7 @@ never set directly`. It also names the claims that a replay cannot judge: that n
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -249,7 +250,7 @@ def _exception_faults(
             yield Fault("exceptions", f"{record.feature} breaks no law at the start")
         elif not (_rules(record) and _rules(record) <= of_rules):
             yield Fault("exceptions", f"'{record.rules[0]}' is no constraint broken at the start")
-    yield from _doubled(plan.exceptions)
+    yield from _doubled(plan.exceptions, broken)
     listed = {record.feature for record in plan.exceptions}
     for name in of_features:
         if name not in listed:
@@ -259,14 +260,21 @@ def _exception_faults(
         yield Fault("exceptions", f"'{render_rule(rule)}' is broken at the start and not listed")
 
 
-def _doubled(exceptions: tuple[ExceptionRecord, ...]) -> Iterator[Fault]:
-    """Yield the exceptions that are listed more than once."""
-    seen: set[object] = set()
+def _doubled(
+    exceptions: tuple[ExceptionRecord, ...], broken: tuple[AbducedException, ...]
+) -> Iterator[Fault]:
+    """Yield the exceptions that are listed more often than the problem states them."""
+    stated = Counter(
+        frozenset({each.constraint.rule})
+        for each in broken
+        if isinstance(each, ConstraintException)
+    )
+    listed = Counter[object]()
     for record in exceptions:
         mark = record.feature or frozenset(_rules(record)) or record.rules
-        if mark in seen:
+        listed[mark] += 1
+        if listed[mark] > max(1, stated.get(mark, 1)):
             yield Fault("exceptions", f"'{record.feature or record.rules[0]}' is listed twice")
-        seen.add(mark)
 
 
 def _misnamed(theory: Theory, broken: FeatureException, record: ExceptionRecord) -> str:
