@@ -264,7 +264,7 @@ def _doubled(
     exceptions: tuple[ExceptionRecord, ...], broken: tuple[AbducedException, ...]
 ) -> Iterator[Fault]:
     """Yield the exceptions that are listed more often than the problem states them."""
-    stated = Counter(
+    stated = Counter[object](
         frozenset({each.constraint.rule})
         for each in broken
         if isinstance(each, ConstraintException)
