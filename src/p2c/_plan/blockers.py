@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c._plan.boxes import planner as boxes
 from p2c._plan.compiled.bitsets import grown, mask_of, numbers
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
@@ -90,6 +91,11 @@ Lifts = tuple[int, ...]
 
 SOME_NODES = 100
 """How many nodes each of several sets is given at first."""
+REACH = 1 << 10
+"""Reach of a number without its limits, in sizes of its range.
+
+It holds where arithmetic reads the number.
+"""
 MOST_STEPS = 1 << 60
 """How many steps a number goes at most without its limits: machines count no more places."""
 SPARE = 1 << 10
@@ -189,6 +195,8 @@ class Trial:
         self.limits.check()
         loose = frozenset(self.liftings[each].feature.name for each in chosen)
         space = self.lifted_space(chosen, loose)
+        if space.theory.is_arithmetic:
+            return boxes.may_arrive(space.theory, self.state, self.limits)
         return may_arrive(Transitions(place_person(space, self.state)), self.limits)
 
     def advice(self, chosen: Lifts) -> Found | None:
@@ -201,10 +209,13 @@ class Trial:
 
     def _search(self, chosen: Lifts, nodes: int | None, *, lasting: bool = False) -> Plan:
         """Return the plan without some restrictions; it may give up where so many nodes are not enough."""
-        person = place_person(self.lifted_space(frozenset(chosen)), self.state)
-        transitions = Transitions(person, lasting=lasting, barring=self._barring(chosen))
-        within = self.limits.sharing(nodes)
-        plan = search_plan(transitions, within, self.devices)
+        space, within = self.lifted_space(frozenset(chosen)), self.limits.sharing(nodes)
+        if space.theory.is_arithmetic:
+            plan = boxes.find_plan(space.theory, self.state, within, lasting=lasting)
+        else:
+            person = place_person(space, self.state)
+            transitions = Transitions(person, lasting=lasting, barring=self._barring(chosen))
+            plan = search_plan(transitions, within, self.devices)
         self.limits.expanded = within.expanded
         if isinstance(plan, GaveUp):
             self.limits.check()
@@ -283,7 +294,7 @@ def _liftings(space: Space, seen: Mapping[str, Iterable[Value]]) -> Iterator[Lif
     far = _far(space, seen)
     for axis in space.axes:
         feature = axis.feature
-        if feature.name not in space.concerned or feature.kept:
+        if feature.name not in space.concerned or feature.kept or feature.equation is not None:
             continue
         for kind in restrictions(feature):
             yield Lifting(Blocker(feature.name, kind.value), unrestricted(feature, kind))
@@ -302,8 +313,13 @@ def widened(space: Space, name: str) -> Feature | None:
 def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
     """Return how far from zero each number that a model weighs decides alone, wherever rules want the others to be."""
     model = space.theory.model
+    reached = {
+        name: REACH * _size(space.theory.feature[name])
+        for name in frozenset().union(*space.theory.kept_defined)
+        if space.theory.feature[name].kind.is_number and space.theory.feature[name].equation is None
+    }
     if model is None or not model.lined:
-        return {}
+        return reached
     ends: dict[str, list[Value]] = {}
     for axis in space.axes:
         feature = _widened(axis) or axis.feature
@@ -311,7 +327,13 @@ def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
         some = places if feature.is_listed else (places[0], places[-1])
         own = seen.get(feature.name, ())
         ends[feature.name] = [*map(feature.domain.value, some), *own]
-    return model.beyond(ends)
+    return reached | model.beyond(ends)
+
+
+def _size(feature: Feature) -> float:
+    """Return how large the numbers of a feature are, or how wide their range is."""
+    low, high = float(feature.minimum), float(feature.maximum)
+    return max(abs(low), abs(high), high - low)
 
 
 def _widened(axis: Axis, far: float | None = None, *, by_steps: bool = True) -> Feature | None:

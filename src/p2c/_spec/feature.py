@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import SupportsFloat
+from typing import TYPE_CHECKING, SupportsFloat
+
+if TYPE_CHECKING:
+    from p2c._spec.computed import Equation
 
 Number = int | float
 Value = str | int | float | None
@@ -226,6 +229,8 @@ class Feature:
     """The values in which one person lets a change end; None for the whole domain."""
     effect_action: Action | None = None
     """The action that leads effects if one person restricts the feature's action."""
+    equation: Equation | None = None
+    """The function of other features that a computed feature always is."""
 
     @cached_property
     def is_listed(self) -> bool:
@@ -360,6 +365,8 @@ def distance(feature: Feature, start: Value, end: Value) -> Fraction:
 
 def restrictions(feature: Feature) -> list[RestrictionKind]:
     """Return the restrictions that a feature has by itself; whether its limits bar anything is up to the rules."""
+    if feature.equation is not None:
+        return []
     found = [] if feature.action is Action.FREE else [RestrictionKind(feature.action.value)]
     chosen = feature.is_listed and feature.targets is not None
     return [*found, RestrictionKind.MOVES] if chosen or feature.moves is not None else found
