@@ -1,4 +1,4 @@
-"""Generated tables with planted relations, and the texts that a finder should propose for them."""
+"""Generated tables with planted relations, and their texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CLINIC = {
 
 
 def noise(count: int, rows: int, seed: int) -> pd.DataFrame:
-    """Return columns that have nothing to do with each other, of four kinds in turn."""
+    """Return unrelated columns, of four kinds in turn."""
     rng = np.random.default_rng(seed)
     kinds = (
         lambda: rng.normal(size=rows),
@@ -55,7 +55,7 @@ def noise(count: int, rows: int, seed: int) -> pd.DataFrame:
 
 
 def lender(rows: int = 4_000, seed: int = 1) -> pd.DataFrame:
-    """Return a lender's table: ratios, a logarithm, a sum, bins, a one-hot group and an order."""
+    """Return a lender's table: ratios, a sum, bins, a group and an order."""
     rng = np.random.default_rng(seed)
     made = pd.DataFrame(
         {
@@ -85,7 +85,7 @@ def lender(rows: int = 4_000, seed: int = 1) -> pd.DataFrame:
 
 
 def shop(rows: int = 4_000, seed: int = 2) -> pd.DataFrame:
-    """Return a shop's table in which 2% of the computed cells are wrong and others are missing."""
+    """Return a shop's table with 2% of wrong cells, and missing ones."""
     rng = np.random.default_rng(seed)
     colours = np.array(["red", "green", "blue", "grey"])[rng.integers(0, 4, rows)]
     made = pd.DataFrame(
@@ -112,7 +112,7 @@ def shop(rows: int = 4_000, seed: int = 2) -> pd.DataFrame:
 
 
 def clinic(rows: int = 3_000, seed: int = 3) -> pd.DataFrame:
-    """Return a clinic's table: a square, conversions, a weighted sum, named bins, truth values."""
+    """Return a clinic's table: conversions, a weighted sum, named bins."""
     rng = np.random.default_rng(seed)
     made = pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""Relations that are proposed for a table: the planted ones, and nothing that is a coincidence."""
+"""Relations proposed for a table: the planted ones, no coincidences."""
 
 from __future__ import annotations
 

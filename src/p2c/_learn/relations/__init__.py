@@ -1,1 +1,1 @@
-"""Relations between columns, proposed from data for an expert to approve: equations, orders, groups and clocks."""
+"""Relations between columns, as candidates from data for an expert."""

@@ -1,4 +1,4 @@
-"""Find: an equation of one column that the rows support, before candidates are compared with each other."""
+"""Find: an equation of one column that the rows support."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Shape:
 
 
 def rounded_shapes(target: DataColumn, text: str) -> Iterator[Shape]:
-    """Yield an expression and, for a column of whole numbers, its floor and its ceiling."""
+    """Yield an expression, and its floor and ceiling for whole numbers."""
     yield Shape(text, lambda raw: raw)
     if target.is_whole:
         yield Shape(f"floor({text})", lambda raw: np.floor(raw + 1e-9))
@@ -66,7 +66,9 @@ def best_find(
     effort: int,
     threshold: float,
 ) -> Find | None:
-    """Return the first of a few expressions that no other of them surpasses by more than a row in 200.
+    """Return the first of several expressions that fits nearly best.
+
+    Nearly means by at most a row in 200.
 
     Args:
         table: The table.
@@ -77,7 +79,7 @@ def best_find(
         effort: How complicated the expressions are.
         threshold: The least share of rows.
     """
-    found: list[tuple[float, int, Find]] = []
+    finds: list[tuple[float, int, Find]] = []
     for place, (text, raw) in enumerate(attempts):
         screened = raw(table.screened)
         for shape in rounded_shapes(target, text):
@@ -89,8 +91,8 @@ def best_find(
             judged = agreement(target, whole, WHOLE)
             if convinces(target, operands, judged, whole, threshold=threshold):
                 made = Find(kind, target, operands, shape.text, effort, judged)
-                found.append((judged.share, place, made))
-    if not found:
+                finds.append((judged.share, place, made))
+    if not finds:
         return None
-    most = max(share for share, _, _ in found)
-    return next(made for share, _, made in found if share >= most - 0.005)
+    most = max(share for share, _, _ in finds)
+    return next(made for share, _, made in finds if share >= most - 0.005)

@@ -23,11 +23,11 @@ FEWEST_VALUES = 10
 
 
 def find_clock(table: DataTable) -> tuple[DataColumn, ...]:
-    """Return the columns whose names say that they count time, the one with the greatest values first.
+    """Return the columns that count time by their names, the longest first.
 
     Rows of one day cannot show that columns pass together, so names alone suggest it.
     """
-    found = [
+    columns = [
         each
         for each in table.numbers
         if each.distinct >= FEWEST_VALUES
@@ -35,11 +35,11 @@ def find_clock(table: DataTable) -> tuple[DataColumn, ...]:
         and COUNTS_TIME.search(each.name)
         and not NO_CLOCK.search(each.name)
     ]
-    return tuple(sorted(found, key=lambda each: -each.levels[-1] / units_a_year(each)))
+    return tuple(sorted(columns, key=lambda each: -each.levels[-1] / units_a_year(each)))
 
 
 def units_a_year(column: DataColumn) -> float:
-    """Return how many units of a column make a year, by its name and its greatest value."""
+    """Return the number of units of a column in a year."""
     name = column.name
     if MONTHS.search(name):
         return UNIT["month"]

@@ -1,4 +1,4 @@
-"""Columns of a table as arrays: numbers with their precision, and words as codes."""
+"""Columns of a table as arrays: numbers as they are, words as codes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SINGLE_PRECISION = 1e-6
 """Relative error of a number that was stored in single precision."""
 DOUBLE_PRECISION = 1e-9
 CODES = frozenset({-1.0, -2.0, -7.0, -8.0, -9.0, -99.0, -999.0, -9999.0})
-"""Negative numbers that stand for missing values in columns without other negative numbers."""
+"""Codes of missing values, in columns without other negative numbers."""
 MOST_CODES = 3
 FAR = 10
-"""How many times the second greatest value a greatest value is that stands for a missing one."""
+"""Least ratio of a code of nines to the greatest other value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class DataColumn:
 
 @dataclass(frozen=True, eq=False)
 class DataTable:
-    """The columns of a table that can be in a relation, and the rows on which candidates are screened."""
+    """The usable columns of a table, and the rows to screen candidates on."""
 
     columns: tuple[DataColumn, ...]
     rows: int
@@ -166,16 +166,16 @@ def read_table(frame: Any, names: dict[str, str], *, seed: int) -> DataTable:
         raise P2CError(f"expected a table of rows, found a {type(frame).__name__}")
     if not len(table):
         raise P2CError("the table has no rows: relations are found in rows")
-    found = []
+    columns = []
     for place, column in enumerate(table.columns):
         name = names.get(str(column), "")
         if PLAIN_NAME.fullmatch(name):
             read = _read_column(name, table.get_column(column), place)
             if read is not None and read.distinct > 1:
-                found.append(read)
+                columns.append(read)
     count = min(SAMPLE, len(table))
     rows = np.sort(np.random.default_rng(seed).permutation(len(table))[:count])
-    return DataTable(tuple(found), len(table), rows)
+    return DataTable(tuple(columns), len(table), rows)
 
 
 def _read_column(name: str, series: nw.Series[Any], place: int) -> DataColumn | None:
@@ -203,7 +203,10 @@ def _booleans(cells: list[Any]) -> Floats:
 
 
 def _without_codes(values: Floats) -> Floats:
-    """Return numbers with the codes of missing values as NaN: -9 among counts, 999999 far above all others."""
+    """Replace codes of missing values by NaN.
+
+    A code is a number such as -9 among counts, or 999999 far above all others.
+    """
     levels = np.unique(values[np.isfinite(values)])
     if not len(levels):
         return values

@@ -33,7 +33,7 @@ def number_text(value: float) -> str:
 
 
 def factors_near(measured: float) -> Iterator[float]:
-    """Yield factors to try for a measured one: plain ones nearby, then the measured one in six digits."""
+    """Yield plain factors near a measured one, then its own six digits."""
     if not math.isfinite(measured) or measured == 0:
         return
     sign, size = math.copysign(1, measured), abs(measured)

@@ -1,4 +1,4 @@
-"""Find relations between the columns of a table, and propose the simplest that explain each column."""
+"""Find relations between columns, the simplest for each column."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def find_relations(
     threshold: float = THRESHOLD,
     seed: int = 0,
 ) -> tuple[Relation, ...]:
-    """Return the relations that the rows of a table suggest, the simplest for each column.
+    """Return the relations that the rows of a table suggest.
 
     Args:
         frame: A pandas, polars or other eager frame.
@@ -71,8 +71,9 @@ def _relations(table: DataTable, threshold: float) -> Iterator[Relation]:
         *find_triples(table, threshold=threshold),
     ]
     chosen = choose(finds, groups)
-    known = [each.target.name for each in chosen]
-    chosen = choose([*chosen, *find_sums(table, known, threshold=threshold)], groups)
+    computed = [each.target.name for each in chosen]
+    chosen = choose([*chosen, *find_sums(table, computed, threshold=threshold)], groups)
+    computed = [each.target.name for each in chosen]
     for each in chosen:
         yield _equation(table, each)
     for group in groups:
@@ -83,7 +84,7 @@ def _relations(table: DataTable, threshold: float) -> Iterator[Relation]:
     for low, high, judged in find_orders(table, apart, threshold=threshold):
         if not copies & {low.name, high.name}:
             yield _order(table, low, high, judged)
-    clock = tuple(each for each in find_clock(table) if each.name not in known)
+    clock = tuple(each for each in find_clock(table) if each.name not in computed)
     if len(clock) > 1:
         text = clock_text(clock)
         features = tuple(each.name for each in clock)
@@ -91,11 +92,13 @@ def _relations(table: DataTable, threshold: float) -> Iterator[Relation]:
 
 
 SAME = frozenset({RelationKind.COPY, RelationKind.LINEAR})
-"""Kinds whose two columns say the same, so that only one of them takes part in further relations."""
+"""Kinds of equations that only convert a column."""
 
 
 def choose(finds: Iterable[Find], groups: Sequence[Group]) -> list[Find]:
-    """Return at most one equation for each column, without cycles, the simplest and surest first.
+    """Return at most one equation for each column, without cycles.
+
+    The simplest and surest come first.
 
     A column that only converts another one appears in no further equation, and columns of one group explain each other
     by their group.
@@ -125,7 +128,7 @@ def choose(finds: Iterable[Find], groups: Sequence[Group]) -> list[Find]:
 
 
 def _preference(find: Find) -> tuple[float, ...]:
-    """Return how well an equation fits, and how natural it is that its column is the computed one."""
+    """Return a key that orders equations of the same columns."""
     share = round(find.judged.share, 2)
     return (share, -find.effort, find.target.is_number, _naturalness(find), find.target.place)
 
@@ -142,14 +145,14 @@ def _naturalness(find: Find) -> float:
 
 def _all_inputs(names: Iterable[str], computed: Mapping[str, frozenset[str]]) -> set[str]:
     """Return columns and everything that they are computed from."""
-    found: set[str] = set()
+    inputs: set[str] = set()
     pending = list(names)
     while pending:
         name = pending.pop()
-        if name not in found:
-            found.add(name)
+        if name not in inputs:
+            inputs.add(name)
             pending += computed.get(name, ())
-    return found
+    return inputs
 
 
 def _is_computed(group: Group, chosen: Iterable[Find]) -> bool:

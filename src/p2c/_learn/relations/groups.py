@@ -21,7 +21,7 @@ EXPECTED = 20
 """Minimum number of rows with two columns set if the columns were independent."""
 MOST_COLUMNS = 60
 MOST_STEPS = 20_000
-"""Maximum number of sets of columns that are tried for groups without a common name."""
+"""Maximum number of attempts to complete a group without a common name."""
 SEPARATOR = re.compile(r"[_.=: ]+")
 
 
@@ -43,7 +43,7 @@ class Group:
 
 
 def find_groups(table: DataTable) -> Iterator[Group]:
-    """Yield the one-hot groups of a table, those with a common name first."""
+    """Yield the one-hot groups of a table, common prefixes first."""
     binary = [each for each in table.numbers if each.is_binary]
     taken: set[str] = set()
     names = {each.name for each in table.columns}
@@ -68,13 +68,13 @@ def _free_name(name: str, names: set[str]) -> str:
 
 
 def _by_prefix(binary: Iterable[DataColumn]) -> list[tuple[str, tuple[DataColumn, ...]]]:
-    """Return the columns that begin alike, by what they begin with, the longest beginnings first."""
-    found: dict[str, list[DataColumn]] = {}
+    """Return the columns with a common prefix, the largest sets first."""
+    sets: dict[str, list[DataColumn]] = {}
     for each in binary:
         parts = SEPARATOR.split(each.name)
         for count in range(1, len(parts)):
-            found.setdefault("_".join(parts[:count]), []).append(each)
-    several = [(prefix, tuple(each)) for prefix, each in found.items() if len(each) > 1 and prefix]
+            sets.setdefault("_".join(parts[:count]), []).append(each)
+    several = [(prefix, tuple(each)) for prefix, each in sets.items() if len(each) > 1 and prefix]
     return sorted(several, key=lambda pair: (-len(pair[1]), -len(pair[0])))
 
 
@@ -102,7 +102,7 @@ def _is_telling(values: Floats) -> bool:
 
 
 def _exact_covers(binary: Sequence[DataColumn]) -> Iterator[tuple[DataColumn, ...]]:
-    """Yield sets of at least three columns that never are set together and of which one always is."""
+    """Yield sets of three or more columns of which each row sets one."""
     whole = [each for each in binary if np.isfinite(each.values).all()]
     if len(whole) < 3:
         return
@@ -110,10 +110,10 @@ def _exact_covers(binary: Sequence[DataColumn]) -> Iterator[tuple[DataColumn, ..
     taken: set[int] = set()
     for start in range(len(whole)):
         later = [at for at in range(start + 1, len(whole)) if at not in taken]
-        found = None if start in taken else search.cover((start,), later)
-        if found is not None:
-            taken |= {*found}
-            yield tuple(whole[at] for at in found)
+        cover = None if start in taken else search.cover((start,), later)
+        if cover is not None:
+            taken |= {*cover}
+            yield tuple(whole[at] for at in cover)
 
 
 class _CoverSearch:

@@ -25,13 +25,15 @@ CLOSEST = 0.01
 CLOSE = 0.1
 """How small the gaps next to equality are, as a part of the median gap."""
 LEAST_BY_CHANCE = 0.02
-"""Minimum share of rows that would break the order if the columns were independent."""
+"""Minimum share of rows that break the order once a column is shuffled."""
 
 
 def find_orders(
     table: DataTable, apart: Collection[frozenset[str]], *, threshold: float
 ) -> Iterator[tuple[DataColumn, DataColumn, Judged]]:
-    """Yield pairs of columns, the lesser one first, without those that follow from two others.
+    """Yield pairs of columns in order, the lesser one first.
+
+    Orders that follow from two others are left out.
 
     Correlated columns seldom cross over, so a small share of exceptions proves little. Of an order that the data obey
     because it is one, many rows lie near equality and next to none beyond it.
@@ -42,16 +44,16 @@ def find_orders(
         threshold: The least share of rows; 0.99 at least.
     """
     columns = [each for each in table.numbers if each.distinct >= FEWEST_VALUES]
-    found: dict[tuple[str, str], tuple[DataColumn, DataColumn, Judged]] = {}
+    orders: dict[tuple[str, str], tuple[DataColumn, DataColumn, Judged]] = {}
     for low in columns:
         for high in columns:
             if low is not high and frozenset((low.name, high.name)) not in apart:
                 judged = _judged(table, low, high, max(threshold, SURE))
                 if judged is not None:
-                    found[low.name, high.name] = (low, high, judged)
+                    orders[low.name, high.name] = (low, high, judged)
     names = [each.name for each in columns]
-    for (least, most), order in found.items():
-        if not any((least, each) in found and (each, most) in found for each in names):
+    for (least, most), order in orders.items():
+        if not any((least, each) in orders and (each, most) in orders for each in names):
             yield order
 
 
@@ -72,7 +74,7 @@ def _judged(table: DataTable, low: DataColumn, high: DataColumn, threshold: floa
 
 
 def _has_border(gaps: np.ndarray) -> bool:
-    """Tell whether many rows are near equality on one side and next to none on the other."""
+    """Tell whether rows near equality lie on one side of it."""
     count = max(FEWEST, int(NEAR * len(gaps)))
     sizes = np.sort(np.abs(gaps))
     near = np.abs(gaps) <= sizes[min(count, len(sizes)) - 1]

@@ -1,4 +1,4 @@
-"""Equations of one column in one other: copies, conversions of units, logarithms and roots."""
+"""Equations of one column in another: conversions, logarithms, roots."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _lines(table: DataTable, bent: Floats, targets: list[DataColumn]) -> Iterato
 
 
 def robust_line(x: Floats, y: Floats) -> tuple[float, float] | None:
-    """Return slope and height of the line that most points lie on, by medians over distant pairs.
+    """Return slope and height of a line by medians over distant pairs.
 
     Returns:
         None where no two points are apart, or the line is flat.
@@ -115,9 +115,9 @@ def _judged(
             attempts.append((shifted(scaled(factor, bent), shift), partial(raw, factor, shift)))
     plain = curve == "{}"
     kind = RelationKind.LINEAR if plain else RelationKind.CURVE
-    found = best_find(
+    find = best_find(
         table, kind, line.target, (source,), attempts, effort=1 if plain else 2, threshold=threshold
     )
-    if found is not None and found.text == source.name:
-        return replace(found, kind=RelationKind.COPY, effort=0)
-    return found
+    if find is not None and find.text == source.name:
+        return replace(find, kind=RelationKind.COPY, effort=0)
+    return find

@@ -1,4 +1,4 @@
-"""Relation: a candidate equation, order, group or clock, with the rows for and against it."""
+"""Relation: a candidate with the rows for and against it."""
 
 from __future__ import annotations
 

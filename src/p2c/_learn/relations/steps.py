@@ -1,4 +1,4 @@
-"""Columns of few values that another column decides: bins of numbers, codes of categories, renamed categories."""
+"""Columns of few values that another column decides: bins and codes."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def find_steps(table: DataTable, *, threshold: float) -> Iterator[Find]:
         for source in table.columns:
             if source is target or source.distinct < target.distinct:
                 continue
-            found = None
+            find = None
             if source.distinct <= MOST_CODES:
-                found = _code(target, source, table, threshold)
-            if found is None and source.is_number and source.distinct >= 2 * target.distinct:
-                found = _bins(target, source, table, threshold)
-            if found is not None:
-                yield found
+                find = _code(target, source, table, threshold)
+            if find is None and source.is_number and source.distinct >= 2 * target.distinct:
+                find = _bins(target, source, table, threshold)
+            if find is not None:
+                yield find
 
 
 def _code(
     target: DataColumn, source: DataColumn, table: DataTable, threshold: float
 ) -> Find | None:
-    """Return the equation that gives each value of the source one value of the target."""
-    actual, given = target.values[table.screened], source.values[table.screened]
-    if _most_right(actual, given, source.levels, target.levels) < SCREENED:
+    """Return the equation that maps values of the source to the target."""
+    actual, inputs = target.values[table.screened], source.values[table.screened]
+    if _most_right(actual, inputs, source.levels, target.levels) < SCREENED:
         return None
     meant = [_most_frequent(target, source.values == level) for level in source.levels]
     predicted = _looked_up(source, meant)
@@ -67,12 +67,12 @@ def _code(
     return Find(RelationKind.CODE, target, (source,), text, 2, judged)
 
 
-def _most_right(actual: Floats, given: Floats, sources: Floats, levels: Floats) -> float:
+def _most_right(actual: Floats, inputs: Floats, sources: Floats, levels: Floats) -> float:
     """Return the greatest share of rows that a map from value to value gets right."""
-    valid = np.isfinite(actual) & np.isfinite(given)
+    valid = np.isfinite(actual) & np.isfinite(inputs)
     if not valid.any():
         return 0.0
-    rows = np.searchsorted(sources, given[valid])
+    rows = np.searchsorted(sources, inputs[valid])
     columns = np.searchsorted(levels, actual[valid])
     counts = np.zeros((len(sources), len(levels)))
     np.add.at(counts, (rows, columns), 1)
@@ -105,10 +105,10 @@ def _is_sure(target: DataColumn, judged: Judged, predicted: Floats, threshold: f
 def _bins(
     target: DataColumn, source: DataColumn, table: DataTable, threshold: float
 ) -> Find | None:
-    """Return the equation that gives each interval of the source one value of the target."""
-    actual, given = target.values[table.screened], source.values[table.screened]
-    valid = np.isfinite(actual) & np.isfinite(given)
-    order = np.argsort(given[valid], kind="stable")
+    """Return the equation that maps intervals of the source to the target."""
+    actual, inputs = target.values[table.screened], source.values[table.screened]
+    valid = np.isfinite(actual) & np.isfinite(inputs)
+    order = np.argsort(inputs[valid], kind="stable")
     steps = np.count_nonzero(np.diff(actual[valid][order]))
     if not len(order) or steps > target.distinct + 2 * (1 - threshold) * len(order):
         return None
@@ -127,7 +127,7 @@ def _bins(
 
 
 def _cuts(target: DataColumn, source: DataColumn) -> tuple[list[float], list[float]] | None:
-    """Return the values of the target in the order of the source, and the numbers at which they change."""
+    """Return the values of the target by intervals of the source, and the limits."""
     valid = np.isfinite(target.values) & np.isfinite(source.values)
     groups = []
     for level in target.levels:

@@ -29,20 +29,20 @@ KEPT = 0.88
 """The share of rows that each fit keeps."""
 RIDGE = 1e-10
 HOPELESS = 0.1
-"""Median error, as a part of the column's deviation, from which on a fit is given up after three rounds."""
+"""Ratio of median error to deviation from which on a fit is given up."""
 MOST_MISSING = 0.3
 MOST_TERMS = 12
 
 
-def find_sums(table: DataTable, known: Collection[str], *, threshold: float) -> Iterator[Find]:
-    """Yield the columns of numbers that are a sum of at least two others, up to factors and a constant.
+def find_sums(table: DataTable, taken: Collection[str], *, threshold: float) -> Iterator[Find]:
+    """Yield the columns that are a weighted sum of at least two others.
 
     Args:
         table: The table.
-        known: Columns that other equations compute; they are neither sums nor terms.
+        taken: Columns that other equations compute; they are neither sums nor terms.
         threshold: The least share of rows.
     """
-    computed = set(known)
+    computed = set(taken)
     columns = [
         each
         for each in table.numbers
@@ -52,10 +52,10 @@ def find_sums(table: DataTable, known: Collection[str], *, threshold: float) -> 
         if target.distinct < FEWEST_VALUES:
             continue
         terms = [each for each in columns if each is not target and each.name not in computed]
-        found = _sum_of(table, target, terms, threshold) if len(terms) > 1 else None
-        if found is not None:
+        find = _sum_of(table, target, terms, threshold) if len(terms) > 1 else None
+        if find is not None:
             computed.add(target.name)
-            yield found
+            yield find
 
 
 def _sum_of(
@@ -79,16 +79,16 @@ def _sum_of(
     chosen = tuple(terms[at] for at in needed)
     plain = [next(factors_near(each)) for each in again.factors]
     fine = [float(f"{each:.{DIGITS}g}") for each in again.factors]
-    found = []
+    finds = []
     for factors in (plain, fine):
         height = float(np.median(actual - matrix[:, needed] @ np.array(factors)))
         for turned in _turned(Line(target, chosen, tuple(factors), height)):
             judged = _judged(table, turned, threshold)
             if judged is not None:
-                found.append(judged)
-        if found:
+                finds.append(judged)
+        if finds:
             break
-    return min(found, key=lambda each: (each.effort, -each.judged.share), default=None)
+    return min(finds, key=lambda each: (each.effort, -each.judged.share), default=None)
 
 
 @dataclass(frozen=True, eq=False)

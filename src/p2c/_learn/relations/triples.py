@@ -45,7 +45,10 @@ OPERATIONS: dict[str, tuple[RelationKind, Callable[[Floats, Floats], Floats]]] =
 
 
 def find_triples(table: DataTable, *, threshold: float) -> Iterator[Find]:
-    """Yield the columns of numbers that are a sum or a difference, a multiple of a product or of a ratio of two others."""
+    """Yield the columns that are a sum, difference, product or ratio of two others.
+
+    Products and ratios may be multiplied by a factor.
+    """
     operands = [each for each in table.numbers if each.distinct >= FEWEST_OPERANDS]
     pairs = np.array(list(combinations(range(len(operands)), 2)), dtype=np.intp).reshape(-1, 2)
     for target in table.numbers:
@@ -60,23 +63,23 @@ def find_triples(table: DataTable, *, threshold: float) -> Iterator[Find]:
                 left, right = (operands[at] for at in place)
                 if target in (left, right):
                     continue
-                found = _judged(table, target, (left, right), name, threshold)
-                if found is not None:
-                    yield found
-                    if found.kind is RelationKind.SUM:
-                        yield from differences(table, found, threshold=threshold)
+                find = _judged(table, target, (left, right), name, threshold)
+                if find is not None:
+                    yield find
+                    if find.kind is RelationKind.SUM:
+                        yield from differences(table, find, threshold=threshold)
 
 
 def differences(table: DataTable, total: Find, *, threshold: float) -> Iterator[Find]:
-    """Yield a sum of two columns with each of them as the computed column."""
+    """Yield a sum of two columns, solved for each term."""
     for part, other in (total.operands, total.operands[::-1]):
         whole = total.target
         attempt = (f"{whole.name} - {other.name}", partial(_difference, whole, other))
-        found = best_find(
+        find = best_find(
             table, RelationKind.SUM, part, (whole, other), [attempt], effort=3, threshold=threshold
         )
-        if found is not None:
-            yield found
+        if find is not None:
+            yield find
 
 
 def _difference(left: DataColumn, right: DataColumn, rows: Rows) -> Floats:
@@ -98,7 +101,7 @@ def _promising(
     values: Floats,
     pairs: NDArray[np.intp],
 ) -> Sequence[tuple[int, int]]:
-    """Return the pairs of operands whose expression is near the column on most drawn rows, the best first."""
+    """Return the pairs of operands that fit the drawn rows, the best first."""
     ordered = pairs if name != "{} / {}" else np.concatenate([pairs, pairs[:, ::-1]])
     apply = OPERATIONS[name][1]
     actual = target.values[rows]

@@ -1,4 +1,4 @@
-"""Judge predicted values of a column: on all rows, and away from the most frequent value of every column."""
+"""Judge predicted values of a column, also away from frequent values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from p2c._learn.relations.columns import DataColumn, Floats, Mask
 
 FEWEST = 20
-"""Minimum number of rows, also of those away from the most frequent value of a column."""
+"""Minimum number of rows."""
 MOST_BY_CHANCE = 0.3
 """Maximum share of rows on which shuffled values may agree with the prediction."""
 
@@ -66,7 +66,7 @@ def convinces(
     """Tell whether a prediction is right often enough to be no coincidence.
 
     The share must reach the threshold also among the rows in which a column has another value than its most frequent
-    one, for each column by itself, since columns of mostly zeros satisfy many equations. Shuffled values must agree
+    one, column by column, since columns of mostly zeros satisfy many equations. Shuffled values must agree
     seldom. All rows are compared.
     """
     if judged.share < threshold:
@@ -80,7 +80,7 @@ def convinces(
 
 
 def by_chance(target: DataColumn, predicted: Floats, judged: Judged) -> float:
-    """Return the share of rows on which shuffled values of the column agree with the prediction."""
+    """Return the share of rows on which shuffled values agree."""
     chosen = judged.valid & (target.values != target.mode)
     values, expected = target.values[chosen], predicted[chosen]
     shuffled = np.random.default_rng(0).permutation(values)
@@ -88,7 +88,7 @@ def by_chance(target: DataColumn, predicted: Floats, judged: Judged) -> float:
 
 
 def recognizes(target: DataColumn, judged: Judged, predicted: Floats, threshold: float) -> bool:
-    """Tell whether a prediction is right for every value of a column with few values.
+    """Tell whether a prediction is right for every frequent value.
 
     Of each value the share of its rows that are predicted, and the share of its predictions that are right, must reach
     the threshold. Values with fewer than 20 rows do not count, but two values must have as many. All rows are compared.

@@ -12,14 +12,14 @@ from p2c._spec.feature import Value  # noqa: TC001 - pydantic needs it at run ti
 Count = Annotated[int, Field(strict=True, ge=0)]
 
 
-def _pairs(given: Any) -> Any:
+def _pairs(values: Any) -> Any:
     """Return the values of a row as pairs; a review file has them as an object."""
-    if not isinstance(given, dict):
-        return given
-    for each in given.values():
+    if not isinstance(values, dict):
+        return values
+    for each in values.values():
         if isinstance(each, bool) or not isinstance(each, str | int | float | None):
             raise ValueError(f"'values', which hold no {type(each).__name__}")
-    return tuple(given.items())
+    return tuple(values.items())
 
 
 @dataclass(frozen=True, slots=True)
