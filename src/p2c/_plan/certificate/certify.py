@@ -81,7 +81,7 @@ class TimedCover(Cover):
 
 
 class RecordingForest(Forest):
-    """A parsed model that records the model's answers within rounding, in limited time."""
+    """A parsed model that records the model's answers and curves in limited time."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The choice of splits: what to divide a box by so that its parts can be closed."""
+"""The choice of splits: the feature and the cut that divide an open box."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Splits:
         return self._any_split(box)
 
     def _undecided(self, facts: Facts) -> Iterator[Formula]:
-        """Yield the undecided tests, those of undecided parts of the final condition first."""
+        """Yield undecided tests, those of undecided parts of the goal and laws first."""
         open_ = _walk([self.cover.judge.final], lambda each: facts.truth(each) == MAYBE)
         for each in itertools.chain(open_, self.tests):
             if each.kind == "test" and facts.truth(each) == MAYBE:
