@@ -253,7 +253,8 @@ def _person(opening: Opened, row: str) -> Case:
     """Return the person in a row of the table, counted from 1."""
     rows, number = opening.entry.rows, int(row) if row.isascii() and row[:9].isdigit() else 0
     if not 1 <= number <= len(rows):
-        raise HTTPException(404, f"no row '{row[:20]}': expected 1 to {len(rows):,}")
+        held = f"expected 1 to {len(rows):,}" if rows else "the problem has no table of people"
+        raise HTTPException(404, f"no row '{row[:20]}': {held}")
     found = case_of_row(next(islice(rows.values(), number - 1, None)))
     return found.in_language(opening.case.spoken, opening.entry.problem.theory.features)
 
