@@ -514,8 +514,8 @@ def test_grid_points_that_no_float_holds_exactly_cost_what_they_cost_alone() -> 
     problem = Problem.from_dict({"goal": goal, "rules": "", "features": {"f": grid, "g": grid}})
     rows = [{"f": 4.48, "g": 2.09}, {"f": 0.71, "g": 3.48}, {"f": 1.57, "g": 0.05 + 1 / 3}]
     table = problem.plan_many(frame_of(rows))
-    for row, found in zip(rows, table.to_dict("records"), strict=True):
+    for row, line in zip(rows, table.to_dict("records"), strict=True):
         plan = problem.plan(row)
-        assert plan.cost == found["cost"]
-        assert plan.counterfactual == {name: found[f"end_{name}"] for name in row}
+        assert plan.cost == line["cost"]
+        assert plan.counterfactual == {name: line[f"end_{name}"] for name in row}
         assert problem.check(plan).ok
