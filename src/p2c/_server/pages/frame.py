@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from p2c._server.problem_store import Entry
 
 FOLDER = Path(__file__).parent.parent
-PAGES = ("problem", "person", "plan", "compare", "audit")
 PUBLIC = frozenset({"state", "row", "language", "to", "part", "theme", "shape"})
 """Keys that an address of a page may hold."""
 
@@ -84,7 +83,7 @@ def show(
         query=link_to(request, case) if case else "",
         link=partial(link_to, request),
         page=page,
-        pages=PAGES if context.audits else PAGES[:-1],
+        audits=bool(context.audits),
         language=language,
         phrases=phrases,
         words=phrases.pages,
