@@ -17,6 +17,7 @@ from p2c.errors import P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
     from p2c._batch.readers import Reader
 
 NOBODY = "__HIVE_DEFAULT_PARTITION__"

@@ -39,7 +39,7 @@ ROWS = 1_000
 
 @dataclass(frozen=True)
 class UnopenedModel:
-    """The features of a model that stays closed while only the problem around it is read."""
+    """A model that stays closed while only the problem around it is read."""
 
     reads: tuple[str, ...] = ()
     opaque: ClassVar[str] = "it is not open"

@@ -76,9 +76,9 @@ class Classifier(Protocol):
 
 
 class ParsedModel(Classifier, Protocol):
-    """A classifier that cuts features into cells and decides by them, so that plans are proved against it.
+    """A classifier that decides by cells of the features.
 
-    Of a feature that is `lined` the number itself counts as well, within a cell.
+    Plans are proved against it. Of a feature that is `lined` the number itself counts as well, within a cell.
     """
 
     @property
