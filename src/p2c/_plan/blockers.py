@@ -312,7 +312,7 @@ def widened(space: Space, name: str) -> Feature | None:
 
 def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
     """Return how far from zero each number that a model weighs decides alone, wherever rules want the others to be."""
-    model = space.theory.model
+    model = space.theory.parsed
     reached = {
         name: REACH * _size(space.theory.feature[name])
         for name in frozenset().union(*space.theory.kept_defined)
