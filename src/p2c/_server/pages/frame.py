@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent.parent
 PAGES = ("problem", "person", "plan", "compare", "audit")
-PUBLIC = frozenset({"state", "row", "language", "to", "part", "theme", "shape"})
+PUBLIC = frozenset({"state", "row", "language", "to", "part", "theme", "shape", "form"})
 """Keys that an address of a page may hold."""
 
 templates = Environment(
@@ -91,6 +91,7 @@ def show(
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
+        lending=bool(context.settings.lender),
         aim=_aim(folder, entry, phrases) if folder else "",
         **facts,
     )
