@@ -489,6 +489,18 @@ class Statement:
         names = {column: name for name, column in self.columns.items() if column in present}
         return nw.to_native(table.rename(names))
 
+    def _names_of(self, frame: Any) -> dict[str, str]:
+        """Return the feature that each column of a table holds."""
+        if self.decider is not None:
+            return {str(each.name): each.feature for each in self.decider.source.view.features}
+        features = {column: name for name, column in self.columns.items()}
+        names = (str(each) for each in getattr(frame, "columns", ()))
+        return {
+            each: features.get(each, each)
+            for each in names
+            if features.get(each, each) in self.spec.features
+        }
+
     def _by_feature(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a row that may go by the columns of a model as one that goes by features."""
         if self.decider is not None:
