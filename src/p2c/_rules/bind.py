@@ -79,6 +79,7 @@ def build_theory(
         effects=spec.effects,
         norm=spec.norm,
         minimize=spec.minimize,
+        language=spec.language,
         source=spec.source,
         model=model,
     )

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c._plan.boxes.axis import Open, axes_of
+from p2c._plan.boxes.ends import Ends
 from p2c._plan.boxes.orders import Arrival, Key, Node, Orders
+from p2c._plan.boxes.scores import Scores, parsed_model
 from p2c._plan.search.best_first import LimitReached
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from p2c._plan.boxes.axis import Axis
     from p2c._plan.boxes.orders import Act
     from p2c._plan.boxes.person import Person, State
-    from p2c._plan.boxes.propagator import Propagator
     from p2c._plan.search.best_first import Limits
 
 Box = tuple[Open, ...]
@@ -52,19 +53,21 @@ class Search:
     Attributes:
         person: Who asks.
         limits: What the caller allows.
-        propagators: What narrows boxes and closes those without a plan.
         lasting: See `Orders`.
     """
 
     person: Person
     limits: Limits
-    propagators: tuple[Propagator, ...] = ()
     lasting: bool = False
     _queue: list[tuple[Key, int, Any]] = field(default_factory=list)
     _pushed: int = 0
 
     def __post_init__(self) -> None:
         self.axes = axes_of(self.person)
+        self.ends = Ends(self.person, self.axes)
+        model = parsed_model(self.person.theory)
+        self.scores = None if model is None else Scores(self.ends, model)
+        self._relevant = relevant_axes(self.person, self.axes)
 
     @property
     def root(self) -> Box:
@@ -137,13 +140,12 @@ class Search:
             self._push(key, box)
 
     def _narrow(self, box: Box) -> Box | None:
-        """Return the box that the propagators leave; None if it holds no plan."""
-        for propagator in self.propagators:
-            narrow = propagator.narrow(box)
-            if narrow is None:
-                return None
-            box = narrow
-        return box
+        """Return a box; None if no end state of it is consistent and meets the goal."""
+        ranges = self.ends.ranges(box)
+        if ranges is None:
+            return None
+        refused = self.scores is not None and self.scores.surely_refuses(ranges)
+        return None if self.ends.closes(box, ranges, False if refused else None) else box
 
     def bound(self, box: Box) -> Key | None:
         """Return a bound on the paths of a box; None if an axis can do nothing.
@@ -169,12 +171,14 @@ class Search:
 
     def _divide(self, box: Box) -> None:
         """Add the parts of a box: with and without an action, or the halves of an axis."""
-        for place, open_ in enumerate(box):
+        for place in self._relevant:
+            open_ = box[place]
             if open_.stays and open_.acts:
                 self._add_box(_with(box, place, Open(True, 0, -1)))
                 self._add_box(_with(box, place, open_._replace(stays=False)))
                 return
-        for place, open_ in enumerate(box):
+        for place in sorted(self._relevant, key=lambda each: box[each].low - box[each].high):
+            open_ = box[place]
             if open_.low < open_.high:
                 middle = self._middle(self.axes[place], open_)
                 self._add_box(_with(box, place, open_._replace(high=middle)))
@@ -184,6 +188,15 @@ class Search:
 
     def _middle(self, axis: Axis, open_: Open) -> int:
         return (open_.low + open_.high) // 2
+
+
+def relevant_axes(person: Person, axes: tuple[Axis, ...]) -> tuple[int, ...]:
+    """Return the axes in the order of division, consulted ones first."""
+    read = set(person.theory.consulted)
+    for name in tuple(read):
+        read |= person.theory.upstream[name]
+    numbers = range(len(axes))
+    return tuple(sorted(numbers, key=lambda n: axes[n].feature.name not in read))
 
 
 def _with(box: Box, place: int, open_: Open) -> Box:
