@@ -23,15 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c._plan.compiled.bitsets import grown, mask_of, numbers
 from p2c._plan.search.best_first import Arrival, LimitReached
 from p2c._plan.search.completion import Completion
-from p2c._plan.search.ends import Ends
 from p2c._plan.search.least_efforts import gaps
 from p2c._plan.search.objective import Objective
 from p2c._plan.search.options import Options
 from p2c._plan.search.order import Ordering, orders
+from p2c._plan.search.order_conflicts import OrderConflicts
 from p2c._plan.search.relaxed_reach import RelaxedReach
 from p2c._plan.search.set_search import joined
 from p2c._plan.search.solver import opposite
-from p2c._spec.spec import Effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.best_first import Act, Limits
     from p2c._plan.search.cdcl import Literal
-
-MOST_FOLLOWED = 9
-"""Maximum number of noticed options whose orders are followed for an explanation."""
 
 
 class Measure(NamedTuple):
@@ -78,7 +74,6 @@ class PlanSearch:
     """The best plan known, while it is not proved to be the answer."""
     _paths: dict[Course, Arrival | None] = field(default_factory=dict)
     """The best path of each course, before options that are not noticed are added."""
-    _ends: dict[frozenset[int], Ends] = field(default_factory=dict)
 
     @cached_property
     def options(self) -> Options:
@@ -173,13 +168,14 @@ class PlanSearch:
             price = self.packed(option.effort, len(option.trail), option.way)
             by_price.setdefault(price, []).append(number)
         below, level = 0, opposite(self.master.stays[axis])
+        before: Literal | None = None
         for price, some in sorted(by_price.items()):
             if below:
                 before, level = level, self.master.solver.literal()
                 self.master.solver.add([opposite(level), before])
             for number in some:
                 self.master.solver.add([opposite(self.master.chosen[number]), level])
-            objective.add(level, price - below)
+            objective.add(level, price - below, before)
             below = price
 
     def _weigh_endogenous(self, objective: Objective, position: int) -> None:
@@ -207,7 +203,7 @@ class PlanSearch:
                     solver.add(
                         [opposite(chosen), opposite(master.regions[position][region]), level]
                     )
-            objective.add(level, self.packed(effort - below, 0, 0))
+            objective.add(level, self.packed(effort - below, 0, 0), before)
             below, before = effort, level
 
     def _gaps(self, position: int, number: int) -> dict[int, int]:
@@ -246,6 +242,8 @@ class PlanSearch:
 
     def _cheapest(self) -> Arrival | None:
         """Return the best plan, or None if there is none."""
+        if self.master.solver.is_refuted:
+            return None
         while self.objective.minimize(self._check, self._enough):
             self._check()
             choice = self._chosen()
@@ -357,64 +355,16 @@ class PlanSearch:
         return joined(self.transitions, path, [self.options.listed[n] for n in calm])
 
     def _exclude(self, course: Course) -> None:
-        """Add a clause against a course that no order follows.
+        """Add a clause against a course that no order follows."""
+        clause = self.conflicts.clause(course.noticed, course.regions, self.limits)
+        clause = clause or self._not(course)
+        assert not any(map(self.master.solver.holds, clause)), "a clause excludes the last model"
+        self.master.solver.add(clause)
 
-        Sound because what lies upstream of an endogenous feature is all that its effects depend on: each path, seen from there
-        only, is one of the orders that are followed. The clause excludes final regions in which none of these comes to rest.
-        """
-        for some in self._parts():
-            upstream = self._upstream(some)
-            noticed = tuple(n for n in course.noticed if self.options.listed[n].axis in upstream)
-            if len(noticed) > MOST_FOLLOWED:
-                continue
-            still = frozenset(self.reach.position) - upstream
-            positions = [self.reach.position[axis] for axis in some]
-            ends = self._ends.setdefault(still, Ends(self.options))
-            stands = ends.rests(noticed, self.limits, still)
-            wanted = [course.regions[position] for position in positions]
-            if any(
-                all(
-                    self.reach.region(position, stand[position]) >> region & 1
-                    for position, region in zip(positions, wanted, strict=True)
-                )
-                for stand in stands
-            ):
-                continue
-            others = self.noticed & mask_of(
-                n for axis in upstream for n in numbers(self.options.by_axis.get(axis, 0))
-            )
-            for number in noticed:
-                others &= ~self.options.by_axis[self.options.listed[number].axis]
-            chosen, regions = self.master.chosen, self.master.regions
-            self.master.solver.add(
-                [
-                    *(opposite(chosen[n]) for n in noticed),
-                    *(chosen[n] for n in numbers(others)),
-                    *(opposite(regions[p][r]) for p, r in zip(positions, wanted, strict=True)),
-                ]
-            )
-            return
-        self.master.solver.add(self._not(course))
-
-    def _parts(self) -> Iterator[tuple[int, ...]]:
-        """Yield each endogenous feature, the one with least upstream first; then all."""
-        every = tuple(self.reach.position)
-        if self.options.space.theory.effects is Effects.TRIGGERED:
-            yield from (
-                (axis,) for axis in sorted(every, key=lambda axis: len(self._upstream((axis,))))
-            )
-        yield every
-
-    def _upstream(self, some: tuple[int, ...]) -> frozenset[int]:
-        """Return endogenous features and all features upstream."""
-        space = self.options.space
-        if len(some) == len(self.reach.position):
-            return frozenset(range(len(space.axes)))
-        upstream = space.theory.upstream
-        axes = set(some)
-        for axis in some:
-            axes.update(space.index[name] for name in upstream[space.axes[axis].feature.name])
-        return frozenset(axes)
+    @cached_property
+    def conflicts(self) -> OrderConflicts:
+        """Return the oracle that explains why no order ends in a course."""
+        return OrderConflicts(self.options, self.reach, self.master)
 
     # Ties.
 
