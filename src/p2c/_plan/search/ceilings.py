@@ -1,4 +1,6 @@
-"""Costs that are no sums: where the largest cost on a feature counts, a ceiling on every action rises until paths open.
+"""Minimize the largest cost of a feature (bottleneck bound).
+
+Where the largest cost on a feature counts, a ceiling on every action rises until paths open.
 
 Under a ceiling all that is left to compare is the number of actions, the way and the sequence, which add up, so every bound
 and every pruning of the search holds. What arrives under a ceiling and touches it was not open under the one before. The next

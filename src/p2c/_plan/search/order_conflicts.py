@@ -28,7 +28,10 @@ MOST_FOLLOWED = 9
 """Maximum number of options whose orders are followed for an explanation."""
 
 Signature = tuple[int, ...]
-"""The rules of a slice whose tests pass at each place that a feature comes to, without repetitions."""
+"""The rules of a slice that pass at each place along an option.
+
+Repetitions are left out.
+"""
 
 
 @dataclass
@@ -79,7 +82,7 @@ class OrderConflicts:
         prospect: Prospect,
         limits: Limits,
     ) -> list[Literal] | None:
-        """Return a clause if some endogenous features do not come to rest in their regions together."""
+        """Return a clause if features never rest in their regions together."""
         upstream = self._upstream(some)
         slices = self._slices(upstream, prospect)
         followed = tuple(n for n in chosen if self._is_visible(n, upstream, slices))
@@ -109,7 +112,7 @@ class OrderConflicts:
         return literals + [possible[each] for each in numbers(reached) if each in possible]
 
     def _other_class(self, axis: int, mask: int, followed: Sequence[int]) -> Iterator[Literal]:
-        """Yield literals of which one holds unless the option on a feature is of the same class."""
+        """Yield the literals of other classes of options on a feature."""
         chosen, options = self.master.chosen, self.options.by_axis.get(axis, 0)
         own = next((n for n in followed if options >> n & 1), None)
         if axis in self.reach.position:
@@ -129,15 +132,15 @@ class OrderConflicts:
     def _signature(self, number: int, mask: int) -> Signature:
         """Return which rules of a mask have passing tests along an option."""
         option = self.options.listed[number]
-        found = [self.reach.own[option.axis] & mask]
+        seen = [self.reach.own[option.axis] & mask]
         if self._counts_values(option.axis):
-            return (*found, *(~place for place in option.trail))
+            return (*seen, *(~place for place in option.trail))
         bodies = self.options.transitions.bodies[option.axis]
         for place in option.trail:
             body = bodies[place] & mask
-            if body != found[-1]:
-                found.append(body)
-        return tuple(found)
+            if body != seen[-1]:
+                seen.append(body)
+        return tuple(seen)
 
     def _counts_values(self, axis: int) -> bool:
         """Tell whether two values of one cell of a feature may differ to effects.
@@ -154,7 +157,7 @@ class OrderConflicts:
         return axis in self.reach.position or len(self._signature(number, slices[axis])) > 1
 
     def _slices(self, upstream: frozenset[int], prospect: Prospect) -> dict[int, int]:
-        """Return, for each exogenous feature upstream, the rules whose tests on it matter."""
+        """Return the rules whose tests matter, by exogenous feature."""
         space, on_axis = self.options.space, self.reach.on_axis
         free = [axis for axis in upstream if axis in on_axis and axis not in self.reach.position]
         slices = dict.fromkeys(free, 0)
