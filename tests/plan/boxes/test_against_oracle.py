@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import p2c._plan.blockers
+import p2c._plan.lifting
 from p2c import P2CError, Problem
 from tests.arithmetic_problems import arithmetic_problem
 from tests.oracle import all_end_states, best_plan
@@ -50,7 +50,7 @@ def wrong(seeds: range) -> list[tuple[int, str]]:
 @pytest.fixture(autouse=True)
 def near_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let lifted limits reach no further than the slow planner can count."""
-    monkeypatch.setattr(p2c._plan.blockers, "REACH", 0)
+    monkeypatch.setattr(p2c._plan.lifting, "REACH", 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
