@@ -151,7 +151,7 @@ class Trial:
         return CorrectionSets(transitions, strict, variants, len(self.liftings), self.limits)
 
     def _may_open(self, chosen: frozenset[int]) -> bool:
-        """Tell whether the propagators leave a path if chosen restrictions may be relaxed."""
+        """Tell whether a path is left if chosen restrictions may be relaxed."""
         self.limits.check()
         theory = self.lifted_space(chosen).theory
         return boxes.may_arrive(theory, self.state, self.limits)

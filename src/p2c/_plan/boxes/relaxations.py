@@ -1,7 +1,7 @@
-"""Sets of restrictions whose relaxation may open a path, by implicit hitting sets.
+"""Sets of restrictions that may open a path, by implicit hitting sets.
 
 If no path may open whichever of some restrictions are relaxed, every helpful set contains another one (Moreno-Centeno and
-Karp, 2013). Whether a path may open is told by the propagators on the box of all action sets.
+Karp, 2013). The propagators tell whether a path may open.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Relaxations:
     """Each helpful set contains a member of each of these."""
 
     def candidates(self) -> Iterator[tuple[tuple[Restriction, ...], float]]:
-        """Yield each set that may open a path, smaller sets first, with a bound on its cost."""
+        """Yield each set that may open a path with a bound, smaller sets first."""
         every = frozenset(range(self.count))
         if not self.may_open(every):
             return
