@@ -43,8 +43,10 @@ def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> dict[int,
     cuts = {}
     for place, at in uppers.items():
         own = seen[: len(values[place] or ())]
-        if missing[place]:
-            own = np.concatenate([own, stage.values(place, [bench.gap(place)])])
+        gap = stage.values(place, [bench.gap(place)]) if missing[place] else seen[:0]
+        is_told = len(gap) > 0 and not _is_lost(gap, place, model, stage)
+        if is_told:
+            own = np.concatenate([own, gap])
         column = columns[place]
         own, listed = (own, {}) if column.is_number else _grouped(own, place, model, stage)
         cells = ColumnCells(
@@ -52,11 +54,23 @@ def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> dict[int,
             len(own),
             at if column.is_number else None,
             listed,
-            len(own) - 1 if missing[place] else None,
+            len(own) - 1 if is_told else None,
             is_whole(column),
         )
         cuts[place] = CutFeature(cells, own)
     return cuts
+
+
+def _is_lost(gap: NDArray[Any], place: int, model: Sum, stage: Stage) -> bool:
+    """Tell whether a missing value makes the whole score of a linear model one."""
+    if model.weights is None:
+        return False
+    read = [
+        at
+        for at, column in enumerate(stage.columns)
+        if column.source == place and model.weights[at].any()
+    ]
+    return bool(np.isnan(as_numbers(gap[:, read]).astype(np.float64)).any())
 
 
 def _ends(model: Sum, stage: Stage) -> dict[int, Floats]:

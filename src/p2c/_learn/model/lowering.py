@@ -55,7 +55,7 @@ class _ScoreBuilder:
         }
         self.pairs: dict[tuple[int, int], Floats] = {}
         self.lines: list[ScoreLine | Curve] = []
-        self.size = float(np.abs(model.bias).sum())
+        self.size = float(np.abs(model.bias).sum()) + model.size
         self.terms = 1
         self.known: dict[int, NDArray[Any]] = {}
 

@@ -144,6 +144,8 @@ class Sum:
     weights: Floats | None = None
     precision: float = DOUBLE
     cuts: Mapping[int, Floats] = field(default_factory=dict)
+    size: float = 0.0
+    """How large sums inside the model are that cancel in bias and weights."""
 
     def bounds(self) -> dict[int, Floats]:
         """Return for each column every bound at which the sum can change."""

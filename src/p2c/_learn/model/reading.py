@@ -115,5 +115,10 @@ def _compared(
         return np.asarray(told.reshape(len(rows), -1) @ cutoff.mix)
 
     bench = stage.bench
+    lost = {each.feature for each in score.axes if each.missing is None}
+    missing = [
+        known and each.feature not in lost
+        for known, each in zip(missing, bench.view.columns, strict=True)
+    ]
     told = compare(score, asked, bench, own_scores=own_scores, missing=missing, seed=seed)
     return score, told, stage

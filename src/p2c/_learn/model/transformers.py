@@ -32,10 +32,17 @@ def pass_through(transformer: Any, stage: Stage) -> Stage:
     if transformer is None or isinstance(transformer, str):
         return stage
     for kind in type(transformer).__mro__:
-        handler = TRANSFORMERS.get(kind.__name__)
+        # Other libraries have encoders of the same names that work differently.
+        library = kind.__module__.partition(".")[0]
+        handler = TRANSFORMERS.get(kind.__name__) if library == "sklearn" else None
         if handler is not None:
             return handler(transformer, stage)
     return _tried(transformer, stage)
+
+
+def is_sampler(step: Any) -> bool:
+    """Tell whether a step only resamples rows for training, as imblearn's do."""
+    return hasattr(step, "fit_resample") and not hasattr(step, "transform")
 
 
 def select(stage: Stage, places: Sequence[int], pick: Callable[[Any], Any]) -> Stage:
@@ -45,7 +52,8 @@ def select(stage: Stage, places: Sequence[int], pick: Callable[[Any], Any]) -> S
 
 def _pipeline(pipeline: Any, stage: Stage) -> Stage:
     for _, step in pipeline.steps:
-        stage = pass_through(step, stage)
+        if not is_sampler(step):
+            stage = pass_through(step, stage)
     return stage
 
 
