@@ -146,7 +146,7 @@ def test_a_model_behind_a_transformer_of_columns_is_read(transformer: Any, estim
 
 
 @pytest.mark.parametrize(
-    "mixing", [PCA(2), PolynomialFeatures(2), Normalizer()], ids=lambda each: type(each).__name__
+    "mixing", [PolynomialFeatures(2), Normalizer()], ids=lambda each: type(each).__name__
 )
 def test_a_transformer_that_mixes_columns_is_refused_with_their_names(mixing: Any) -> None:
     people = make_people()
@@ -154,6 +154,16 @@ def test_a_transformer_that_mixes_columns_is_refused_with_their_names(mixing: An
     found = read(model.fit(numbers(people), good(people)), numbers(people), desired=1)
     assert isinstance(found, NotRead)
     assert found.reason.startswith(f"{type(mixing).__name__} mixes the columns 'age' and")
+
+
+def test_components_are_read_before_a_linear_model_only() -> None:
+    people = make_people()
+    table, labels = numbers(people), good(people)
+    linear = make_pipeline(StandardScaler(), PCA(2), LogisticRegression()).fit(table, labels)
+    assert isinstance(read(linear, table, desired=1), Read)
+    forest = make_pipeline(PCA(2), DecisionTreeClassifier(max_depth=3)).fit(table, labels)
+    refused = read(forest, table, desired=1)
+    assert str(refused) == "PCA mixes columns, so only a linear model behind it is a sum over them"
 
 
 def test_a_function_that_turns_is_refused() -> None:
