@@ -225,5 +225,5 @@ class AskedJudge:
         )
 
     cell = cuts = marks = accepts_cells = surely_refuses = priced = cheapest = _refuse
-    gain = is_straight = needed = settled = beyond = _refuse
+    gain = gains = keep_gain = is_straight = needed = settled = beyond = _refuse
     lined = margins = is_separate = is_compiled = property(_refuse)

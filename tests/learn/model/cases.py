@@ -32,7 +32,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
 )
-from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
@@ -334,6 +334,7 @@ CASES: dict[str, list[Maker]] = {
     ],
     "LinearDiscriminantAnalysis": [piped(LinearDiscriminantAnalysis)],
     "BernoulliNB": [piped(BernoulliNB)],
+    "GaussianNB": [plain(GaussianNB), piped(GaussianNB)],
     "MultinomialNB": [plain(lambda: make_pipeline(MinMaxScaler(clip=True), MultinomialNB()))],
     "ComplementNB": [plain(lambda: make_pipeline(KBinsDiscretizer(4), ComplementNB()))],
     "CategoricalNB": [

@@ -41,6 +41,8 @@ class ColumnShape(Enum):
     """The column never turns back as the number grows."""
     STEPS = "steps"
     """The column is constant between the breaks."""
+    CURVED = "curved"
+    """The column goes up and down: it may have a weight, but no bound."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ READERS: dict[str, tuple[str, str]] = {
     "Perceptron": (LINEAR, "read_linear"),
     "SGDClassifier": (LINEAR, "read_linear"),
     "BernoulliNB": (BAYES, "read_bernoulli"),
+    "GaussianNB": (BAYES, "read_gaussian"),
     "MultinomialNB": (BAYES, "read_multinomial"),
     "ComplementNB": (BAYES, "read_complement"),
     "CategoricalNB": (BAYES, "read_categorical"),

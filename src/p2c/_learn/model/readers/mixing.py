@@ -1,4 +1,4 @@
-"""Steps that mix columns linearly, such as PCA: a linear model behind them is one over the columns before them."""
+"""Fold steps that mix columns linearly, such as PCA, into a linear model."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ MIXING = frozenset(
         "SparseRandomProjection",
     ]
 )
-"""Transformers of scikit-learn that multiply rows with a matrix and may add a constant."""
+"""Transformers of scikit-learn that multiply rows with a matrix."""
 SCALING = frozenset(["StandardScaler", "RobustScaler", "MaxAbsScaler", "MinMaxScaler"])
 MOST_CANCELLED = 1e6
-"""Bound on the factor by which rounding grows where weights of mixed columns cancel."""
+"""Bound on the growth of rounding where weights of mixed columns cancel."""
 
 
 def is_mixing(step: Any) -> bool:
@@ -46,7 +46,7 @@ def _is_of(step: Any, names: frozenset[str]) -> bool:
 
 
 def unmixed(model: Sum, steps: Sequence[Any], stage: Stage) -> Sum:
-    """Return a linear model behind linear steps as one over the columns of the stage before them.
+    """Return a linear model over the columns before linear steps.
 
     Args:
         model: The model over the mixed columns.
@@ -85,7 +85,7 @@ def unmixed(model: Sum, steps: Sequence[Any], stage: Stage) -> Sum:
 
 
 def _cancelled(matrix: Floats, inner: Floats, weights: Floats) -> float:
-    """Return by what factor the terms of mixed columns are larger than their sums."""
+    """Return the factor by which terms of mixed columns exceed their sums."""
     sizes = np.abs(matrix) @ np.abs(inner)
     largest = np.abs(weights).max(initial=0.0)
     if not largest:

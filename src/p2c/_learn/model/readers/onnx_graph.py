@@ -1,4 +1,6 @@
-"""ONNX graphs that end in an ensemble of trees or a linear model; what stands before that is run by the graph itself.
+"""Read ONNX graphs that end in an ensemble of trees or a linear model.
+
+Nodes before that are run by the graph itself.
 
 The node's own scores are compared with the reading: a copy of the graph gives them before any link.
 """
@@ -46,7 +48,7 @@ def read_onnx(model: OnnxModel, stage: Stage) -> tuple[Sum, Stage]:
         bias, weights = bias - (offset * scale) @ weights, weights * scale[:, None]
     elif scaler:
         behind = pass_through(graph.steps, stage)
-    found = Sum(
+    total = Sum(
         classes,
         len(bias),
         _link(node, len(classes)),
@@ -57,7 +59,7 @@ def read_onnx(model: OnnxModel, stage: Stage) -> tuple[Sum, Stage]:
         precision=SINGLE,
         size=float(np.abs(bias).sum()),
     )
-    return found, behind
+    return total, behind
 
 
 def _link(node: _Node, classes: int) -> Link:
@@ -79,41 +81,41 @@ class _Node:
 
     def __init__(self, node: Any) -> None:
         self.kind, self.output = node.op_type, node.output[-1]
-        self.given = {each.name: _value(each) for each in node.attribute}
-        self.link = self.given.get("post_transform", b"NONE").decode()
-        names = [each for each in self.given if each.startswith("classlabels")]
-        self.labels = max((len(self.given[each]) for each in names), default=0)
+        self.keys = {each.name: _value(each) for each in node.attribute}
+        self.link = self.keys.get("post_transform", b"NONE").decode()
+        names = [each for each in self.keys if each.startswith("classlabels")]
+        self.labels = max((len(self.keys[each]) for each in names), default=0)
         self.weights: Floats | None = None
         self.weights_negative = True
         if self.kind in LINEAR:
-            start = np.asarray(self.given["intercepts"], dtype=np.float64)
-            rows = np.asarray(self.given["coefficients"], dtype=np.float64).reshape(len(start), -1)
+            start = np.asarray(self.keys["intercepts"], dtype=np.float64)
+            rows = np.asarray(self.keys["coefficients"], dtype=np.float64).reshape(len(start), -1)
             two = len(start) == 2 and np.array_equal(rows[0], -rows[1]) and start[0] == -start[1]
             self.bias, self.weights = (start[1:], rows[1:].T) if two else (start, rows.T)
             self.keeps_last = two
             return
         self.keeps_last = True
         self.which = "class" if self.kind == TREES[0] else "target"
-        places = np.asarray(self.given[f"{self.which}_ids"])
+        places = np.asarray(self.keys[f"{self.which}_ids"])
         single = self.labels == 2 and len(np.unique(places)) == 1
         scores = 1 if single or not self.labels else self.labels
-        self.weights_negative = min(self.given[f"{self.which}_weights"]) < 0
-        self.bias = np.zeros(scores) + np.asarray(self.given.get("base_values") or [0.0])
-        if set(self.given["nodes_modes"]) - {each.encode() for each in MODES}:
+        self.weights_negative = min(self.keys[f"{self.which}_weights"]) < 0
+        self.bias = np.zeros(scores) + np.asarray(self.keys.get("base_values") or [0.0])
+        if set(self.keys["nodes_modes"]) - {each.encode() for each in MODES}:
             raise Unreadable("the ONNX trees compare in a way that is not known")
-        if self.given.get("aggregate_function", b"SUM") != b"SUM":
+        if self.keys.get("aggregate_function", b"SUM") != b"SUM":
             raise Unreadable("the ONNX trees are not added up")
 
     def trees(self) -> tuple[Tree, ...]:
         """Return the trees of an ensemble; none of a linear model."""
         if self.kind in LINEAR:
             return ()
-        given = self.given
-        of, number = (np.asarray(given[f"nodes_{each}"]) for each in ("treeids", "nodeids"))
+        keys = self.keys
+        of, number = (np.asarray(keys[f"nodes_{each}"]) for each in ("treeids", "nodeids"))
         starts = np.flatnonzero(np.diff(of, prepend=of[0] - 1))
         ends = [*starts[1:].tolist(), len(of)]
         leaves: dict[tuple[int, int], Floats] = {}
-        kinds = (given[f"{self.which}_{each}"] for each in ("treeids", "nodeids", "ids", "weights"))
+        kinds = (keys[f"{self.which}_{each}"] for each in ("treeids", "nodeids", "ids", "weights"))
         for tree, node, place, weight in zip(*kinds, strict=True):
             values = leaves.setdefault((tree, node), np.zeros(len(self.bias)))
             values[0 if len(self.bias) == 1 else place] += weight
@@ -130,28 +132,28 @@ class _Node:
         place: Mapping[int, int],
         leaves: Mapping[tuple[int, int], Floats],
     ) -> Tree:
-        given = {key: given[part] for key, given in self.given.items() if key.startswith("nodes_")}
-        modes = np.array([each.decode() for each in given["nodes_modes"]])
-        bound = np.asarray(given["nodes_values"], dtype=np.float32)
+        nodes = {key: all_[part] for key, all_ in self.keys.items() if key.startswith("nodes_")}
+        modes = np.array([each.decode() for each in nodes["nodes_modes"]])
+        bound = np.asarray(nodes["nodes_values"], dtype=np.float32)
         strict = modes == "BRANCH_LT"
         bound = np.where(strict, np.nextafter(bound, np.float32(-np.inf)), bound)
         leaf = modes == "LEAF"
-        tree = given["nodes_treeids"][0]
+        tree = nodes["nodes_treeids"][0]
         own = np.arange(len(modes))
         sides = [
-            np.where(leaf, own, [place.get(int(each), 0) for each in given[f"nodes_{side}nodeids"]])
+            np.where(leaf, own, [place.get(int(each), 0) for each in nodes[f"nodes_{side}nodeids"]])
             for side in ("true", "false")
         ]
         nothing = np.zeros(len(self.bias))
-        tracks = given.get("nodes_missing_value_tracks_true") or np.zeros(len(modes))
+        tracks = nodes.get("nodes_missing_value_tracks_true") or np.zeros(len(modes))
         return Tree(
-            column=np.where(leaf, -1, np.asarray(given["nodes_featureids"], dtype=np.int64)),
+            column=np.where(leaf, -1, np.asarray(nodes["nodes_featureids"], dtype=np.int64)),
             bound=single_bound(bound.astype(np.float64)),
             left=sides[0].astype(np.int64),
             right=sides[1].astype(np.int64),
             missing_left=np.asarray(tracks, dtype=bool),
             value=np.array(
-                [leaves.get((tree, number), nothing) for number in given["nodes_nodeids"]]
+                [leaves.get((tree, number), nothing) for number in nodes["nodes_nodeids"]]
             ),
         )
 
@@ -183,10 +185,10 @@ class _Graph:
             raise Unreadable("to read an ONNX graph, install the package 'onnx'") from None
         self.model = model
         self.whole = onnx.load_model_from_string(model.graph)
-        found = [each for each in self.whole.graph.node if each.op_type in (*TREES, *LINEAR)]
-        if len(found) != 1:
-            raise Unreadable(f"an ONNX graph with {len(found)} models of its own is not read")
-        self.last = found[0]
+        models = [each for each in self.whole.graph.node if each.op_type in (*TREES, *LINEAR)]
+        if len(models) != 1:
+            raise Unreadable(f"an ONNX graph with {len(models)} models of its own is not read")
+        self.last = models[0]
         self.entry = self.last.input[0]
         self.node = _Node(self.last)
 
@@ -197,19 +199,20 @@ class _Graph:
 
     @property
     def scaler(self) -> tuple[Floats, Floats] | None:
-        """Return scale and offset where the only step before the last model scales the only input."""
+        """Return scale and offset if one step scales the only input."""
         before = [each for each in self.whole.graph.node if self.entry in each.output]
         if len(before) != 1 or before[0].op_type != "Scaler" or len(self.model.feeds) != 1:
             return None
         if before[0].input[0] != self.model.feeds[0].name:
             return None
-        given = {
-            each.name: np.array(_value(each), dtype=np.float64) for each in before[0].attribute
-        }
-        return given["scale"], given["offset"]
+        keys = {each.name: np.array(_value(each), dtype=np.float64) for each in before[0].attribute}
+        return keys["scale"], keys["offset"]
 
     def until(self, name: str, *, bare: bool = False) -> Run:
-        """Return what runs the graph up to a tensor; `bare` leaves out the link of the last model."""
+        """Return a function that runs the graph up to a tensor.
+
+        `bare` leaves out the link of the last model.
+        """
         part = self._copy(name)
         for node in part.graph.node if bare else ():
             self._bare(node)
@@ -217,8 +220,8 @@ class _Graph:
         feeds = self.model.feeds
 
         def run(rows: Any) -> Any:
-            found = session.run([name], {each.name: each.tensor(rows) for each in feeds})[0]
-            return self._kept(found) if bare else found
+            scores = session.run([name], {each.name: each.tensor(rows) for each in feeds})[0]
+            return self._kept(scores) if bare else scores
 
         return run
 
@@ -235,8 +238,10 @@ class _Graph:
         del part.graph.input[:]
         part.graph.input.append(onnx.helper.make_tensor_value_info(self.entry, 1, None))
         session = open_session(part.SerializeToString())
-        told = session.run([self.node.output], {self.entry: np.asarray(rows, dtype=np.float32)})[0]
-        return self._kept(told)
+        scores = session.run([self.node.output], {self.entry: np.asarray(rows, dtype=np.float32)})[
+            0
+        ]
+        return self._kept(scores)
 
     def _kept(self, scores: Any) -> Any:
         return scores[:, -1:] if self.node.keeps_last and len(self.node.bias) == 1 else scores

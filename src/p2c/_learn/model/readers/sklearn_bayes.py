@@ -1,4 +1,4 @@
-"""scikit-learn's naive Bayes: what each column adds to the log-likelihood of a class, whatever the other columns are."""
+"""Read scikit-learn's naive Bayes: each column adds to the log-likelihood."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c._learn.model.floats import below
-from p2c._learn.model.parts import LOGISTIC_FUZZ, Link, Sum, Term, Unreadable, logistic
+from p2c._learn.model.parts import DOUBLE, LOGISTIC_FUZZ, Link, Sum, Term, Unreadable, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_bernoulli(model: Any, stage: Stage) -> tuple[Sum, Stage]:
-    """Read what a column adds that is on or off."""
+    """Read the two values of a column that is on or off."""
     on, off = model.feature_log_prob_, np.log1p(-np.exp(model.feature_log_prob_))
     if model.binarize is None:
         raise Unreadable("BernoulliNB without binarize takes any number as a share")
@@ -49,6 +49,29 @@ def read_complement(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     return _bayes(model, bias, stage, weights=model.feature_log_prob_.T)
 
 
+def read_gaussian(model: Any, stage: Stage) -> tuple[Sum, Stage]:
+    """Read a parabola for each column and class."""
+    scale = -0.5 / model.var_
+    bias = np.log(model.class_prior_) - 0.5 * np.log(2 * np.pi * model.var_).sum(axis=1)
+    bends = {
+        column: _parabola(model.theta_[:, column], scale[:, column])
+        for column in range(model.theta_.shape[1])
+    }
+    return _bayes(model, bias, stage, bends=bends)
+
+
+def _parabola(centre: Floats, scale: Floats) -> Callable[[Floats], Floats]:
+    return lambda values: np.asarray(scale * (np.asarray(values)[:, None] - centre) ** 2)
+
+
+def _sized(bend: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+    return lambda values: np.asarray(np.abs(bend(values)).sum(axis=1))
+
+
+def _apart(bend: Callable[[Floats], Floats], apart: Floats) -> Callable[[Floats], Floats]:
+    return lambda values: np.asarray(bend(values) @ apart)
+
+
 def read_categorical(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read a table for each column of codes."""
     terms, cuts = [], {}
@@ -60,7 +83,7 @@ def read_categorical(model: Any, stage: Stage) -> tuple[Sum, Stage]:
 
 
 def _coder(count: int) -> Callable[[Any], Ints]:
-    """Return the function from values to codes; the model has no answer to values outside."""
+    """Return the function from values to codes."""
 
     def code(values: Any) -> Ints:
         return np.clip(np.trunc(np.asarray(values, dtype=np.float64)), 0, count - 1).astype(
@@ -71,7 +94,7 @@ def _coder(count: int) -> Callable[[Any], Ints]:
 
 
 def _bayes(model: Any, prior: Any, stage: Stage, **parts: Any) -> tuple[Sum, Stage]:
-    """Return the sum of a model; of two classes the difference, whose share is logistic."""
+    """Return the sum of a model; of two classes the difference."""
     bias = np.asarray(prior, dtype=np.float64)
     classes = tuple(model.classes_)
     size = float(np.abs(bias).sum())
@@ -79,6 +102,9 @@ def _bayes(model: Any, prior: Any, stage: Stage, **parts: Any) -> tuple[Sum, Sta
     def ask(rows: Any) -> Floats:
         return np.asarray(model.predict_joint_log_proba(rows))
 
+    bends = parts.get("bends", {})
+    if bends:
+        parts["sizes"] = {column: _sized(bend) for column, bend in bends.items()}
     if len(classes) != 2:
         return Sum(classes, len(classes), Link(), ask, bias, size=size, **parts), stage
     apart = np.array([[-1.0], [1.0]])
@@ -87,10 +113,12 @@ def _bayes(model: Any, prior: Any, stage: Stage, **parts: Any) -> tuple[Sum, Sta
         parts["terms"] = tuple(
             Term(each.columns, each.bins, each.values @ apart) for each in parts["terms"]
         )
+    elif bends:
+        parts["bends"] = {column: _apart(bend, apart) for column, bend in bends.items()}
     else:
-        parts["precision"] = _spread(parts["weights"]) * np.finfo(np.float64).eps
+        parts["precision"] = _spread(parts["weights"]) * DOUBLE
         parts["weights"] = parts["weights"] @ apart
-    found = Sum(
+    apart_sum = Sum(
         classes,
         1,
         Link(logistic, fuzz=4 * LOGISTIC_FUZZ),
@@ -99,11 +127,11 @@ def _bayes(model: Any, prior: Any, stage: Stage, **parts: Any) -> tuple[Sum, Sta
         size=size,
         **parts,
     )
-    return found, stage
+    return apart_sum, stage
 
 
 def _spread(weights: Floats) -> float:
-    """Return by what factor weights are larger than their differences."""
+    """Return the factor by which weights exceed their differences."""
     apart = np.abs(weights[:, 1] - weights[:, 0])
     most = float(apart.max(initial=0.0))
     if not most:

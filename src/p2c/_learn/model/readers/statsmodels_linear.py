@@ -1,4 +1,4 @@
-"""Results of statsmodels: a linear score behind a link, over columns or over the design matrix of a formula."""
+"""Read results of statsmodels: a linear score behind a link."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FUZZ = 16 * DOUBLE
 
 @dataclass(frozen=True)
 class StatsmodelsResult:
-    """A fitted result with a probability, with the methods of a classifier; its classes are 0 and 1."""
+    """A fitted result as a classifier; its classes are 0 and 1."""
 
     result: Any
 
     @cached_property
     def design(self) -> StatsmodelsDesign:
-        """Return what makes the model's own columns of rows."""
+        """Return the way from rows to the model's own columns."""
         return StatsmodelsDesign(self.result)
 
     @property
@@ -63,7 +63,10 @@ class StatsmodelsResult:
 
 @dataclass(frozen=True)
 class StatsmodelsDesign:
-    """The columns of a model of statsmodels, by its formula or by their names; a constant needs no column."""
+    """The columns of a model, by its formula or by their names.
+
+    A constant needs no column.
+    """
 
     result: Any
 
@@ -85,7 +88,11 @@ class StatsmodelsDesign:
 
 
 def of_statsmodels(model: Any) -> StatsmodelsResult:
-    """Return a result of statsmodels as a classifier, if its model gives a probability."""
+    """Return a result of statsmodels as a classifier.
+
+    Raises:
+        P2CError: The model gives no probability of two outcomes.
+    """
     inner = getattr(model, "model", None)
     family = getattr(inner, "family", None)
     binary = type(family).__name__ == "Binomial" or (family is None and hasattr(inner, "cdf"))
@@ -100,7 +107,7 @@ def of_statsmodels(model: Any) -> StatsmodelsResult:
 def read_statsmodels(model: StatsmodelsResult, stage: Stage) -> tuple[Sum, Stage]:
     """Read parameters as weights."""
     weights = np.asarray(model.result.params, dtype=np.float64)[:, None]
-    found = Sum(
+    total = Sum(
         (0, 1),
         1,
         Link(model.link, second=lambda score: model.link(score) > 0.5, fuzz=FUZZ),
@@ -109,9 +116,9 @@ def read_statsmodels(model: StatsmodelsResult, stage: Stage) -> tuple[Sum, Stage
         weights=weights,
     )
     if getattr(model.result.model, "formula", None) is not None:
-        return found, pass_through(model.design, stage)
+        return total, pass_through(model.design, stage)
     names = [str(each.name) for each in stage.bench.view.columns]
     by_name = {names[e.source]: e for e in stage.columns if e.source is not None}
     constant = StageColumn(None, ColumnShape.LISTED)
     columns = [by_name.get(name, constant) for name in model.result.model.exog_names]
-    return found, stage.then(lambda rows: model.design.transform(pd.DataFrame(rows)), columns)
+    return total, stage.then(lambda rows: model.design.transform(pd.DataFrame(rows)), columns)
