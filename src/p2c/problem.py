@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from p2c._audit.audit import Asked, Audit
     from p2c._audit.reasons import Catalogue, Reason
     from p2c._learn.causal.review import Review
+    from p2c._learn.relations.relation import Relation
     from p2c._learn.tables.domains import Scale
     from p2c._plan.check.validate import Verdict
     from p2c._plan.rendered import Plans
@@ -655,6 +656,35 @@ class Problem(Statement):
         from p2c._rules.lint import lint
 
         return lint(self.theory, self.spec.lint.accept)
+
+    def relations(
+        self, frame: Any, *, threshold: float = 0.95, seed: int = 0
+    ) -> tuple[Relation, ...]:
+        """Return the relations between features that the rows of a table suggest.
+
+        They are candidates: `p2c.write_review` puts them into a review, where an expert approves or rejects them.
+
+        Args:
+            frame: A pandas, polars or other frame with a column for each feature.
+            threshold: The least share of rows on which an equation holds, from 0.5 to 1. An order of two features holds
+                on 99% at least, a one-hot group on 99.9%.
+            seed: Random seed for the rows on which candidates are screened.
+
+        Returns:
+            At most one equation for each feature, the simplest, then one-hot groups, orders, and features that count
+            time. Each has an `id`, a `text`, a `share` of rows and `examples` against it.
+
+        >>> import p2c
+        >>> import pandas as pd
+        >>> numbers = {name: {"type": "float", "min": 0, "max": 100_000} for name in ("debt", "income", "dti")}
+        >>> lending = p2c.Problem.from_dict({"goal": "dti(X,N), N<0.4", "rules": "", "features": numbers})
+        >>> rows = pd.DataFrame({"debt": [7.0 * (i % 89) + 5 for i in range(900)], "income": [31.0 * (i % 97) + 9 for i in range(900)]})
+        >>> print(lending.relations(rows.assign(dti=rows["debt"] / rows["income"]))[0])
+        dti-ef1ca57c: dti = debt / income (holds on 900 of 900 rows)
+        """
+        from p2c._learn.relations.finder import find_relations
+
+        return find_relations(frame, self._names_of(frame), threshold=threshold, seed=seed)
 
     def space(self) -> SpaceReport:
         """Return the size of the search space, raw and after cutting it at what rules mention.

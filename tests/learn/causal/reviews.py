@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from p2c._learn.causal.candidate import Candidate, Evidence, Example
+from p2c._learn.causal.candidate import Candidate, Evidence
 from p2c._learn.causal.review import write_review
+from p2c._learn.tables.example import Example
 from p2c._spec.feature import Law
 
 if TYPE_CHECKING:

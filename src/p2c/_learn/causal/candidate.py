@@ -5,42 +5,24 @@ As far as candidates say, they also draw who causes whom: one arrow for each pai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from pydantic import BeforeValidator, Field, StrictStr, model_validator
+from pydantic import StrictStr, model_validator
 from pydantic.dataclasses import dataclass
 
-from p2c._spec.feature import Law, Value
+from p2c._learn.tables.example import Count, Example  # noqa: TC001 - pydantic needs them at run time
+from p2c._spec.feature import Law
 from p2c.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Count = Annotated[int, Field(strict=True, ge=0)]
 MOST_ROWS = 10**15
 """More than any table has; the shares of larger counts could not be written."""
 CONVINCING = 0.9
 """The share of rows, nine in ten, from which on a direction of a rule is suggested as a law."""
 HALVED = 0.5
 """What part of the misses of a blind guess may be left, for nine in ten is no feat where nearly every row has the head."""
-
-
-def _pairs(given: Any) -> Any:
-    """Return the values of a row as pairs; a review file has them as an object."""
-    if not isinstance(given, dict):
-        return given
-    for each in given.values():
-        if isinstance(each, bool) or not isinstance(each, str | int | float | None):
-            raise ValueError(f"'values', which hold no {type(each).__name__}")
-    return tuple(given.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A row of the data, counted from 1, with the values that matter to a rule."""
-
-    row: Count
-    values: Annotated[tuple[tuple[str, Value], ...], BeforeValidator(_pairs)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from p2c._learn.causal.candidate import Candidate, Evidence, Example, suggest_law
+from p2c._learn.causal.candidate import Candidate, Evidence, suggest_law
 from p2c._learn.causal.contradictions import read_proposal, theory_of
 from p2c._learn.causal.heads import head_holds, possible_heads, write_head
 from p2c._learn.foldse.columns import encode
@@ -20,6 +20,7 @@ from p2c._learn.foldse.literals import simplify
 from p2c._learn.foldse.measure import features_read
 from p2c._learn.foldse.text import name_missing, predicate_name, to_program
 from p2c._learn.tables.domains import domain_from_frame, plain_value, tidy_frame
+from p2c._learn.tables.example import Example
 from p2c._rules.evaluate import clause_fires, in_head
 from p2c._rules.render import render
 from p2c._rules.syntax import Atom, Not, Program

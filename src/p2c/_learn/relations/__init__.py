@@ -1,0 +1,1 @@
+"""Relations between columns, as candidates from data for an expert."""
