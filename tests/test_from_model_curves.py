@@ -1,4 +1,4 @@
-"""Plans against models that weigh numbers along curves are those of brute force, whatever the curve."""
+"""Plans along curves of a model cost as much as brute force finds."""
 
 from __future__ import annotations
 
@@ -113,7 +113,9 @@ def test_curves_beside_causal_rules_are_those_of_the_state_search(name: str) -> 
 
 
 def _by_states(model: Any, table: pd.DataFrame, row: dict[str, int]) -> float | None:
-    """Return the least cost over all end states: months go to the nearest number that its law allows."""
+    """Return the least cost over all end states.
+
+    Months go to the nearest number that its law allows."""
     allowed = {
         True: [each for each in range(SIZES["months"]) if each >= 6],
         False: [each for each in range(SIZES["months"]) if each < 10],

@@ -1,4 +1,4 @@
-"""What features add to a linear model through steps that are no straight lines: their curves, and where these turn."""
+"""Curves of features before a linear model, and the numbers where they turn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROUNDS = 7
 
 @dataclass(frozen=True, eq=False)
 class SourceCurve:
-    """What a feature adds to the margins through columns of numbers, one of which at least bends."""
+    """The gains of a feature through columns of numbers, at least one bent."""
 
     model: Sum
     stage: Stage
@@ -36,7 +36,7 @@ class SourceCurve:
     mix: Floats
 
     def of(self, numbers: Floats) -> Floats:
-        """Return what numbers add to each margin; the model's own transformers run."""
+        """Return the gains of numbers; the model's own transformers run."""
         seen = self.stage.values(self.source, numbers)[:, list(self.columns)].astype(np.float64)
         return self.added(seen)
 
@@ -53,7 +53,7 @@ class SourceCurve:
 
     @cached_property
     def largest(self) -> float:
-        """Return how large the terms are together, at numbers up to `WIDER` ranges away from the data."""
+        """Return the greatest size of the terms, up to `WIDER` ranges from the data."""
         low, high = self.stage.bench.ends[self.source]
         reach = WIDER * (high - low)
         numbers = np.linspace(low - reach, high + reach, FINER)
@@ -64,7 +64,7 @@ class SourceCurve:
         return float(gains[np.isfinite(gains)].max(initial=0.0))
 
     def added(self, seen: Floats) -> Floats:
-        """Return what values of the columns add to each margin."""
+        """Return the gains of values of the columns."""
         total = np.zeros((len(seen), self.mix.shape[0]))
         if self.model.weights is not None:
             total += seen @ self.model.weights[list(self.columns)]
@@ -75,7 +75,9 @@ class SourceCurve:
 
 
 def source_curves(model: Sum, stage: Stage, mix: Floats) -> dict[int, SourceCurve]:
-    """Return the curve of each feature that has one, by its place; it takes the feature's straight columns along."""
+    """Return the curve of each feature that has one, by its place.
+
+    It takes the feature's straight columns along."""
     by_source: dict[int, list[int]] = {}
     bent: set[int] = set()
     for place, column in enumerate(stage.columns):
@@ -93,29 +95,29 @@ def source_curves(model: Sum, stage: Stage, mix: Floats) -> dict[int, SourceCurv
 
 
 def turns_of(curve: SourceCurve) -> Floats:
-    """Return the numbers at which a curve turns from up to down or back, to within neighbouring floats."""
+    """Return the numbers at which a curve turns, to within neighbouring floats."""
     bench = curve.stage.bench
     low, high = bench.ends[curve.source]
-    known = bench.varied(curve.source).to_numpy(dtype=np.float64)
-    spread = np.unique(np.concatenate([known, np.linspace(low, high, POINTS)]))
+    data = bench.varied(curve.source).to_numpy(dtype=np.float64)
+    spread = np.unique(np.concatenate([data, np.linspace(low, high, POINTS)]))
     try:
         spread = np.unique(np.concatenate([spread, bench.ladder(curve.source)]))
         gains = curve.of(spread)
     except (ValueError, TypeError, OverflowError):
-        spread = np.unique(np.concatenate([known, np.linspace(low, high, POINTS)]))
+        spread = np.unique(np.concatenate([data, np.linspace(low, high, POINTS)]))
         gains = curve.of(spread)
     fits = np.isfinite(gains).all(axis=1)
     spread, gains = spread[fits], gains[fits]
-    found = [
+    turns = [
         _narrowed(curve, spread, margin, at)
         for margin in range(gains.shape[1])
         for at in _turns(gains[:, margin])
     ]
-    return np.unique(np.array(found, dtype=np.float64))
+    return np.unique(np.array(turns, dtype=np.float64))
 
 
 def _turns(gains: Floats) -> Ints:
-    """Return the places of numbers at which their order turns; equal neighbours are passed over."""
+    """Return the places at which numbers turn; equal neighbours do not count."""
     moving = np.flatnonzero(np.diff(gains) != 0)
     signs = np.sign(np.diff(gains)[moving])
     return np.asarray(moving[1:][signs[1:] != signs[:-1]])

@@ -369,7 +369,7 @@ def _tables(_: Space) -> dict[int, GainTable | None]:
     return {}
 
 
-def _table_of(space: Space, axis: int, model: DecidingModel) -> GainTable | None:
+def _table_of(space: Space, axis: int, model: ParsedModel) -> GainTable | None:
     feature = space.axes[axis].feature
     if axis not in space.lined_axes or model.is_straight(feature.name):
         return None

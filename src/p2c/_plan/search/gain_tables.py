@@ -1,4 +1,4 @@
-"""What every place of a number adds along a curve, with the steepest rise and fall of each part of it."""
+"""The gains of all places along a curve, with the extremes of their steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLOCK = 256
 
 @dataclass(frozen=True, eq=False)
 class GainTable:
-    """What each place adds to each margin: `values[place, margin]`."""
+    """The gain of each place for each margin: `values[place, margin]`."""
 
     values: Floats
 
@@ -33,7 +33,7 @@ class GainTable:
         return low, np.maximum.reduceat(self._steps, starts, axis=0)
 
     def extremes(self, first: int, last: int, margin: int) -> tuple[float, float]:
-        """Return the least and the greatest difference of two neighbours from one place to a later one."""
+        """Return the least and the greatest step between two places."""
         inner, outer = -(-first // BLOCK), last // BLOCK
         if outer - inner < 2:
             part = self._steps[first:last, margin]
