@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c._learn.model.asking import open_model, same, shaper, trained_names
-from p2c._learn.model.conformance import Conformance, compare, takes_missing
+from p2c._learn.model.conformance import Conformance, compare, features_with_gaps
 from p2c._learn.model.cutoff import find_cutoff
 from p2c._learn.model.encoded import EncodedModel, encoded_model
 from p2c._learn.model.lowering import lower
@@ -106,7 +106,7 @@ def _compared(
     places = [place for place, each in enumerate(parts.classes) if same(each, asked.desired)]
     if not places:
         raise Unreadable(f"the model has no class {asked.desired!r}")
-    missing = [takes_missing(asked, stage.bench, place) for place in range(len(view.columns))]
+    missing = features_with_gaps(asked, stage.bench)
     cutoff = find_cutoff(parts, places[0], threshold)
     score = lower(parts, stage, cutoff, missing)
 

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.axis import OFF
-from p2c._plan.search.gain_tables import GainTable
 from p2c._plan.search.options import Option, Options
 from p2c._plan.search.relaxation import STAY
 from p2c._spec.feature import Action
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from p2c._plan.compiled.space import Space
     from p2c._plan.compiled.transitions import Transitions
+    from p2c._plan.search.gain_tables import GainTable
     from p2c._rules.theory import ParsedModel
 
 WAY_SHARE = 0.25
@@ -376,6 +376,9 @@ def _table_of(space: Space, axis: int, model: ParsedModel) -> GainTable | None:
     domain = feature.domain
     if domain.size > MOST_PLACES:
         return None
+    # It brings arrays along, which rules alone do without.
+    from p2c._plan.search.gain_tables import GainTable
+
     return GainTable(model.gains(feature.name, domain.numbers()))
 
 
