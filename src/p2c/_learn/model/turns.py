@@ -77,7 +77,8 @@ class SourceCurve:
 def source_curves(model: Sum, stage: Stage, mix: Floats) -> dict[int, SourceCurve]:
     """Return the curve of each feature that has one, by its place.
 
-    It takes the feature's straight columns along."""
+    It takes the feature's straight columns along.
+    """
     by_source: dict[int, list[int]] = {}
     bent: set[int] = set()
     for place, column in enumerate(stage.columns):
