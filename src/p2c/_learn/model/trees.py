@@ -137,7 +137,7 @@ class _Planter:
         self.leaf_masks: list[list[int]] = []
         self.depth = 0
         self.tests: dict[tuple[int, float, bool, bool], int] = {}
-        """By column, bound, and the side of missing values and zeros: the cells that go left."""
+        """The cells that go left, by column, bound and side of missing values."""
 
     def plant(self, trees: Sequence[Tree]) -> Trees:
         roots, starts = [], [0]
