@@ -229,6 +229,17 @@ class LintSpec(Table):
     )
 
 
+class RelationSpec(Table):
+    """A relation between features that data suggest and nobody has reviewed."""
+
+    text: StrictStr = Field(
+        description="What the problem states once it is approved: an equation, a rule or a group."
+    )
+    features: list[StrictStr] = Field(min_length=2, description="The features of the relation.")
+    rows: Count | None = Field(None, description="Number of rows on which it was judged.")
+    holds: Count | None = Field(None, description="Number of these rows on which it holds.")
+
+
 class ProblemSpec(Table):
     """The keys of a problem."""
 
@@ -267,6 +278,10 @@ class ProblemSpec(Table):
     )
     features: dict[str, FeatureSpec] = Field(
         min_length=1, description="What is known of a person, a table for each feature."
+    )
+    relations: dict[StrictStr, RelationSpec] = Field(
+        default_factory=dict,
+        description="Relations that data suggest, by id, until an expert has approved or rejected them.",
     )
     lint: LintSpec = Field(LintSpec(), description="What p2c lint should know.")
     _file: str = PrivateAttr("")
