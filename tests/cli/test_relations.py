@@ -1,4 +1,4 @@
-"""Relations between columns on the command line: found by `p2c init` and `p2c fit`, answered by `p2c review`."""
+"""Relations between columns on the command line."""
 
 from __future__ import annotations
 

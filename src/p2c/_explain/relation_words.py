@@ -35,7 +35,7 @@ def relation_words(
 
 
 def column_label(name: str, features: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return what a feature is called in running text."""
+    """Return the label of a feature."""
     return str(features.get(name, {}).get("label") or name.replace("_", " "))
 
 

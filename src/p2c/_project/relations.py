@@ -1,4 +1,4 @@
-"""Relations of a new problem: found in its table, kept in the problem, and written into a review."""
+"""Relations of a new problem, found in its table."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def with_found_relations(
     """
     reviewed = causal.candidates if isinstance(causal, Review) else {}
     effects = {name for name, _ in problem.theory.causes}
-    found = tuple(
+    fresh = tuple(
         each
         for each in problem.relations(frame)
         if each.id not in reviewed and each.feature not in effects
     )
-    if not found:
+    if not fresh:
         return problem, ()
-    keys = {each.id: relation_keys(each) for each in found}
-    return problem.with_relations(keys), found
+    keys = {each.id: relation_keys(each) for each in fresh}
+    return problem.with_relations(keys), fresh
 
 
 def write_relations(path: Path, relations: tuple[Relation, ...], frame: pd.DataFrame) -> None:

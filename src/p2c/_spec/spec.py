@@ -112,7 +112,8 @@ class ModelSpec(Table):
     """A model in the place of decision rules: the keys of `[model]`.
 
     `file` is relative to the problem's file, `desired` the class that is wanted, from the probability `threshold` on where
-    there is one. `columns` names the model's column of a feature, where the two differ.
+    there is one. `columns` names the model's column of a feature, where the two differ. `groups` names the one-hot columns
+    that are one feature.
     """
 
     file: StrictStr = Field(description="The stored model, relative to the problem's file.")
@@ -122,6 +123,10 @@ class ModelSpec(Table):
     )
     columns: dict[StrictStr, StrictStr] = Field(
         default_factory=dict, description="The model's column of a feature, where names differ."
+    )
+    groups: dict[StrictStr, list[StrictStr]] = Field(
+        default_factory=dict,
+        description="The one-hot columns of the model that are one category, by the name of the feature.",
     )
 
 

@@ -218,7 +218,13 @@ def fit(
         _learn_from(labels, efforts, learning, files, yes=yes)
         return
     from p2c._from_data import DataOptions
-    from p2c._project.fitting import fit_model, open_stored, read_causal, surrogate_problem
+    from p2c._project.fitting import (
+        fit_model,
+        open_stored,
+        read_causal,
+        shown_table,
+        surrogate_problem,
+    )
     from p2c._project.relations import with_found_relations
     from p2c._report.learned import show_changes, show_extraction, show_next, show_reading
 
@@ -250,7 +256,7 @@ def fit(
     else:
         problem = fit_model(opened, options, keys)
         problem, relations = with_found_relations(problem, opened.table.frame, rules)
-        show_changes(out, opened.table, problem.assumptions)
+        show_changes(out, shown_table(problem, opened.table), problem.assumptions)
         assert problem.reading is not None
         assert problem.extraction is not None
         extraction = problem.extraction

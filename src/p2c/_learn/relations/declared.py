@@ -18,7 +18,7 @@ EQUATION = re.compile(r"([a-z_]\w*)\s*=(?!<)\s*(\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a problem states once relations are approved.
+    """Statements of a problem that come from relations.
 
     Attributes:
         equations: The expression of each computed feature.
