@@ -506,3 +506,16 @@ def test_the_cost_of_a_row_is_that_of_the_plan_bit_for_bit(norm: str, step: floa
     rows: list[Any] = people.to_dict("records")
     alone = [problem.plan(row).cost for row in rows]
     assert problem.plan_many(people)["cost"].tolist() == alone
+
+
+def test_grid_points_that_no_float_holds_exactly_cost_what_they_cost_alone() -> None:
+    grid = {"type": "float", "min": 0.05, "max": 5.05, "step": 1 / 3}
+    goal = "f(X,N), N>3.35, g(X,M), M>2.15"
+    problem = Problem.from_dict({"goal": goal, "rules": "", "features": {"f": grid, "g": grid}})
+    rows = [{"f": 4.48, "g": 2.09}, {"f": 0.71, "g": 3.48}, {"f": 1.57, "g": 0.05 + 1 / 3}]
+    table = problem.plan_many(frame_of(rows))
+    for row, line in zip(rows, table.to_dict("records"), strict=True):
+        plan = problem.plan(row)
+        assert plan.cost == line["cost"]
+        assert plan.counterfactual == {name: line[f"end_{name}"] for name in row}
+        assert problem.check(plan).ok
