@@ -1,4 +1,4 @@
-"""One-hot columns of a model as one category: for people, rules and proofs, and back to the model's columns."""
+"""One-hot columns of a model as one category."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOB = ["job=cook", "job=clerk"]
 
 
 def applicants(rows: int = 500, seed: int = 0) -> pd.DataFrame:
-    """Return people with a complete one-hot group, and one in which a level was dropped."""
+    """Return people with a complete one-hot group and an optional one."""
     rng = np.random.default_rng(seed)
     home, job = rng.integers(0, 3, rows), rng.integers(0, 3, rows)
     columns: dict[str, Any] = {"income": rng.integers(10, 100, rows)}

@@ -1,4 +1,4 @@
-"""A model whose one-hot columns are one category each in the table that it is asked about."""
+"""Models asked about tables whose one-hot groups are categories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED = ("predict", "predict_proba", "decision_function")
 
 
 class GroupedModel:
-    """A model that takes rows with groups as categories, and gives its own columns to the model inside."""
+    """A model that takes rows with groups as categories."""
 
     def __init__(self, model: Any, grouping: Grouping, frame: pd.DataFrame) -> None:
         self.model = model
@@ -44,7 +44,7 @@ class GroupedModel:
 
 
 def with_groups(model: Any, grouping: Grouping, frame: pd.DataFrame) -> Any:
-    """Return a model, or a function on tables, that takes rows with groups as categories."""
+    """Return a model or function that takes rows with groups as categories."""
     if hasattr(model, "predict"):
         return GroupedModel(model, grouping, frame)
     ask: Callable[[Any], Any] = model

@@ -1,4 +1,4 @@
-"""One-hot groups of a table as one category each, and back to the columns of the model."""
+"""One-hot groups of a table as categories, and back to columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class OneHotGroup:
 
 
 def group_of(name: str, columns: Sequence[str], *, optional: bool) -> OneHotGroup:
-    """Return a group whose values are what distinguishes the names of its columns.
+    """Return a group whose values are the distinct ends of its columns' names.
 
     >>> group_of("home", ["home_own", "home_rent"], optional=False).values
     ('own', 'rent')
@@ -106,13 +106,13 @@ class Grouping:
         Raises:
             P2CError: The row sets several columns of a group, or none where one must be set.
         """
-        given = dict(row.items())
+        cells = dict(row.items())
         for group in self.groups:
-            if group.name in given or not any(each in given for each in group.columns):
+            if group.name in cells or not any(each in cells for each in group.columns):
                 continue
-            cells = {each: given.pop(each, None) for each in group.columns}
-            given[group.name] = _word(group, cells)
-        return given
+            own = {each: cells.pop(each, None) for each in group.columns}
+            cells[group.name] = _word(group, own)
+        return cells
 
     def expand(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return rows in the model's own columns."""
@@ -209,11 +209,11 @@ MOST_ODD = 0.01
 
 def _checked(name: str, columns: pd.DataFrame) -> OneHotGroup:
     table = columns.to_numpy(dtype=np.float64, na_value=np.nan)
-    known = table[np.isfinite(table).all(axis=1)]
-    odd = [each for at, each in enumerate(columns) if not np.isin(known[:, at], (0.0, 1.0)).all()]
+    whole = table[np.isfinite(table).all(axis=1)]
+    odd = [each for at, each in enumerate(columns) if not np.isin(whole[:, at], (0.0, 1.0)).all()]
     if odd:
         raise P2CError(f"groups: {name!r}: expected 0 or 1 in the column {odd[0]!r}")
-    total = known.sum(axis=1)
+    total = whole.sum(axis=1)
     several, nothing = (total > 1).mean(), (total == 0).mean()
     if several > MOST_ODD:
         names = ", ".join(map(str, columns))
