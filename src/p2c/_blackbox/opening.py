@@ -93,10 +93,10 @@ def open_model_of(
         inside = f"{spec.model.file}/{file.relative_to(folder / spec.model.file).as_posix()}"
         told = spec.model.model_copy(update={"file": inside})
         spec = spec.model_copy(update={"model": told})
-    known = {columns.get(name, name) for name in spec.features}
-    known |= set(grouping.members) if grouping else set()
+    members = set(grouping.members) if grouping else set[str]()
+    of_features = members | {columns.get(name, name) for name in spec.features}
     reads = [str(each) for each in trained_names(model, frame) or frame.columns]
-    kept = [name for name in reads if name not in known]
+    kept = [name for name in reads if name not in of_features]
     if sample is None:
         full = _with_kept(spec, {name: column_keys(model, name) for name in kept})
         table = _drawn_rows(full) if kept else drawn
