@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from p2c._learn.model import NotRead, Read
     from p2c._learn.tables.assumptions import Assumption
     from p2c._plan.restriction import Restriction
-    from p2c._rules.theory import DecidingModel, Theory
+    from p2c._rules.theory import Classifier, Theory
     from p2c._spec.overrides import Overrides
     from p2c._spec.row import State
 
@@ -58,7 +58,7 @@ class Statement:
     """What one person adds, by feature."""
     replaced: frozenset[str] = frozenset()
     """The keys that a question has replaced."""
-    model: DecidingModel | None = field(default=None, compare=False, repr=False)
+    model: Classifier | None = field(default=None, compare=False, repr=False)
     """What decides `accepted(X)`, where a model does."""
     decider: Decider | None = field(default=None, compare=False, repr=False)
     """The model itself, opened, where plans are confirmed by it."""
@@ -165,7 +165,7 @@ class Statement:
         cls,
         data: Mapping[str, Any],
         *,
-        model: DecidingModel | None = None,
+        model: Classifier | None = None,
         decider: Decider | None = None,
         bounded: bool = True,
     ) -> Self:

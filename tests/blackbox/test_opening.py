@@ -176,7 +176,7 @@ def test_a_model_is_asked_where_it_is_not_read_and_nothing_is_proved(tmp_path: P
     assert isinstance(problem.model, AskedJudge)
     stuck = problem.plan(PERSON, restrict={"income": "fixed", "debt": "fixed", "years": "fixed"})
     assert stuck.status == "gave_up"
-    with pytest.raises(P2CError, match="the model is only asked"):
+    with pytest.raises(P2CError, match="expected a parsed model, found a black box"):
         problem.space()
 
 

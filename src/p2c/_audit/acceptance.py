@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from p2c._learn.model.read_model import ReadModel
     from p2c._plan.search.best_first import Limits
-    from p2c._rules.theory import DecidingModel
+    from p2c._rules.theory import Classifier
     from p2c._spec.row import State
 
     Boxes = tuple[int, ...]
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WORD = 64
 
 
-def as_read(model: DecidingModel | None) -> ReadModel | None:
+def as_read(model: Classifier | None) -> ReadModel | None:
     """Return a model that was read; None for rules, which need nothing of what reading models needs, and for one that is asked."""
     if model is None:
         return None

@@ -130,7 +130,7 @@ class Ground:
         A straight line with one margin is no such case if the feature may become anything: between two places it is never more
         than the larger of the two.
         """
-        model = self.space.theory.model
+        model = self.space.theory.parsed
         if model is None:
             return False
         return any(
@@ -140,7 +140,7 @@ class Ground:
         ) or any(map(self._is_unread, self.axes))
 
     def _is_dominated(self, index: int) -> bool:
-        model, axis = self.space.theory.model, self.space.axes[index]
+        model, axis = self.space.theory.parsed, self.space.axes[index]
         assert model is not None
         whole = axis.feature.kind is Kind.INT and axis.feature.step == 1
         return whole or (model.margins == 1 and model.is_straight(self._name(index)))
@@ -247,7 +247,7 @@ class Ground:
 
     def _truth(self, index: int, part: Part) -> object:
         """Return all that rules and the model see of a part."""
-        axis, model = self.space.axes[index], self.space.theory.model
+        axis, model = self.space.axes[index], self.space.theory.parsed
         value = self.value(index, part)
         if part.first == OFF:
             masks = self.space.off_masks(index, value)
@@ -315,7 +315,7 @@ class Ground:
 
     @cached_property
     def _weighed(self) -> frozenset[str]:
-        model = self.space.theory.model
+        model = self.space.theory.parsed
         return frozenset() if model is None else model.lined
 
     def _limits(self, index: int) -> tuple[Fraction | None, Fraction | None]:
@@ -371,7 +371,7 @@ class Ground:
 
         It may not where a model reads the feature and accepts no missing value.
         """
-        model, name = self.space.theory.model, self._name(index)
+        model, name = self.space.theory.parsed, self._name(index)
         return model is None or name not in model.reads or model.cell(name, None) >= 0
 
     def value(self, index: int, part: Part) -> Value:
@@ -457,7 +457,7 @@ class Ground:
         return known
 
     def _bits(self, name: str, values: Iterable[Value]) -> int | None:
-        judge, found = self.space.theory.model, 0
+        judge, found = self.space.theory.parsed, 0
         assert judge is not None
         for value in values:
             cell = judge.cell(name, value)

@@ -199,7 +199,7 @@ def place_people(
 ) -> People:
     """Return the people whose columns these are, one for each feature of the space."""
     valid = ~answers.having("invalid")
-    model = space.theory.model
+    model = space.theory.parsed
     lined = frozenset() if model is None else model.lined
     return People(
         space,

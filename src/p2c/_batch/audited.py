@@ -17,7 +17,7 @@ from p2c._batch.columns import check_columns
 from p2c._batch.part import tables
 from p2c._batch.persons import columns_of
 from p2c._batch.run import run
-from p2c._batch.source import cut, describe, find_files
+from p2c._batch.source import cut, describe, find_files, input_path
 from p2c._engines.policy import Policy
 from p2c._report.expert_report import digest
 from p2c.errors import P2CError, suggestion
@@ -58,7 +58,7 @@ def audit_files(
     What is found does not hang on how many processes plan. Answers to another question that are there are replaced if it is to be
     done `anew`, and refused else.
     """
-    files = find_files(Path(source).resolve())
+    files = find_files(input_path(source))
     known = {feature.name for feature in problem.theory.features} | set(problem.columns.values())
     keep = tuple(each.column for each in read_divisions(by) if each.column not in known)
     for name in keep:

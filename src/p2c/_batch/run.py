@@ -14,7 +14,7 @@ from p2c._batch.confirmed import planner_for
 from p2c._batch.executors import EXECUTORS
 from p2c._batch.job import describe_job, opened
 from p2c._batch.part import Failure, Work
-from p2c._batch.source import cut, describe, find_files
+from p2c._batch.source import cut, describe, find_files, input_path
 from p2c._batch.summary import summarise
 from p2c._batch.workshop import rows_under_way, ticking
 from p2c.errors import BatchError, P2CError, check_word
@@ -56,7 +56,7 @@ def run(
     """
     check_word("no executor", executor, EXECUTORS)
     options = options or Options()
-    source, target = Path(source).resolve(), Path(target).resolve()
+    source, target = input_path(source), Path(target).resolve()
     if target == source or source in target.parents:
         raise P2CError(f"{target}: the output cannot lie inside the input")
     files = find_files(source)

@@ -6,6 +6,7 @@ Which parts there are is decided by the input and the size of a part and by noth
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -16,7 +17,6 @@ from p2c.errors import P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from p2c._batch.readers import Reader
 
@@ -50,6 +50,11 @@ class InputFile:
         """Raise if it is not."""
         if self.has_changed:
             raise P2CError(f"{self.path}: has changed since the batch began")
+
+
+def input_path(source: str | Path) -> Path:
+    """Return the path of an input by its name; other stores of files are opened here."""
+    return Path(source).resolve()
 
 
 def find_files(source: Path) -> list[InputFile]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from p2c._blackbox.judge import Ruling
 from p2c._blackbox.proxy import fit_proxy
 from p2c._blackbox.trial_values import FINE_PARTS, choose_values, sample_values
 from p2c._learn.model.read_model import ReadModel
 from p2c._learn.model.reading import NotRead, Read
-from p2c.errors import P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from p2c._learn.extract.source import Source
     from p2c._learn.model.asking import AskedModel
     from p2c._learn.model.encoded import EncodedModel
-    from p2c._rules.theory import DecidingModel, Theory
+    from p2c._rules.theory import Classifier, Theory
     from p2c._spec.feature import Value
 
     Row = Mapping[str, Any] | pd.Series
@@ -84,7 +83,7 @@ class Decider:
     seed: int = 0
 
     @cached_property
-    def judge(self) -> DecidingModel:
+    def judge(self) -> Classifier:
         """Return the model as it decides `accepted(X)`: read, or asked about one state after the other."""
         if isinstance(self.reading, Read):
             return ReadModel(self.reading.score, self.accepts)
@@ -199,8 +198,6 @@ class AskedJudge:
     """A model that is only asked: it decides states one by one, and cuts no feature into cells."""
 
     decider: Decider
-    is_asked: ClassVar[bool] = True
-    """Whether it has no inside to look at."""
     _known: dict[tuple[Value, ...], bool] = field(default_factory=dict)
 
     @cached_property
@@ -218,12 +215,7 @@ class AskedJudge:
             self._known[key] = self.decider.accepts(state)
         return self._known[key]
 
-    def _refuse(self, *_: object) -> Any:
-        """Refuse what needs the inside of the model."""
-        raise P2CError(
-            f"the model is only asked, and this needs one that is read: {self.decider.reading}"
-        )
-
-    cell = cuts = marks = accepts_cells = surely_refuses = priced = cheapest = _refuse
-    gain = is_straight = needed = settled = beyond = _refuse
-    lined = margins = is_separate = is_compiled = property(_refuse)
+    @property
+    def opaque(self) -> str:
+        """Return why the model was not parsed."""
+        return str(self.decider.reading)

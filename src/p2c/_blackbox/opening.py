@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pandas as pd
 
@@ -39,12 +39,14 @@ ROWS = 1_000
 
 @dataclass(frozen=True)
 class UnopenedModel:
-    """Stands for a model while only the problem around it is looked at; it cannot decide anything."""
+    """A model that stays closed while only the problem around it is read."""
 
     reads: tuple[str, ...] = ()
+    opaque: ClassVar[str] = "it is not open"
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the model is not open, and {name} was asked for")
+    def accepts(self, state: Mapping[str, Value]) -> bool:
+        """Refuse to decide."""
+        raise P2CError(f"the model cannot decide: {self.opaque}")
 
 
 class OpenedModel(NamedTuple):

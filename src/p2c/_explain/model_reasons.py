@@ -136,7 +136,7 @@ def model_reasons(
     accepted = theory.model.accepts(state)
     by_rules = stand_in is not None and stand_in.model is None
     explained = stand_in is None or goal_holds(stand_in, state) == goal_holds(theory, state)
-    read = not getattr(theory.model, "is_asked", False)
+    read = not theory.model.opaque
     found = None
     if read and not accepted:
         found = forcing(theory, state, Limits.within(time_limit, MOST_STATES))

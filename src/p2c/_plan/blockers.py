@@ -301,7 +301,7 @@ def widened(space: Space, name: str) -> Feature | None:
 
 def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
     """Return how far from zero each number that a model weighs decides alone, wherever rules want the others to be."""
-    model = space.theory.model
+    model = space.theory.parsed
     if model is None or not model.lined:
         return {}
     ends: dict[str, list[Value]] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
     from p2c._rules.syntax import Literal
-    from p2c._rules.theory import DecidingModel
+    from p2c._rules.theory import Classifier
     from p2c._spec.feature import Feature
     from p2c._spec.spec import ProblemSpec
 
@@ -28,7 +28,7 @@ def build_theory(
     spec: ProblemSpec,
     *,
     source: str = "",
-    model: DecidingModel | None = None,
+    model: Classifier | None = None,
     bounded: bool = True,
 ) -> Theory:
     """Return the theory of a problem, or raise all that is wrong with it at once.

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from p2c._rules.render import render_rule
 from p2c._spec.cost import Norm
 from p2c._spec.spec import Effects, Exceptions, Minimize
+from p2c.errors import P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,22 +60,30 @@ ACCEPTED = Decision("accepted")
 """The built-in decision of a problem with a model: `accepted(X)` holds where the model gives the desired class."""
 
 
-class DecidingModel(Protocol):
-    """A model in the place of decision rules: it cuts features into cells and decides by them.
-
-    Of a feature that is `lined` the number itself counts as well, within a cell.
-    """
+class Classifier(Protocol):
+    """A model in the place of decision rules, black-box or parsed."""
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Return the features that the model reads, in an order of its own."""
+        """Return the features that the model reads, in the model's order."""
+
+    @property
+    def opaque(self) -> str:
+        """Return why the model is a black box; empty for a `ParsedModel`."""
+
+    def accepts(self, state: Mapping[str, Value]) -> bool:
+        """Tell whether the model gives the desired class to a state."""
+
+
+class ParsedModel(Classifier, Protocol):
+    """A classifier that decides by cells of the features.
+
+    Plans are proved against it. Of a feature that is `lined` the number itself counts as well, within a cell.
+    """
 
     @property
     def lined(self) -> frozenset[str]:
         """Return the numbers that the model weighs, so that two in one cell may differ."""
-
-    def accepts(self, state: Mapping[str, Value]) -> bool:
-        """Tell whether the model gives the desired class to a state."""
 
     @property
     def margins(self) -> int:
@@ -162,7 +171,7 @@ class Theory:
     minimize: Minimize = Minimize.COST
     source: SourceSpec | None = None
     """What the rules were learned from, where they were."""
-    model: DecidingModel | None = field(default=None, compare=False, repr=False)
+    model: Classifier | None = field(default=None, compare=False, repr=False)
     """The model behind `accepted(X)`, where there is one."""
 
     @cached_property
@@ -219,6 +228,17 @@ class Theory:
         """Return what is asked of a state from outside the decisions: the goal, the constraints, the causal rules."""
         causes = (clause for _, clauses in self.causes for clause in clauses)
         return (self.goal, *(each.body for each in (*self.constraints, *causes)))
+
+    @property
+    def parsed(self) -> ParsedModel | None:
+        """Return the parsed model; None where rules decide.
+
+        Raises:
+            P2CError: The model is a black box.
+        """
+        if self.model is not None and self.model.opaque:
+            raise P2CError(f"expected a parsed model, found a black box: {self.model.opaque}")
+        return cast("ParsedModel | None", self.model)
 
     @property
     def wants_yes(self) -> bool:

@@ -323,9 +323,13 @@ class Feature:
             return place if rest == 0 and 0 <= place < self.domain.size else None
         if isinstance(value, str):
             return None
-        place = self.domain.first_place_from(exact(value))
-        inside = place < self.domain.size
-        return place if inside and exact(self._number(place)) == exact(value) else None
+        number = exact(value)
+        after = self.domain.first_place_from(number)
+        # A value that a float cannot hold exactly was rounded, maybe upwards: then its place is the one before.
+        for place in (after, after - 1):
+            if 0 <= place < self.domain.size and exact(self._number(place)) == number:
+                return place
+        return None
 
     def _number(self, place: int) -> Number:
         value = self.domain.value(place)

@@ -144,7 +144,7 @@ class Output:
         """Tell whether a problem is written as a file, which has no place for a model."""
         return self.output.suffix.lower() in (".toml", ".json")
 
-    def refuse_existing(self, replace_old: bool = False) -> None:
+    def refuse_existing(self, replace_old: bool) -> None:
         """Refuse files that exist, before anything is learned."""
         if not replace_old:
             refuse_existing(
@@ -257,7 +257,7 @@ def init(
     """Make a problem from a table of outcomes, and ask in a terminal for the rest."""
     need_learning()
     files = Output(output or data.with_suffix(".toml").with_name(f"{data.stem}.toml"))
-    files.refuse_existing()
+    refuse_existing(files.output, files.rules)
     table = reading.open(data)
     labels = Labels(table, target or _ask_target(table, yes=yes), desired, causal)
     _learn_from(labels, efforts, learning, files, yes=yes)

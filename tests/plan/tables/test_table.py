@@ -520,3 +520,16 @@ def test_every_answer_of_a_table_says_how_it_is_proved(engine: str) -> None:
     assert stopped["proof"].tolist() == [
         "none" if status == "gave_up" else "exhausted" for status in stopped["status"]
     ]
+
+
+def test_grid_points_that_no_float_holds_exactly_cost_what_they_cost_alone() -> None:
+    grid = {"type": "float", "min": 0.05, "max": 5.05, "step": 1 / 3}
+    goal = "f(X,N), N>3.35, g(X,M), M>2.15"
+    problem = Problem.from_dict({"goal": goal, "rules": "", "features": {"f": grid, "g": grid}})
+    rows = [{"f": 4.48, "g": 2.09}, {"f": 0.71, "g": 3.48}, {"f": 1.57, "g": 0.05 + 1 / 3}]
+    table = problem.plan_many(frame_of(rows))
+    for row, line in zip(rows, table.to_dict("records"), strict=True):
+        plan = problem.plan(row)
+        assert plan.cost == line["cost"]
+        assert plan.counterfactual == {name: line[f"end_{name}"] for name in row}
+        assert problem.check(plan).ok

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from p2c._learn.causal.contradictions import Proposal
     from p2c._learn.causal.review import Approved
     from p2c._rules.syntax import Program
-    from p2c._rules.theory import DecidingModel
+    from p2c._rules.theory import Classifier
 
 
 def approved_rules(review: Review) -> Approved:
@@ -41,7 +41,7 @@ def approved_rules(review: Review) -> Approved:
 
 
 def with_causal_rules(
-    problem: Mapping[str, Any], review: Review, *, model: DecidingModel | None = None
+    problem: Mapping[str, Any], review: Review, *, model: Classifier | None = None
 ) -> dict[str, Any]:
     """Return a problem with the approved rules added to its own and the law of every effect set.
 
@@ -73,7 +73,7 @@ def with_causal_rules(
 
 
 def with_causes(
-    problem: dict[str, Any], causal: str | Review | None, *, model: DecidingModel | None = None
+    problem: dict[str, Any], causal: str | Review | None, *, model: Classifier | None = None
 ) -> dict[str, Any]:
     """Return a problem with what follows from what: rules as text before its own, or those that a review approved."""
     if isinstance(causal, Review):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class ReadModel:
     for, is settled by asking; all others by the sum.
     """
 
+    opaque: ClassVar[str] = ""
     score: AdditiveScore
     ask: Ask
     _known: dict[tuple[int, ...], bool] = field(default_factory=dict)

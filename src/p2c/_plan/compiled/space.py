@@ -122,7 +122,7 @@ class Space:
         name = feature.name
         heads = [test for _, tests in self._head_tests.get(name, ()) for test in tests]
         tests = [test for _, tests in self._body_tests[name] for test in tests]
-        model = self.theory.model
+        model = self.theory.parsed
         marks: tuple[int, ...] = ()
         if model is not None and feature.kind.is_number:
             tests += [Test(name, Comparator.LE, upper) for upper in model.cuts(feature)]
@@ -336,7 +336,7 @@ class Space:
     @cached_property
     def has_compiled_model(self) -> bool:
         """Tell whether a model decides about ends by cells, and tells the cheapest of them itself; it is compiled for that now."""
-        model = self.theory.model
+        model = self.theory.parsed
         alone = self.wants_accepted and len(self.theory.goal) == 1 and self.selects
         weighed = self.weighed_axes or self.model_bit & self.noticing
         return model is not None and alone and not weighed and model.is_compiled
@@ -355,7 +355,7 @@ class Space:
     @cached_property
     def weighed_axes(self) -> frozenset[int]:
         """Return the features whose numbers the model weighs, those that are categories here among them."""
-        model = self.theory.model
+        model = self.theory.parsed
         return frozenset() if model is None else frozenset(self.index[name] for name in model.lined)
 
     @cached_property
@@ -373,7 +373,7 @@ class Space:
         region = self.axes[index].region(place)
         known = self._model_cells.get((index, region))
         if known is None:
-            feature, model = self.axes[index].feature, self.theory.model
+            feature, model = self.axes[index].feature, self.theory.parsed
             assert model is not None
             known = model.cell(feature.name, feature.domain.value(place))
             self._model_cells[index, region] = known

@@ -113,7 +113,7 @@ class Transitions:
         return base if not by_model or self._accepts(places) else base & ~by_model
 
     def _accepts(self, places: Places) -> bool:
-        person, model = self.person, self.person.space.theory.model
+        person, model = self.person, self.person.space.theory.parsed
         assert model is not None
         cells = tuple([self.model_cell(index, places[index]) for index in person.space.model_axes])
         return model.accepts_cells(cells, lambda: person.state(places))
@@ -126,7 +126,7 @@ class Transitions:
 
     @cached_property
     def _own_cells(self) -> dict[int, int]:
-        space, model = self.person.space, self.person.space.theory.model
+        space, model = self.person.space, self.person.space.theory.parsed
         assert model is not None
         values = self.person.values
         return {

@@ -73,7 +73,7 @@ class BoxSearch(SetSearch):
     @cached_property
     def prices(self) -> BoxPrices:
         """Return what boxes cost."""
-        model, widest = self.options.space.theory.model, self._everything
+        model, widest = self.options.space.theory.parsed, self._everything
         assert model is not None
         assert widest is not None
         return BoxPrices(self.options, self._reach, model.priced(widest.boxes))

@@ -57,7 +57,7 @@ def point_leads(search: SetSearch, spans: list[Span]) -> Iterator[PointLead]:
 
 def cheapest_cells(space: Space, spans: list[Span]) -> CheapestCells:
     """Return the model's own search among some cells."""
-    model = space.theory.model
+    model = space.theory.parsed
     assert model is not None
     cells: CheapestCells = model.cheapest(
         [each.cells for each in spans], [each.costs for each in spans]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from p2c._plan.compiled.space import Space
     from p2c._plan.compiled.transitions import Transitions
-    from p2c._rules.theory import DecidingModel
+    from p2c._rules.theory import ParsedModel
 
 WAY_SHARE = 0.25
 """What the ways of all features add to a price at most."""
@@ -210,9 +210,9 @@ class Survey:
         return self.model.margins
 
     @property
-    def model(self) -> DecidingModel:
+    def model(self) -> ParsedModel:
         """Return the model."""
-        model = self.options.space.theory.model
+        model = self.options.space.theory.parsed
         assert model is not None
         return model
 

@@ -185,7 +185,7 @@ class End:
     @property
     def is_refused(self) -> bool:
         """Tell whether the model surely refuses every state that is left."""
-        model = self.propagation.space.theory.model
+        model = self.propagation.space.theory.parsed
         boxes = self.boxes
         return model is not None and boxes is not None and model.surely_refuses(boxes)
 

@@ -341,8 +341,11 @@ def _way(batch: Batch, row: int, index: int, end: int) -> Fraction:
     feature = axis.feature
     place = int(batch.places[index][row])
     own = read_value(feature, batch.own[feature.name][row]) if place < 0 else None
-    position = axis.position(place) if own is None else feature.order(own)
-    return exact(feature.weight) * abs(position - axis.position(end)) / feature.divisor
+    line, origin = grid_measures(batch.space)[0][index], axis.position(0)
+    # Measured on the grid as the planner measures it, not by the floats that grid points are rounded to.
+    position = line.position(place) * line.measure if own is None else feature.order(own) - origin
+    length = abs(position - line.position(end) * line.measure)
+    return exact(feature.weight) * length / feature.divisor
 
 
 def _fixed(space: Space, route: Route) -> int:

@@ -1,4 +1,4 @@
-"""The workbench: pages made on the server, with a little script on top; each works without it."""
+"""The workbench: pages rendered on the server, which work without scripts."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from p2c._server.pages import audit, compare, home, person, plan, problem, review
-from p2c._server.pages.frame import FOLDER, Expired, Moved, lead_on, show_expired
+from p2c._server.pages.frame import FOLDER, Expired, Moved, lead_on, show_expired, templates
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from p2c._server.settings import Settings
 
+PAGES = {"problem": problem, "person": person, "plan": plan, "compare": compare, "audit": audit}
+"""The pages of a problem by name, in the order of the navigation."""
+templates.globals["pages"] = tuple(PAGES)
+
 
 def add_pages(app: FastAPI, settings: Settings) -> None:
-    """Add the description of the service and, unless it is the service alone, the workbench."""
+    """Add the page of the service and, if `settings.pages`, the workbench."""
     app.include_router(home.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     if settings.pages:
-        for page in (problem, person, plan, review, compare, audit):
+        for page in (*PAGES.values(), review):
             app.include_router(page.router, include_in_schema=False)
         app.add_exception_handler(Moved, lead_on)
         app.add_exception_handler(Expired, show_expired)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from p2c._server.problem_store import Entry
 
 FOLDER = Path(__file__).parent.parent
-PAGES = ("problem", "person", "plan", "compare", "audit")
 PUBLIC = frozenset({"state", "row", "language", "to", "part", "theme", "shape"})
 """Keys that an address of a page may hold."""
 
@@ -84,7 +83,7 @@ def show(
         query=link_to(request, case) if case else "",
         link=partial(link_to, request),
         page=page,
-        pages=PAGES if context.audits else PAGES[:-1],
+        audits=bool(context.audits),
         language=language,
         phrases=phrases,
         words=phrases.pages,
@@ -253,7 +252,8 @@ def _person(opening: Opened, row: str) -> Case:
     """Return the person in a row of the table, counted from 1."""
     rows, number = opening.entry.rows, int(row) if row.isascii() and row[:9].isdigit() else 0
     if not 1 <= number <= len(rows):
-        raise HTTPException(404, f"no row '{row[:20]}': expected 1 to {len(rows):,}")
+        held = f"expected 1 to {len(rows):,}" if rows else "the problem has no table of people"
+        raise HTTPException(404, f"no row '{row[:20]}': {held}")
     found = case_of_row(next(islice(rows.values(), number - 1, None)))
     return found.in_language(opening.case.spoken, opening.entry.problem.theory.features)
 
