@@ -35,7 +35,7 @@ JUNK: list[Any] = [
 
 
 def false_plans(problem: Problem, row: Mapping[str, Any], plan: Plan) -> Iterator[Document]:
-    """Yield false claims about a person: a dearer path, no path, the goal at the start."""
+    """Yield false claims: a dearer path, no path, the goal met at the start."""
     honest = plan.to_dict()
     emptied = honest | {"steps": [], "counterfactual": None}
     if plan.status == "found":
