@@ -317,8 +317,8 @@ def _opened_faults(
     problem: Statement, plan: PlanRecord, document: Mapping[str, Any]
 ) -> Iterator[Fault]:
     """Yield what is wrong with the path that opens without the blockers."""
-    from p2c._plan.blockers import lifted, liftings
     from p2c._plan.check.validate import check_plan
+    from p2c._plan.lifting import lifted, liftings
 
     if plan.opened is None:
         return
