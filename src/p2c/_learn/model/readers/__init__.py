@@ -40,6 +40,7 @@ READERS: dict[str, tuple[str, str]] = {
     "ComplementNB": (BAYES, "read_complement"),
     "CategoricalNB": (BAYES, "read_categorical"),
     "Pipeline": (WRAPPED, "read_pipeline"),
+    "GroupedModel": (WRAPPED, "read_grouped"),
     "CalibratedClassifierCV": (WRAPPED, "read_calibrated"),
     "FixedThresholdClassifier": (WRAPPED, "read_fixed_threshold"),
     "TunedThresholdClassifierCV": (WRAPPED, "read_fixed_threshold"),

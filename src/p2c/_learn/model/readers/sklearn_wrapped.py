@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from p2c._learn.model.grouped import own_stage
 from p2c._learn.model.parts import DOUBLE, Link, Sum, Unreadable
 from p2c._learn.model.readers import read_parts
 from p2c._learn.model.readers.mixing import is_mixing, unmixed
@@ -15,6 +16,7 @@ from p2c._learn.model.transformers import is_sampler, pass_through
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from p2c._learn.model.grouped import GroupedModel
     from p2c._learn.model.stages import Stage
 
 
@@ -28,6 +30,11 @@ def read_pipeline(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     if mixing == len(steps):
         return inner, behind
     return unmixed(inner, steps[mixing:], behind), behind
+
+
+def read_grouped(model: GroupedModel, stage: Stage) -> tuple[Sum, Stage]:
+    """Look through the groups of columns, then read the model that takes the columns."""
+    return read_parts(model.model, own_stage(model, stage))
 
 
 def read_inner(model: Any, stage: Stage) -> tuple[Sum, Stage]:
