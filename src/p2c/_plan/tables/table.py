@@ -149,7 +149,7 @@ def plan_rows(
 
 def _texts_of(*, details: bool) -> tuple[str, ...]:
     """Return the columns of texts."""
-    rests = ("exceptions", "unknown", "message")
+    rests = ("exceptions", "unknown", "proof", "message")
     return ("status", *(("actions", "steps") if details else ()), *rests)
 
 
@@ -322,6 +322,7 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
         return
     if entry.exceptions:
         batch.words["exceptions"][rows] = listed(entry.exceptions)
+    batch.words["proof"][rows] = "exhausted"
     if entry.already:
         batch.words["status"][rows] = "already"
         batch.cost[rows] = 0.0
@@ -499,6 +500,7 @@ def _answer_alone(batch: Batch, row: int) -> None:
 def _mark_invalid(batch: Batch, rows: Whole, message: str) -> None:
     batch.words["status"][rows] = "invalid"
     batch.words["unknown"][rows] = ""
+    batch.words["proof"][rows] = ""
     batch.words["message"][rows] = message
     for index in batch.places:
         batch.places[index][rows] = INVALID
