@@ -35,6 +35,8 @@ from p2c._learn.tables.files import Table
 from p2c._learn.tables.grouping import grouping_of
 from p2c._learn.tables.look import USELESS, Why, look
 from p2c._learn.tables.view import as_frame, by_name, refuse_twice, view_of
+from p2c._spec.expression import names, renamed, text_of
+from p2c._spec.expression_text import ExpressionError, read_expression
 from p2c._spec.feature import Action
 from p2c._spec.overrides import refuse_unknown, whole_number
 from p2c._spec.spec import BY_MODEL, ProblemSpec, Trust, read_spec
@@ -93,6 +95,8 @@ class DataOptions:
     threshold: float | None = None
     scale: Scale = "range"
     features: Mapping[Any, Mapping[str, Any]] | None = None
+    equations: Mapping[Any, str] | None = None
+    """The equations of computed columns."""
     held_out: float = 0.2
     """The share of rows on which learned rules are measured."""
     budget: int = 2_000
@@ -155,6 +159,7 @@ def problem_from_model(
         features=_merged(source, assumed, options.features),
         rounded=True,
     )
+    described = _with_equations(source, described, options)
     extracted = cache(lambda: extract(source, y, held_out=options.held_out, seed=seed))
     frame = as_frame(X)
     places = sample_rows(frame, seed=seed)
@@ -382,6 +387,48 @@ def _merged(
         place = names[source.view.feature(name)]
         merged[place] = {**merged.get(place, {}), **own} if isinstance(own, dict) else own
     return merged
+
+
+def _with_equations(
+    source: Source, described: Mapping[str, dict[str, Any]], options: DataOptions
+) -> dict[str, dict[str, Any]]:
+    """Return the keys of features with the equations of computed columns.
+
+    Names in equations are those of features or of columns.
+    """
+    equations: Any = options.equations or {}
+    if not hasattr(equations, "items"):
+        kind = type(equations).__name__
+        raise P2CError(f"equations: expected texts by column, found a {kind}")
+    features = dict(described)
+    columns = {str(each.name): each.feature for each in source.view.columns}
+    for name, text in equations.items():
+        feature = source.view.feature(name)
+        if not isinstance(text, str):
+            raise P2CError(f"equations: {name}: expected a text such as 'debt / income'")
+        features[feature] = {**features[feature], "equation": text}
+    for feature, keys in features.items():
+        if "equation" in keys:
+            own = dict((options.features or {}).get(feature, {}))
+            kept = {key: each for key, each in keys.items() if key not in UNCOMPUTED or key in own}
+            features[feature] = kept | {"equation": _by_features(keys["equation"], columns)}
+    return features
+
+
+UNCOMPUTED = frozenset({"min", "max", "step", "values", "scale", "weight", "action", "moves"})
+"""Keys that the data suggest for a column, and that a computed one lacks."""
+
+
+def _by_features(text: str, columns: Mapping[str, str]) -> str:
+    """Return an equation in which columns go by the names of their features."""
+    try:
+        expression = read_expression(text)
+    except ExpressionError:
+        return text  # reported with its place when the problem is built
+    new = {name: columns.get(name, name) for name in names(expression)}
+    if all(name == feature for name, feature in new.items()):
+        return text
+    return text_of(renamed(expression, new))
 
 
 def _effects(source: Source, problem: Any) -> set[str]:

@@ -68,6 +68,7 @@ class Problem(Statement):
         threshold: float | None = None,
         scale: Scale = "range",
         features: Mapping[Any, Mapping[str, Any]] | None = None,
+        equations: Mapping[Any, str] | None = None,
         held_out: float = 0.2,
         budget: int = 2_000,
         seed: int = 0,
@@ -93,6 +94,7 @@ class Problem(Statement):
             threshold: The probability from which on the class counts as given.
             scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
             features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
+            equations: Columns that are functions of others, such as `{"dti": "debt / income"}`: plans recompute them.
             held_out: The share of rows on which the surrogate rules are measured.
             budget: Number of rows that a black-box model may be asked about for one person.
             seed: Random seed.
@@ -124,6 +126,7 @@ class Problem(Statement):
             threshold,
             scale,
             features,
+            equations,
             held_out,
             budget,
             seed,

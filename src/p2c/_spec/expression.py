@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -178,14 +178,28 @@ def _comparisons(condition: Condition) -> Iterator[Compare | Member]:
 
 
 def renamed(expression: Expression, new: Mapping[str, str]) -> Expression:
-    """Return an expression without conditions, with every name replaced."""
+    """Return an expression with every name replaced."""
     match expression:
         case Name(name):
             return Name(new[name])
         case Apply(function, operands):
             return Apply(function, tuple(renamed(each, new) for each in operands))
+        case Choice(condition, then, otherwise):
+            return Choice(
+                _renamed_condition(condition, new), renamed(then, new), renamed(otherwise, new)
+            )
         case _:
             return expression
+
+
+def _renamed_condition(condition: Condition, new: Mapping[str, str]) -> Condition:
+    match condition:
+        case Junction(word, parts):
+            return Junction(word, tuple(_renamed_condition(each, new) for each in parts))
+        case Member(name, values, written):
+            return Member(new[name], values, replace(written, name=new[name]))
+        case Compare(name):
+            return replace(condition, name=new[name])
 
 
 # Functions.

@@ -7,7 +7,7 @@ Where effects may change a feature as well, its moves are sequences of targets: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,6 +59,10 @@ class Axis:
     targets: Sequence[int]
     trails: tuple[tuple[int, ...], ...]
     free: bool
+    _shares: dict[int, tuple[int, int, int]] = field(default_factory=dict, compare=False)
+    _least: dict[tuple[int, int], tuple[int, int, int] | None] = field(
+        default_factory=dict, compare=False
+    )
 
     @property
     def feature(self) -> Feature:
@@ -84,6 +88,11 @@ class Axis:
 
     def share(self, position: int) -> tuple[int, int, int]:
         """Return the least cost share, distance and number of actions of a position."""
+        if position not in self._shares:
+            self._shares[position] = self._share(position)
+        return self._shares[position]
+
+    def _share(self, position: int) -> tuple[int, int, int]:
         person, start = self.person, self.person.initial[self.place]
         trail = self.trail(position)
         if self.free:
@@ -120,6 +129,12 @@ class Axis:
 
     def least(self, low: int, high: int) -> tuple[int, int, int] | None:
         """Return the least share, distance and number of actions in a range."""
+        key = low, high
+        if key not in self._least:
+            self._least[key] = self._find_least(low, high)
+        return self._least[key]
+
+    def _find_least(self, low: int, high: int) -> tuple[int, int, int] | None:
         if self.trails:
             shares = [self.share(each) for each in range(low, high + 1)]
             return (

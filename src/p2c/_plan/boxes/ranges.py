@@ -100,6 +100,11 @@ def hull(one: Interval, other: Interval) -> Interval:
     )
 
 
+def added(one: Interval, other: Interval) -> Interval:
+    """Return the range of a sum."""
+    return Interval(_plus(one.low, other.low, down), _plus(one.high, other.high, up))
+
+
 def evaluate(
     expression: Expression, ranges: Mapping[str, Range], features: Mapping[str, Feature]
 ) -> Interval:
@@ -139,7 +144,7 @@ def _sum(parts: Sequence[Interval]) -> Interval:
 def _product(parts: Sequence[Interval]) -> Interval:
     product = parts[0]
     for each in parts[1:]:
-        product = _times(product, each)
+        product = multiplied(product, each)
     return product
 
 
@@ -159,7 +164,8 @@ def _plus(one: float, other: float, outwards: Callable[[float], float]) -> float
     return outwards(total)
 
 
-def _times(one: Interval, other: Interval) -> Interval:
+def multiplied(one: Interval, other: Interval) -> Interval:
+    """Return the range of a product."""
     products = [
         0.0 if not (a and b) else a * b
         for a in (one.low, one.high)
@@ -170,7 +176,8 @@ def _times(one: Interval, other: Interval) -> Interval:
     return Interval(low, high) if exactly else Interval(down(low), up(high))
 
 
-def _over(one: Interval, other: Interval) -> Interval:
+def divided(one: Interval, other: Interval) -> Interval:
+    """Return the range of a quotient."""
     if other.low == 0 == other.high:
         return NOTHING
     if other.low < 0 < other.high:
@@ -185,7 +192,7 @@ def _over(one: Interval, other: Interval) -> Interval:
         quotients = [_divide(a, b) for a in one[:2] for b in other[:2]]
         if not any(map(math.isnan, quotients)):
             return Interval(down(min(quotients)), up(max(quotients)))
-    return _times(one, inverse)._replace(missing=missing)
+    return multiplied(one, inverse)._replace(missing=missing)
 
 
 def _divide(one: float, other: float) -> float:
@@ -205,7 +212,7 @@ OPERATIONS: dict[str, Callable[[Sequence[Interval]], Interval]] = {
     "+": _sum,
     "neg": lambda parts: Interval(-parts[0].high, -parts[0].low),
     "*": _product,
-    "/": lambda parts: _over(parts[0], parts[1]),
+    "/": lambda parts: divided(parts[0], parts[1]),
     "min": lambda parts: Interval(min(p.low for p in parts), min(p.high for p in parts)),
     "max": lambda parts: Interval(max(p.low for p in parts), max(p.high for p in parts)),
     "abs": _absolute,

@@ -13,17 +13,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c._plan.boxes.axis import Open, axes_of
 from p2c._plan.boxes.ends import Ends
+from p2c._plan.boxes.links import links_of, narrowed
 from p2c._plan.boxes.orders import Arrival, Key, Node, Orders
-from p2c._plan.boxes.scores import Scores, parsed_model
+from p2c._plan.boxes.scores import CheapestScores, Part, Point, Scores, parsed_model
 from p2c._plan.search.best_first import LimitReached
+from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from p2c._plan.boxes.axis import Axis
+    from p2c._plan.boxes.links import Cells, Link
     from p2c._plan.boxes.orders import Act
     from p2c._plan.boxes.person import Person, State
     from p2c._plan.search.best_first import Limits
+    from p2c._rules.theory import ParsedModel, Theory
+
+NARROWINGS = 3
+"""How often the cells of computed features narrow a box."""
 
 Box = tuple[Open, ...]
 """The open part of each axis."""
@@ -35,6 +42,20 @@ class Walk(NamedTuple):
     orders: Orders
     node: Node
     acts: tuple[Act, ...]
+
+
+class Area(NamedTuple):
+    """A box, and the open cells of each computed feature that the model reads."""
+
+    box: Box
+    cells: tuple[Cells, ...]
+
+
+class Dear(NamedTuple):
+    """An area with the cheapest point that the model may accept in it."""
+
+    area: Area
+    point: Point
 
 
 class Stopped(LimitReached):
@@ -67,7 +88,16 @@ class Search:
         self.ends = Ends(self.person, self.axes)
         model = parsed_model(self.person.theory)
         self.scores = None if model is None else Scores(self.ends, model)
+        self.cheapest: CheapestScores | None = None
+        self.links: tuple[Link, ...] = ()
+        theory = self.person.theory
+        if self.scores is not None and model is not None and self._prices_model(theory, model):
+            self.cheapest = CheapestScores(self.scores)
+            self.links = links_of(self.ends, model)
         self._relevant = relevant_axes(self.person, self.axes)
+        above = [self.person.theory.upstream[each.name] for each in theory.computed]
+        read = frozenset().union(*above)
+        self._inputs = tuple(n for n, a in enumerate(self.axes) if a.feature.name in read)
 
     @property
     def root(self) -> Box:
@@ -76,7 +106,7 @@ class Search:
 
     def is_open(self) -> bool:
         """Tell whether the propagators leave anything of the box of all action sets."""
-        return self._narrow(self.root) is not None
+        return self._narrow(self._whole) is not None
 
     def arrivals(self) -> Iterator[Arrival]:
         """Yield the paths to distinct end states, in the contract's order.
@@ -84,7 +114,7 @@ class Search:
         Raises:
             Stopped: A limit was reached.
         """
-        self._add_box(self.root)
+        self._add(self._whole)
         ended: set[State] = set()
         while self._queue:
             key, _, item = heapq.heappop(self._queue)
@@ -106,8 +136,10 @@ class Search:
                         orders.passed.add(node)
                         for following, longer in orders.follow(node, acts):
                             self._add_walk(Walk(orders, following, longer))
-                case _:
-                    self._divide(item)
+                case Dear(area, point):
+                    self._divide_at(key, area, point)
+                case Area():
+                    self._open(key, item)
             self.limits.expanded += 1
 
     def _push(self, key: Key, item: Any) -> None:
@@ -121,31 +153,151 @@ class Search:
         else:
             self._push(key, walk)
 
-    def _add_box(self, box: Box) -> None:
-        """Narrow a box and add it to the queue, or its orders where it is a single set."""
-        narrow = self._narrow(box)
-        if narrow is None:
+    @property
+    def _whole(self) -> Area:
+        """Return the area of all action sets."""
+        return Area(self.root, tuple(each.cells for each in self.links))
+
+    def _open(self, key: Key, area: Area) -> None:
+        """Divide an area, or wait where the model makes it dearer than its key."""
+        box = area.box
+        ranges = self.ends.ranges(box)
+        if ranges is None:
             return
-        box, key = narrow, self.bound(narrow)
+        names = (link.feature.name for link in self.links)
+        within = dict(zip(names, area.cells, strict=True))
+        point = self.cheapest.cheapest(box, ranges, within) if self.cheapest else None
+        if point is False:
+            return
+        if not isinstance(point, Point):
+            self._divide(area, key)
+            return
+        own = self.bound(box)
+        assert own is not None
+        dearer = max(key, own._replace(first=own.first + point.cost))
+        if dearer > key:
+            self._push(dearer, Dear(area, point))
+        else:
+            self._divide_at(key, area, point)
+
+    def _divide_at(self, key: Key, area: Area, point: Point) -> None:
+        """Divide an area into the part of a point and the parts that differ.
+
+        Computed features come first: their cells narrow the actions that they follow from.
+        """
+        for place, link in enumerate(self.links):
+            low, high = area.cells[place]
+            at = point.cells[link.feature.name]
+            if low < high:
+                for part in ((low, at - 1), (at, at), (at + 1, high)):
+                    if part[0] <= part[1]:
+                        cells = (*area.cells[:place], part, *area.cells[place + 1 :])
+                        self._add(Area(area.box, cells), key)
+                return
+        core = list(area.box)
+        for place, open_ in enumerate(area.box):
+            choice = point.parts.get(place)
+            if open_.is_single or (choice is None and not open_.stays):
+                continue
+            for other in _without(open_, choice):
+                core[place] = other
+                self._add(Area(tuple(core), area.cells), key)
+            if choice is None or choice.stays:
+                core[place] = Open(True, 0, -1)
+            else:
+                core[place] = Open(False, choice.low, choice.high)
+        self._divide_core(key, Area(tuple(core), area.cells), point)
+
+    def _divide_core(self, key: Key, area: Area, point: Point) -> None:
+        """Divide the part of a point at its nearest positions, or in halves."""
+        core = area.box
+        nearest = {p: part.nearest for p, part in point.parts.items() if not part.stays}
+        wide = [p for p, open_ in enumerate(core) if not open_.is_single]
+        if not wide:
+            self._add(area, key)
+        elif all(p in nearest for p in wide) and self._is_final(core, nearest):
+            rest = list(core)
+            for place in wide:
+                at, open_ = nearest[place], core[place]
+                for other in (open_._replace(high=at - 1), open_._replace(low=at + 1)):
+                    if other.acts:
+                        rest[place] = other
+                        self._add(Area(tuple(rest), area.cells), key)
+                rest[place] = open_._replace(low=at, high=at)
+            self._add(Area(tuple(rest), area.cells), key)
+        else:
+            self._halve_input(area, key)
+
+    def _halve_input(self, area: Area, key: Key) -> None:
+        """Divide the widest axis that an equation reads, else any."""
+        core = area.box
+        inputs = [p for p in self._inputs if core[p].low < core[p].high]
+        if not inputs:
+            self._divide(area, key)
+            return
+        place = max(inputs, key=lambda each: core[each].high - core[each].low)
+        middle = (core[place].low + core[place].high) // 2
+        for half in (core[place]._replace(high=middle), core[place]._replace(low=middle + 1)):
+            self._add(area._replace(box=_with(core, place, half)), key)
+
+    def _is_final(self, box: Box, nearest: dict[int, int]) -> bool:
+        """Tell whether the nearest positions of a box, taken at once, lead to the goal."""
+        state = self.person.initial
+        for place, open_ in enumerate(box):
+            if open_.acts:
+                axis = self.axes[place]
+                position = nearest.get(place, open_.low)
+                state = self.person.after(state, axis.place, axis.ends(position))
+        return self.person.judge(state).final
+
+    def _add(self, area: Area, above: Key | None = None) -> None:
+        """Add an area to the queue, or its orders, unless it holds no plan.
+
+        Args:
+            area: The area.
+            above: A bound on the paths of an area that contains it.
+        """
+        box = self._narrow(area)
+        if box is None:
+            return
+        key = self.bound(box)
         if key is None:
             return
+        if above is not None:
+            key = max(key, above)
         if all(each.is_single for each in box):
             chosen = tuple(
                 (axis, each.low) for axis, each in zip(self.axes, box, strict=True) if each.acts
             )
             orders = Orders(self.person, chosen, self.lasting)
-            _, node, acts = orders.start()
-            self._push(max(key, orders.key(node, acts)), Walk(orders, node, acts))
+            own, node, acts = orders.start()
+            self._push(max(key, own), Walk(orders, node, acts))
         else:
-            self._push(key, box)
+            self._push(key, Area(box, area.cells))
 
-    def _narrow(self, box: Box) -> Box | None:
-        """Return a box; None if no end state of it is consistent and meets the goal."""
+    def _narrow(self, area: Area) -> Box | None:
+        """Return a narrower box; None if no end state meets the goal."""
+        box = area.box
         ranges = self.ends.ranges(box)
+        for _ in range(NARROWINGS):
+            if ranges is None:
+                return None
+            smaller = narrowed(self.ends, self.links, box, area.cells, ranges)
+            if smaller is None:
+                return None
+            if smaller == box:
+                break
+            box, ranges = smaller, self.ends.ranges(smaller)
         if ranges is None:
             return None
         refused = self.scores is not None and self.scores.surely_refuses(ranges)
         return None if self.ends.closes(box, ranges, False if refused else None) else box
+
+    @staticmethod
+    def _prices_model(theory: Theory, model: ParsedModel) -> bool:
+        """Tell whether the cheapest accepted cells bound the cost of every plan."""
+        additive = not theory.norm.largest and theory.minimize is Minimize.COST
+        return additive and theory.wants_yes and not model.lined and model.is_compiled
 
     def bound(self, box: Box) -> Key | None:
         """Return a bound on the paths of a box; None if an axis can do nothing.
@@ -169,25 +321,36 @@ class Search:
         first, second = (direct, cost) if self.person.counts_first else (cost, direct)
         return Key(first, second, direct, way)
 
-    def _divide(self, box: Box) -> None:
-        """Add the parts of a box: with and without an action, or the halves of an axis."""
+    def _divide(self, area: Area, above: Key) -> None:
+        """Add the parts of an area: with and without an action, or the halves of an axis."""
+        box = area.box
         for place in self._relevant:
             open_ = box[place]
             if open_.stays and open_.acts:
-                self._add_box(_with(box, place, Open(True, 0, -1)))
-                self._add_box(_with(box, place, open_._replace(stays=False)))
+                self._add_part(area, place, Open(True, 0, -1), above)
+                self._add_part(area, place, open_._replace(stays=False), above)
                 return
         for place in sorted(self._relevant, key=lambda each: box[each].low - box[each].high):
             open_ = box[place]
             if open_.low < open_.high:
-                middle = self._middle(self.axes[place], open_)
-                self._add_box(_with(box, place, open_._replace(high=middle)))
-                self._add_box(_with(box, place, open_._replace(low=middle + 1)))
+                middle = (open_.low + open_.high) // 2
+                self._add_part(area, place, open_._replace(high=middle), above)
+                self._add_part(area, place, open_._replace(low=middle + 1), above)
                 return
         raise AssertionError("a box that is not single has something to divide")
 
-    def _middle(self, axis: Axis, open_: Open) -> int:
-        return (open_.low + open_.high) // 2
+    def _add_part(self, area: Area, place: int, open_: Open, above: Key) -> None:
+        self._add(area._replace(box=_with(area.box, place, open_)), above)
+
+
+def _without(open_: Open, part: Part | None) -> list[Open]:
+    """Return the open parts of an axis that differ from the choice of a point."""
+    if part is None or part.stays:
+        return [open_._replace(stays=False)] if open_.acts else []
+    others = [Open(True, 0, -1)] if open_.stays else []
+    others += [open_._replace(stays=False, high=part.low - 1)]
+    others += [open_._replace(stays=False, low=part.high + 1)]
+    return [each for each in others if each.stays or each.acts]
 
 
 def relevant_axes(person: Person, axes: tuple[Axis, ...]) -> tuple[int, ...]:
