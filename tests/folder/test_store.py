@@ -137,6 +137,19 @@ def test_another_process_gives_byte_equal_answers(saved: tuple[str, Problem, Pat
         assert plain == {key: answer[key] for key in plain}
 
 
+def test_a_loaded_folder_gives_equal_plans_and_assumptions(
+    saved: tuple[str, Problem, Path],
+) -> None:
+    _, problem, folder = saved
+    loaded = Problem.load(folder)
+    assert loaded.assumptions == problem.assumptions
+    people = fitted_of(problem).rows
+    for row in people[~problem.predict(people).to_numpy()].head(3).to_dict("records"):
+        plan, again = problem.plan(row), loaded.plan(row)
+        assert again == plan
+        assert again.to_json() == plan.to_json()
+
+
 def test_the_problem_is_readable_and_the_model_is_in_its_own_safe_format(
     saved: tuple[str, Problem, Path],
 ) -> None:
