@@ -1,4 +1,4 @@
-"""P2C: a plan from a refused application to an accepted one, proved to be the cheapest there is.
+"""Plans from a refusal to an acceptance, proved to be the cheapest.
 
 >>> import p2c
 >>> problem = p2c.Problem.example("loan")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c._answers import confirmed_many, plan_many
+from p2c._answers import model_table, plan_many
 from p2c._audit.change import compare
 from p2c._audit.confined import confine
 from p2c._audit.groups import divide, read_divisions
@@ -252,7 +252,7 @@ def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | N
     which = rows.groupby(names, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     _, first = np.unique(which, return_index=True)
     native = replace(policy, engine="native")
-    answers = confirmed_many(problem, rows.iloc[first], native, progress=progress)
+    answers = model_table(problem, rows.iloc[first], native, progress=progress)
     return answers.iloc[which].set_axis(rows.index)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from p2c._answers import confirmed_lines, nearest
+from p2c._answers import model_lines, nearest
 from p2c._batch import Options
 from p2c._batch.answers import (
     Answers,
@@ -138,7 +138,7 @@ class ModelPlanner:
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
         assert self.problem.decider is not None
         frame = self.problem.decider.source.view.ask({}, states)
-        lines = confirmed_lines(self.problem, frame, self.options.policy, progress=False)
+        lines = model_lines(self.problem, frame, self.options.policy, progress=False)
         return [{**line, "first": first_action(line.get("actions", ""))} for line in lines]
 
     def _further(self, state: State) -> str:

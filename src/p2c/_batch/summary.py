@@ -210,7 +210,7 @@ def _blockers(problem: Problem, classes: Sequence[Stuck], policy: Policy) -> Cou
     whole = Limits.within(SECONDS)
     # A model that is only asked proves nothing but by rules of its own.
     asked = problem.decider is not None and not problem.decider.is_read
-    proving = problem.stand_in if asked and problem.stand_in else problem
+    proving = problem.surrogate if asked and problem.surrogate else problem
     for each in classes:
         limits = policy.limits
         if limits.left is None or (whole.left or 0.0) < limits.left:
