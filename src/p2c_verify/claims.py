@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from p2c_verify.cover import Cover
 from p2c_verify.facts import Judge
-from p2c_verify.forest import Forest, Key
+from p2c_verify.forest import Forest, Records
 from p2c_verify.problem import Problem, digest
 from p2c_verify.transitions import Measure, Node, Transitions
 from p2c_verify.values import NO, YES, Sets, VerifyError, choice, require
@@ -41,12 +41,12 @@ def digests(problem: Document, row: Document) -> dict[str, str]:
 def opened(
     problem: Document,
     row: Document,
-    answers: Mapping[Key, bool],
+    records: Records,
     forest: Callable[..., Forest] = Forest,
 ) -> Judge:
     """Return the question of one person, with the model's recorded answers."""
     read = Problem(problem, row)
-    model = None if problem["model"] is None else forest(problem["model"], read, answers)
+    model = None if problem["model"] is None else forest(problem["model"], read, records)
     initial = [each.read(row[name]) for name, each in read.named.items()]
     return Judge(read, model, tuple(((value, value),) for value in initial))
 
@@ -83,24 +83,32 @@ def _verify(problem: Document, row: Document, plan: Document, certificate: Docum
         require(certificate[name] == value, f"the certificate is for another {name}")
     require(plan["problem"] == problem["name"], "the plan is for another problem")
     require(plan["norm"] == problem["norm"], "the plan is for another norm")
-    judge = opened(problem, row, {tuple(key): yes is True for key, yes in certificate["answers"]})
+    answers = {tuple(key): yes is True for key, yes in certificate["answers"]}
+    points = {(line, value): sizes for line, value, sizes in certificate["points"]}
+    judge = opened(problem, row, Records(answers, points))
     listed, due = (sorted(map(digest, each)) for each in (plan["exceptions"], exceptions(judge)))
     require(listed == due, "the exceptions are not those of the initial state")
     measure = replay(judge, plan)
     optimal = status != "found" or plan["optimal"] is True
     require(optimal, "the plan does not claim to be optimal")
-    leaves = 0 if status == "already" else Cover(judge, measure).check(certificate["cover"])
+    parts = certificate["cover"], certificate["lemmas"]
+    leaves = 0 if status == "already" else Cover(judge, measure).verify(*parts)
     claim = {"already": "the goal holds at the start", "infeasible": "no path exists"}.get(status)
     claim = (
         claim or f"the plan is a path of cost {float(plan['cost']):.10g}, and no path costs less"
     )
-    used = (
-        []
-        if judge.forest is None
-        else [(judge.forest.answers[key], key) for key in judge.forest.used]
-    )
-    words = [f"the model {'accepts' if yes else 'refuses'} the state {[*key]}" for yes, key in used]
-    return Report(claim, leaves, tuple(sorted(words)))
+    return Report(claim, leaves, tuple(assumptions(judge.forest)) if judge.forest else ())
+
+
+def assumptions(forest: Forest) -> Iterator[str]:
+    """Yield the recorded answers and curve points on which the verification relied."""
+    for key in sorted(forest.used, key=repr):
+        verb = "accepts" if forest.records.answers[key] else "refuses"
+        yield f"the model {verb} the state {[*key]}"
+    for line, value in sorted(forest.seen):
+        feature = forest.axes[forest.lines[line][0]].feature
+        sizes = [float(each) for each in forest.records.points[line, value]]
+        yield f"the model's curve of {feature.name} is {sizes} at {float(feature.write(value)):g}"
 
 
 def exceptions(judge: Judge) -> list[Document]:

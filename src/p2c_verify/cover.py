@@ -1,31 +1,28 @@
 """The cover: a tree of boxes with every action set cheaper than the claim.
 
 A box says for each feature whether it may stay without a direct action (`stays`), and which values its last direct action
-may set (`targets`). Each leaf is closed for one of three reasons:
+may set (`targets`). Each leaf is closed for one of two reasons:
 
-- `c`, cost (`narrowed`). Sound because every member of the box changes each feature that may not stay, and each of these
-  costs at least its bound; the bounds are combined as the norm combines costs, which never falls in any of them.
-- `r`, relaxed (`reachable`, `final`): if every action of the box is taken and values only accumulate, the goal with all
-  laws and constraints is still false. Sound because every state of a path of the box lies in the accumulated sets, and
-  its end in the product of the final ones.
+- `p`, propagation (`close`). Members that cost the claim (`narrowed`), that a lemma rules out (`Lemma.applied`), or whose end
+  no order can reach with the goal true (`reachable`, `Judge.narrowed`) are dropped until nothing changes; none is left.
 - `o`, orders (`ordered`): every order of the box's actions was followed, and none meets the goal below the claim.
 
 The parts of a split hold every member of the box, whatever the split is: a member stays or is set, and what it is set to
-lies on one side of a cut.
+lies on one side of a cut. A lemma is a box without members, which has a cover of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from p2c_verify.facts import Judge
 from p2c_verify.transitions import Measure, Node, Transitions
-from p2c_verify.values import FAR, MISSING, NO, Feature, Sets, Spans
-from p2c_verify.values import complement, intersect, require, union
+from p2c_verify.values import FAR, MISSING, Feature, Sets, Spans, VerifyError
+from p2c_verify.values import choice, complement, intersect, require, union
 
 
 class Choice(NamedTuple):
@@ -36,6 +33,31 @@ class Choice(NamedTuple):
 
 
 Box = tuple[Choice, ...]
+
+
+class Lemma:
+    """A box whose members all cost the claim, as the choices that it restricts."""
+
+    def __init__(self, choices: tuple[tuple[int, Choice], ...]) -> None:
+        self.choices = choices
+
+    def applied(self, box: Box) -> Box | None:
+        """Return a box without members of the lemma's box, None if it has no others.
+
+        Sound because members that choose for one feature what the lemma holds, and for all others too, are in its box.
+        """
+        outside = [
+            (place, choice)
+            for place, choice in self.choices
+            if (box[place].stays and not choice.stays)
+            or intersect(box[place].targets, complement(choice.targets))
+        ]
+        if len(outside) != 1:
+            return box if outside else None
+        ((place, choice),) = outside
+        stays = box[place].stays and not choice.stays
+        rest = intersect(box[place].targets, complement(choice.targets))
+        return (*box[:place], Choice(stays, rest), *box[place + 1 :]) if stays or rest else None
 
 
 class Cover(Transitions):
@@ -84,28 +106,31 @@ class Cover(Transitions):
             return None
         pairs = list(zip(self.problem.features, box, strict=True))
         paid = {own: self.least(own, targets) for own, (stays, targets) in pairs if not stays}
-        narrow = []
+        total, narrow = self.combined(paid.values()), list[Choice]()
+        if not self.is_cheaper(total):
+            return None
         for feature, (stays, targets) in pairs:
-            rest = [price for own, price in paid.items() if own != feature]
-            kept = self._affordable(feature, targets, rest) if targets else ()
-            narrow.append(Choice(stays, kept))
-        cheap = self.is_cheaper(self.combined(paid.values()))
-        return tuple(narrow) if cheap and all(stays or kept for stays, kept in narrow) else None
+            others = (price for own, price in paid.items() if own != feature)
+            rest = self.combined(others) if feature in paid else total
+            narrow.append(Choice(stays, self._affordable(feature, targets, rest)))
+        return tuple(narrow) if all(stays or kept for stays, kept in narrow) else None
 
-    def _affordable(self, feature: Feature, targets: Spans, rest: list[Measure]) -> Spans:
+    def _affordable(self, feature: Feature, targets: Spans, rest: Measure) -> Spans:
         """Return the targets that leave a plan below the claim.
 
         The other features cost at least their lower bounds.
         """
         place, start, norm = feature.index, self.initial[feature.index][0][0], self.problem.norm
-        least = self.combined([*rest, self.least(feature, targets)])
+        if not targets or self.claim is None:
+            return targets
+        least = self.combined([rest, self.least(feature, targets)])
         if not self.is_cheaper(least):
             return ()
         flat = feature.kind == "category" or norm == "l0" or not self.rates[place]
         unknown = place in self.causes or start == MISSING or feature.moves is not None
-        if self.claim is None or flat or unknown or least[0] < self.claim[0]:
+        if flat or unknown or least[0] < self.claim[0]:
             return targets
-        budget = self.claim[1] - 1 - (0 if norm == "linf" else self.combined(rest)[1])
+        budget = self.claim[1] - 1 - (0 if norm == "linf" else rest[1])
         reach = budget // self.rates[place]
         reach = math.isqrt(reach) if norm == "l2" else reach
         return feature.admissible(intersect(targets, ((start - reach, start + reach),)))
@@ -117,6 +142,10 @@ class Cover(Transitions):
         effect or a move makes of it, since the effects of a set include those of each of its states.
         """
         features = self.problem.features
+        if not self.causes and not any(each.moves for each in features):
+            return tuple(
+                union(own, each.targets) for own, each in zip(self.initial, box, strict=True)
+            )
         plain = [() if each.moves else box[each.index].targets for each in features]
         sets, grown = Sets(), list(map(union, self.initial, plain))
         while tuple(grown) != sets:
@@ -129,24 +158,40 @@ class Cover(Transitions):
                     grown[place] = union(grown[place], ends)
         return sets
 
-    def close(self, box: Box) -> tuple[str, Box, Sets]:
-        """Return the reason for closing a box, the narrowed box, and its final values.
-
-        The reason is "c" or "r", or "" if there is none.
+    def ends(self, box: Box) -> Sets:
+        """Return the values with which each feature may end.
 
         An endogenous feature may end with any value that it reaches, another one only with a value that it is set to.
         """
-        narrow = self.narrowed(box)
-        if narrow is None:
-            return "c", box, ()
-        ends = list(self.reachable(narrow))
-        for place, (stays, targets) in enumerate(narrow):
+        ends = list(self.reachable(box))
+        for place, (stays, targets) in enumerate(box):
             if place not in self.causes:
                 kept = self.initial[place] if stays else ()
                 moved = self.problem.features[place].moves
                 ends[place] = union(kept, intersect(ends[place], targets) if moved else targets)
-        relaxed = not all(ends) or self.judge.facts(tuple(ends)).final == NO
-        return "r" if relaxed else "", narrow, tuple(ends)
+        return tuple(ends)
+
+    def close(self, box: Box, lemmas: Iterable[Lemma] = ()) -> tuple[Box, Sets] | None:
+        """Return the members that propagation leaves and their ends, None without any."""
+        while True:
+            narrow = self.narrowed(box)
+            for lemma in lemmas:
+                narrow = narrow and lemma.applied(narrow)
+            ends = narrow and self.ends(narrow)
+            ends = self.judge.narrowed(ends) if ends and all(ends) else None
+            if not narrow or ends is None:
+                return None
+            box = tuple(
+                choice if place in self.causes else self._ending(place, choice, ends[place])
+                for place, choice in enumerate(narrow)
+            )
+            if box == narrow:
+                return box, ends
+
+    def _ending(self, place: int, choice: Choice, ends: Spans) -> Choice:
+        """Return the choices that leave a feature with one of these values at the end."""
+        stays = choice.stays and bool(intersect(self.initial[place], ends))
+        return Choice(stays, self.problem.features[place].passing(choice.targets, ends))
 
     def halves(self, box: Box, split: Any) -> list[Box]:
         """Return the two parts of a box that a token of the certificate names.
@@ -170,20 +215,50 @@ class Cover(Transitions):
             ]
         return [(*box[:place], half, *box[place + 1 :]) for half in halves]
 
-    def check(self, tokens: Sequence[object]) -> int:
+    def check(self, root: Box, tokens: Sequence[Any], lemmas: Sequence[Lemma]) -> int:
         """Verify a cover given in preorder and return the number of its leaves."""
-        waiting, leaves = [self.root()], 0
+        waiting, leaves = [root], 0
         for token in tokens:
             require(bool(waiting), "the cover goes on after its last leaf")
-            reason, narrow, ends = self.close(waiting.pop())
-            if token not in ("c", "r", "o"):
-                waiting += reversed(self.halves(narrow, token))
-                continue
-            leaves += 1
-            closed = self.ordered(narrow, ends) if token == "o" and not reason else token == reason
-            require(closed, f"leaf {leaves} of the cover is not closed by {token!r}")
+            box, (reason, *cited) = waiting.pop(), token if isinstance(token, list) else [token]
+            named = isinstance(reason, str)
+            used = [lemmas[each] for each in cited if each >= 0] if named else []
+            left = self.close(box, used)
+            if named:
+                leaves += 1
+                by_orders = choice(reason, "p o") == "o"
+                closed = left is None or (by_orders and self.ordered(*left))
+                require(closed, f"leaf {leaves} of the cover is not closed by {token!r}")
+            elif left is None:
+                raise VerifyError("the cover splits a closed box")
+            else:
+                waiting += reversed(self.halves(left[0], token))
         require(not waiting, f"the cover ends with {len(waiting)} boxes open")
         return leaves
+
+    def verify(self, tokens: Sequence[Any], lemmas: Iterable[Sequence[Any]]) -> int:
+        """Verify the lemmas, then the cover of all action sets; return the leaves."""
+        proved, leaves = list[Lemma](), 0
+        for choices, own in lemmas:
+            lemma = self.lemma(choices)
+            box = list(self.root())
+            for place, (stays, targets) in lemma.choices:
+                old = box[place]
+                box[place] = Choice(old.stays and stays, intersect(old.targets, targets))
+            leaves += self.check(tuple(box), own, proved)
+            proved.append(lemma)
+        return leaves + self.check(self.root(), tokens, proved)
+
+    def lemma(self, choices: Iterable[Any]) -> Lemma:
+        """Return a lemma from its choices in JSON."""
+        read = tuple(
+            (place, Choice(stays is True, tuple((low, high) for low, high in targets)))
+            for place, stays, targets in choices
+        )
+        ends = [end for place, (_, spans) in read for end in (place, *chain(*spans))]
+        fits = all(type(end) is int for end in ends) and all(place >= 0 for place, _ in read)
+        require(fits and len(dict(read)) == len(read), "a lemma is malformed")
+        return Lemma(read)
 
     def ordered(self, box: Box, ends: Sets, limit: float = math.inf) -> bool:
         """Tell whether no order of a box's actions reaches the goal below the claim.

@@ -1,37 +1,50 @@
 """Scores of a parsed model over sets of states, in exact arithmetic.
 
-A model is a sum of parts and lines for each margin; a state is accepted where every margin reaches its threshold. Each part
-(a tree or a table) is a list of leaves, of which exactly one matches a state. For each margin the leaves of a part are
-sorted by value, the greatest first, and numbered as bits of one integer. The leaves that a set of states may reach are the
-conjunction, over the axes, of one bit mask each; the greatest value of a part is its lowest bit, the least its highest.
+A model is a sum of parts, lines and curves for each margin; a state is accepted where every margin reaches its threshold.
+Each part (a tree or a table) is a list of leaves, of which exactly one matches a state. Parts are gathered in chunks; for
+each margin the leaves of a part are sorted by value, the greatest first, and numbered as bits of one integer. The leaves
+that a set of states may reach are the conjunction, over the axes, of one bit mask each; the greatest value of a part is its
+lowest bit, the least its highest.
 
 The model itself rounds. A state is accepted for sure where every margin reaches its threshold by more than the model's
-rounding, refused for sure where one margin misses it by more. Between the two the model's recorded answer decides.
+rounding, refused for sure where one margin misses it by more. Between the two the model's recorded answer decides. A curve
+is a monotone transform of a number, known by recorded points.
 
-Sound because each margin's range is the sum of the ranges of its parts and lines, so it contains the exact sum of every
-state in the set, and the slack is at least the model's rounding on each of them. Values without a cell leave the score
-open. A part whose leaves overlap or leave a gap is refused when it is read.
+Sound because each margin's range is the sum of the ranges of its parts, lines and curves, so it contains the exact sum of
+every state in the set, and the slack is at least the model's rounding on each of them. Values without a cell, and curves
+without a recorded point at an end of a span, leave the score open. A part whose leaves overlap or leave a gap is refused
+when it is read.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate
-from operator import and_
+from itertools import accumulate, chain, pairwise
+from operator import and_, or_, xor
 from typing import Any, NamedTuple
 
 from p2c_verify.problem import Problem, common_denominator
-from p2c_verify.values import MAYBE, MISSING, NO, YES, Feature, Sets, Spans
+from p2c_verify.values import MAYBE, MISSING, NO, YES, Feature, Sets, Span, Spans
 from p2c_verify.values import exact, is_single, require
 
 Key = tuple[object, ...]
 """A state as the model sees it: a cell per axis, or a value if undecided."""
-Leaf = tuple[list[int], dict[int, int]]
-"""The values of a leaf by margin, in units, and its tested cells as bits by axis."""
+Leaf = tuple[list[int], dict[int, Spans]]
+"""The values of a leaf by margin, in units, and its cells as ranges by axis."""
+Number = int | Fraction
+LEAVES = 1_000
+"""Leaves of a chunk, after which the next part begins another one."""
+
+
+class Records(NamedTuple):
+    """Recorded answers of the model, and points of its curves by line and value."""
+
+    answers: dict[Key, bool]
+    points: dict[tuple[int, int], list[Fraction]]
 
 
 class Axis(NamedTuple):
@@ -54,27 +67,87 @@ class Axis(NamedTuple):
             return None
         return bisect_left(self.uppers, float(Fraction(value, self.feature.scale)))
 
-    def cells(self, spans: Spans) -> int:
-        """Return the cells of a value set as bits, 0 where a value may have none."""
-        result, points = 0, self.feature.points
+    def cells(self, spans: Spans) -> Spans:
+        """Return the cells of a value set as ranges, none where a value may have none."""
+        result, points = set[Span](), self.feature.points
         steps = points[:2] if isinstance(points, range) else points
         for low, high in spans:
             first, last = self.cell(low), self.cell(high)
             uneven = self.whole and low < high and math.gcd(*steps) % self.feature.scale
             if first is None or last is None or uneven:
-                return 0
-            result |= (1 << (last + 1)) - (1 << first)
-        return result
+                return ()
+            result.add((first, last))
+        return tuple(sorted(result))
+
+
+class Chunk:
+    """Parts of a model for one margin, their leaves as bits."""
+
+    def __init__(self, parts: Iterable[Sequence[Leaf]], margin: int) -> None:
+        self.values: list[int] = []
+        self.segments: list[tuple[int, int]] = []
+        self.leaves: list[Leaf] = []
+        tests: dict[int, list[tuple[int, Spans]]] = {}
+        for part in parts:
+            self.segments.append((len(self.leaves), (1 << len(part)) - 1))
+            self.leaves += sorted(part, key=lambda leaf: -leaf[0][margin])
+        for number, (values, cells) in enumerate(self.leaves):
+            self.values.append(values[margin])
+            for axis, ranges in cells.items():
+                tests.setdefault(axis, []).append((1 << number, ranges))
+        self._tables = {axis: self._table(each) for axis, each in tests.items()}
+        self._gone: dict[tuple[int, Spans], int] = {}
+
+    @staticmethod
+    def _table(tests: Iterable[tuple[int, Spans]]) -> tuple[list[int], list[int]]:
+        """Return the cells at which excluded leaves change, and the leaves between."""
+        changes: dict[int, int] = {}
+        for bit, ranges in tests:
+            for edge in (edge for low, high in ranges for edge in (low, high + 1)):
+                changes[edge] = changes.get(edge, 0) ^ bit
+        edges = sorted(changes)
+        tested = reduce(or_, (bit for bit, _ in tests))
+        return edges, [*accumulate((changes[edge] for edge in edges), xor, initial=tested)]
+
+    def _excluded(self, axis: int, ranges: Spans) -> int:
+        """Return the leaves that no cell of these ranges reaches, as bits."""
+        edges, gone = self._tables[axis]
+        between = (
+            gone[bisect_right(edges, low) : bisect_right(edges, high) + 1] for low, high in ranges
+        )
+        return reduce(and_, (each for part in between for each in part))
+
+    def check(self) -> None:
+        """Refuse parts of which a state may match several leaves."""
+        for offset, full in self.segments:
+            for number in range(offset, offset + full.bit_length()):
+                cells = self.leaves[number][1].items()
+                gone = reduce(or_, (self._excluded(*each) for each in cells), 0)
+                require(
+                    (~gone & full << offset) == 1 << number, "leaves of a part of the model overlap"
+                )
+
+    def range(self, cells: Sequence[Spans]) -> tuple[int, int]:
+        """Return the least and greatest sum over a product of cells."""
+        low = high = gone = 0
+        for axis in self._tables:
+            key = (axis, cells[axis])
+            if key not in self._gone:
+                self._gone[key] = self._excluded(*key)
+            gone |= self._gone[key]
+        for offset, full in self.segments:
+            leaves = (~gone >> offset) & full
+            high += self.values[offset + (leaves & -leaves).bit_length() - 1]
+            low += self.values[offset + leaves.bit_length() - 1]
+        return low, high
 
 
 class Forest:
     """A parsed model, compiled for bounds over value sets."""
 
-    def __init__(
-        self, data: Mapping[str, Any], problem: Problem, answers: Mapping[Key, bool]
-    ) -> None:
-        self.answers, self.used = answers, set[Key]()
-        """Recorded answers, and the answers on which the verification relied."""
+    def __init__(self, data: Mapping[str, Any], problem: Problem, records: Records) -> None:
+        self.records, self.used, self.seen = records, set[Key](), set[tuple[int, int]]()
+        """The records of the model, and the answers and points that were relied on."""
         self.axes = [self._axis(problem.named[each["feature"]], each) for each in data["axes"]]
         self.lined = {each["axis"] for each in data["lines"]}
         labels = [self.axes[axis].feature.labels for axis in self.lined]
@@ -85,26 +158,37 @@ class Forest:
         self.bias, self.accepted_from, self.refused_below = (
             self._scaled(data[k]) for k in keys[:3]
         )
-        self.lines = [(each["axis"], self._scaled(each["slope"])) for each in data["lines"]]
-        self.parts = [[self._leaf(*leaf) for leaf in part] for part in data["parts"]]
+        self.lines = [
+            (each["axis"], None if each["slope"] is None else self._scaled(each["slope"]))
+            for each in data["lines"]
+        ]
         self.rounding = Fraction(data["rounding"])
         self.magnitude = Fraction(data["magnitude"]) * self.unit
         require(self.rounding >= 0 and self.magnitude >= 0, "the model's rounding is negative")
-        self._cells: dict[tuple[int, Spans], int] = {}
-        self._gone: dict[tuple[int, int, int], int] = {}
-        self._layouts = [self._layout(margin) for margin in self.margins]
-        self._values = [[leaf[0][m] for leaf in self._layouts[m][0]] for m in self.margins]
-        starts = accumulate(map(len, self.parts), initial=0)
-        self._segments = [
-            (s, (1 << len(part)) - 1) for s, part in zip(starts, self.parts, strict=False)
-        ]
-        self._check_parts()
+        self._cells: dict[tuple[int, Spans], Spans] = {}
+        groups, size = list[list[list[Leaf]]](), LEAVES
+        for part in data["parts"]:
+            leaves = [self._leaf(*leaf) for leaf in part]
+            self._check_volume(leaves)
+            if size >= LEAVES:
+                groups.append([])
+                size = 0
+            groups[-1].append(leaves)
+            size += len(leaves)
+        self.chunks = [[Chunk(parts, margin) for parts in groups] for margin in self.margins]
+        for chunk in self.chunks[0]:
+            chunk.check()
+        self._check_points()
 
     @staticmethod
     def _axis(feature: Feature, data: Mapping[str, Any]) -> Axis:
         axis = Axis(feature, *(data[key] for key in Axis._fields[1:]))
         uppers = None if feature.labels else [float(each) for each in data["uppers"]]
         require(uppers == (uppers and sorted(uppers)), "the cells of a model do not ascend")
+        cells = [*axis.places.values(), *([] if axis.missing is None else [axis.missing])]
+        cells.append(len(uppers or ()))
+        inside = all(type(each) is int and 0 <= each < axis.size for each in cells)
+        require(inside, "a cell of the model lies outside its axis")
         return axis._replace(uppers=uppers)
 
     def _scaled(self, numbers: Any) -> list[int]:
@@ -112,128 +196,120 @@ class Forest:
         return [exact(each, self.unit) for each in numbers]
 
     def _leaf(self, values: Any, tests: Any) -> Leaf:
-        masks = {int(axis): 0 for axis, _ in tests}
-        for axis, ranges in tests:
-            for low, high in ranges:
-                masks[axis] |= (1 << (high + 1)) - (1 << low)
-            inside = axis >= 0 and 0 < masks[axis] < 1 << self.axes[axis].size
-            require(inside and len(masks) == len(tests), "a leaf of the model is malformed")
-        return self._scaled(values), masks
+        cells = {axis: tuple((low, high) for low, high in ranges) for axis, ranges in tests}
+        require(len(cells) == len(tests), "a leaf of the model is malformed")
+        for axis, ranges in cells.items():
+            whole = all(type(end) is int for end in (axis, *chain(*ranges)))
+            ordered = all(low <= high for low, high in ranges)
+            apart = all(one[1] < other[0] for one, other in pairwise(ranges))
+            fits = whole and ordered and apart and axis >= 0 <= ranges[0][0]
+            require(
+                fits and ranges[-1][1] < self.axes[axis].size, "a leaf of the model is malformed"
+            )
+        return self._scaled(values), cells
 
-    def _layout(self, margin: int) -> tuple[list[Leaf], list[list[int]]]:
-        """Return the leaves in the order of their bits, and the leaves by excluding cell.
+    def _check_volume(self, leaves: Sequence[Leaf]) -> None:
+        """Refuse a part that holds another number of cells than it should."""
+        axes = {axis: self.axes[axis].size for _, cells in leaves for axis in cells}
+        held = (
+            {axis: sum(high - low + 1 for low, high in ranges) for axis, ranges in cells.items()}
+            for _, cells in leaves
+        )
+        volume = sum(math.prod((axes | each).values()) for each in held)
+        require(
+            volume == math.prod(axes.values()),
+            "leaves of a part of the model overlap or leave a gap",
+        )
 
-        All parts of the model count; cells are by axis.
-        """
-        leaves: list[Leaf] = []
-        gone = [[0] * axis.size for axis in self.axes]
-        for part in self.parts:
-            leaves += sorted(part, key=lambda leaf: -leaf[0][margin])
-        for number, (_, masks) in enumerate(leaves):
-            for axis, mask in masks.items():
-                for cell in _bits(~mask & ((1 << self.axes[axis].size) - 1)):
-                    gone[axis][cell] |= 1 << number
-        return leaves, gone
+    def _check_points(self) -> None:
+        """Refuse recorded points of a curve that turns."""
+        for number in range(len(self.lines)):
+            points = sorted(
+                (value, each)
+                for (line, value), each in self.records.points.items()
+                if line == number
+            )
+            for margin in self.margins:
+                column = [each[margin] for _, each in points]
+                is_monotone = column in (sorted(column), sorted(column, reverse=True))
+                require(is_monotone, "the recorded points of a curve are not monotone")
 
-    def _ruled_out(self, margin: int, cells: Iterable[tuple[int, int]]) -> int:
-        """Return the leaves that no state of a product of cells reaches, as bits."""
-        leaves = 0
-        for axis, mask in cells:
-            key = (margin, axis, mask)
-            if key not in self._gone:
-                table = self._layouts[margin][1][axis]
-                self._gone[key] = reduce(and_, (table[cell] for cell in _bits(mask)))
-            leaves |= self._gone[key]
-        return leaves
-
-    def _check_parts(self) -> None:
-        """Refuse parts of which a state may match no leaf, or several."""
-        for (offset, full), part in zip(self._segments, self.parts, strict=True):
-            volume = Fraction(0)
-            for number, (_, masks) in enumerate(self._layouts[0][0][offset : offset + len(part)]):
-                alive = (~self._ruled_out(0, masks.items()) >> offset) & full
-                require(alive == 1 << number, "leaves of a part of the model overlap")
-                sizes = (self.axes[axis].size for axis in masks)
-                cells = math.prod(mask.bit_count() for mask in masks.values())
-                volume += Fraction(cells, math.prod(sizes))
-            require(volume == 1, "the leaves of a part of the model leave a gap")
-
-    def cells(self, sets: Sets) -> list[int]:
-        """Return the cells of each axis as bits, 0 where a value may have none."""
-        masks = []
+    def cells(self, sets: Sets) -> list[Spans]:
+        """Return the cells of each axis as ranges, none where a value may have none."""
+        cells = []
         for place, axis in enumerate(self.axes):
             key = (place, sets[axis.feature.index])
             if key not in self._cells:
                 self._cells[key] = axis.cells(key[1])
-            masks.append(self._cells[key])
-        return masks
+            cells.append(self._cells[key])
+        return cells
 
-    def range(self, margin: int, sets: Sets, cells: Sequence[int]) -> tuple[int, int]:
-        """Return the least and greatest sum of a margin over a set of states, in units."""
-        values = self._values[margin]
-        alive, low, high = (
-            ~self._ruled_out(margin, enumerate(cells)),
-            self.bias[margin],
-            self.bias[margin],
-        )
-        for offset, full in self._segments:
-            leaves = (alive >> offset) & full
-            high += values[offset + (leaves & -leaves).bit_length() - 1]
-            low += values[offset + leaves.bit_length() - 1]
-        for axis, slopes in self.lines:
-            ends = self._ends(axis, sets, slopes[margin])
-            low, high = low + min(ends), high + max(ends)
-        return low, high
+    def weights(self, number: int, sets: Sets) -> list[list[Fraction]]:
+        """Return the summands of a line at the ends of its values, by margin, in units.
 
-    def _ends(self, axis: int, sets: Sets, slope: int) -> list[int]:
-        """Return the extreme contributions of a weighed feature; a missing value adds 0."""
+        A missing value adds 0. Nothing is returned where a curve has no recorded point.
+        """
+        (axis, slopes), ends = self.lines[number], set[int]()
         feature = self.axes[axis].feature
-        ends = [value for span in sets[feature.index] for value in span]
-        return [0 if end == MISSING else slope * end // feature.scale for end in ends]
+        ends.update(*sets[feature.index])
+        if slopes is not None:
+            known = [end for end in ends if end != MISSING]
+            weights = [[Fraction(slope * end, feature.scale) for slope in slopes] for end in known]
+        else:
+            keys = [(number, end) for end in ends if end != MISSING]
+            if any(key not in self.records.points for key in keys):
+                return []
+            self.seen.update(keys)
+            weights = [
+                [Fraction(size) * self.unit for size in self.records.points[key]] for key in keys
+            ]
+        return [*weights, *([[Fraction(0)] * len(self.margins)] if MISSING in ends else [])]
 
-    def slack(self, sets: Sets) -> Fraction:
-        """Return the maximum rounding error of the model's own sum, in units."""
-        size = self.magnitude
-        for axis, slopes in self.lines:
-            size += max(abs(end) for slope in slopes for end in self._ends(axis, sets, slope))
-        return self.rounding * size
+    def ranges(self, sets: Sets) -> tuple[list[tuple[Number, Number]], Number]:
+        """Return the least and greatest sum of each margin over states, in units.
+
+        The maximum rounding error of the model's own sum comes with them. No range is returned where a value may have no
+        cell or a curve no point.
+        """
+        cells = self.cells(sets)
+        weights = [self.weights(number, sets) for number in range(len(self.lines))]
+        if () in cells or [] in weights:
+            return [], 0
+        ranges: list[tuple[Number, Number]] = []
+        for margin in self.margins:
+            parts: list[tuple[Number, Number]] = [own.range(cells) for own in self.chunks[margin]]
+            columns = ([each[margin] for each in own] for own in weights)
+            parts += [(min(column), max(column)) for column in columns]
+            low, high = zip((self.bias[margin],) * 2, *parts, strict=True)
+            ranges.append((sum(low), sum(high)))
+        sizes = [max(map(abs, chain(*own))) for own in weights]
+        return ranges, self.rounding * (self.magnitude + sum(sizes))
 
     def accepted(self, sets: Sets) -> int:
         """Return the truth of `accepted(X)` over a set of states."""
-        cells, slack, truth = self.cells(sets), self.slack(sets), YES
-        if 0 in cells:
-            return self.recorded(sets, cells)
-        for margin in self.margins:
-            low, high = self.range(margin, sets, cells)
-            if high < self.refused_below[margin] - slack:
-                return NO
-            if low < self.accepted_from[margin] + slack:
-                truth = MAYBE
-        return truth if truth == YES else self.recorded(sets, cells)
+        ranges, slack = self.ranges(sets)
+        if any(high < self.refused_below[m] - slack for m, (_, high) in enumerate(ranges)):
+            return NO
+        sure = all(low >= self.accepted_from[m] + slack for m, (low, _) in enumerate(ranges))
+        return YES if ranges and sure else self.recorded(sets, self.cells(sets))
 
-    def key(self, sets: Sets, cells: Sequence[int]) -> Key | None:
+    def key(self, sets: Sets, cells: Sequence[Spans]) -> Key | None:
         """Return a single state as the model sees it, None where there are several."""
         key: list[object] = []
-        for place, (axis, mask) in enumerate(zip(self.axes, cells, strict=True)):
+        for place, (axis, ranges) in enumerate(zip(self.axes, cells, strict=True)):
             spans = sets[axis.feature.index]
-            if mask.bit_count() == 1 and place not in self.lined:
-                key.append(mask.bit_length() - 1)
+            if is_single(ranges) and place not in self.lined:
+                key.append(ranges[0][0])
             elif is_single(spans):
                 key.append(f"={axis.feature.write(spans[0][0])}")
             else:
                 return None
         return tuple(key)
 
-    def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
+    def recorded(self, sets: Sets, cells: Sequence[Spans]) -> int:
         """Return the recorded answer about a single state; MAYBE without one."""
         key = self.key(sets, cells)
-        if key is None or key not in self.answers:
+        if key is None or key not in self.records.answers:
             return MAYBE
         self.used.add(key)
-        return YES if self.answers[key] else NO
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
+        return YES if self.records.answers[key] else NO

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -54,29 +55,34 @@ def common_denominator(document: Any) -> int:
     return math.lcm(*map(int, re.findall(r'/([1-9]\d*)"', canonical_text(document))))
 
 
-class Test(NamedTuple):
-    """The statement that a feature's value lies in given spans."""
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A statement about a state.
 
-    feature: int
-    wanted: Spans
+    Its kind is "test" (a feature's value lies in the `wanted` spans), "accepted" (by the model), "not", "all" or "any".
+    """
+
+    kind: str
+    parts: tuple[Formula, ...] = ()
+    feature: int = -1
+    wanted: Spans = ()
+    reads: frozenset[int] = frozenset()
+    """The features that it reads, also through decisions and the model."""
 
 
-class Call(NamedTuple):
-    """A decision in a body, by its name; `None` is the model's `accepted(X)`."""
-
-    decision: str | None
-    negated: bool
-
-
-Condition = Test | Call
-Body = tuple[Condition, ...]
+def combined(kind: str, parts: Iterable[Formula]) -> Formula:
+    """Combine formulas into one; one part of "all" or "any" stands for itself."""
+    parts = tuple(parts)
+    if len(parts) == 1 and kind != "not":
+        return parts[0]
+    return Formula(kind, parts, reads=frozenset[int]().union(*(each.reads for each in parts)))
 
 
 class Rule(NamedTuple):
     """A causal rule with its head's values, or a constraint, which has no head."""
 
     head: Spans
-    body: Body
+    body: Formula
     text: str
 
 
@@ -106,23 +112,26 @@ class Problem:
         self.features = tuple(self.named.values())
         self.edges: list[set[int]] = [set() for _ in self.features]
         """The least values, by feature, at which a condition can change its truth."""
-        self._reads: dict[str | None, frozenset[int]] = {}
+        self._tests: dict[tuple[int, Spans], Formula] = {}
+        self.decisions: dict[str | None, Formula] = {}
+        """Decisions by name, callees first; `None` is the model's `accepted(X)`."""
         if document["model"] is not None:
             axes = (self.named[each["feature"]].index for each in document["model"]["axes"])
-            self._reads[None] = frozenset(axes)
-        self.decisions: dict[str | None, tuple[Body, ...]] = {}
+            self.decisions[None] = Formula("accepted", reads=frozenset(axes))
         for each in document["decisions"]:
-            rules = self.decisions[str(each["name"])] = tuple(map(self._body, each["rules"]))
-            self._reads[str(each["name"])] = self.reads(rules)
+            require(isinstance(each["name"], str), "a decision has no name")
+            self.decisions[each["name"]] = combined("any", map(self._body, each["rules"]))
         self.causes = tuple(map(self._cause, document["causes"]))
         limits = ((self._body(each["body"]), each["text"]) for each in document["constraints"])
         self.constraints = tuple(Rule((), body, text) for body, text in limits)
         self.goal = self._body(document["goal"])
-        bodies = {each.feature: [rule.body for rule in each.rules] for each in self.causes}
-        parents = {feature: self.reads(rules) for feature, rules in bodies.items()}
+        parents = {
+            each.feature: frozenset[int]().union(*(rule.body.reads for rule in each.rules))
+            for each in self.causes
+        }
         sizes = {
             "features": len(self.named),
-            "decisions": len(self.decisions),
+            "decisions": len(self.decisions) - (None in self.decisions),
             "causes": len(parents),
         }
         for key, size in sizes.items():
@@ -135,8 +144,8 @@ class Problem:
                 further = (self.upstream.get(each, above) for each in above)
                 self.upstream[feature] = above.union(*further)
         moving = [each.index for each in self.features if each.moves is not None]
-        limited = self.reads(each.body for each in self.constraints)
-        self.relevant = limited.union(moving, parents, *parents.values())
+        limited = (each.body.reads for each in self.constraints)
+        self.relevant = frozenset[int]().union(moving, parents, *parents.values(), *limited)
         """Features whose order can matter: read, governed or moving."""
 
     def cut(self, feature: int, span: Span) -> Spans:
@@ -144,13 +153,6 @@ class Problem:
         low, high = span
         edges = sorted({low, high + 1, *(e for e in self.edges[feature] if low < e <= high)})
         return tuple((first, after - 1) for first, after in pairwise(edges))
-
-    def reads(self, bodies: Iterable[Body]) -> frozenset[int]:
-        """Return the features that bodies read, also through decisions and the model."""
-        features: set[int] = set()
-        for each in (condition for body in bodies for condition in body):
-            features |= {each.feature} if isinstance(each, Test) else self._reads[each.decision]
-        return frozenset(features)
 
     def _feature(self, index: int, data: Mapping[str, Any], own: Any) -> Feature:
         kind = choice(data["type"], "int float category ordinal")
@@ -187,13 +189,29 @@ class Problem:
             ]
             targets = tuple((low, high) for low, high in pairs)
         return Feature(
-            index, kind, action, led, targets, scale, labels, points, weight, unit, moves
+            index,
+            data["name"],
+            kind,
+            action,
+            led,
+            targets,
+            scale,
+            labels,
+            points,
+            weight,
+            unit,
+            moves,
         )
 
-    def _body(self, conditions: Iterable[Any]) -> Body:
-        return tuple(map(self._condition, conditions))
+    def test(self, feature: int, wanted: Spans) -> Formula:
+        """Return the test that a feature's value lies in given spans."""
+        fresh = Formula("test", (), feature, wanted, frozenset({feature}))
+        return self._tests.setdefault((feature, wanted), fresh)
 
-    def _condition(self, data: Any) -> Condition:
+    def _body(self, conditions: Iterable[Any]) -> Formula:
+        return combined("all", map(self._condition, conditions))
+
+    def _condition(self, data: Any) -> Formula:
         match data:
             case ["test", name, operator, constant, bool() as negated] if constant is not None:
                 feature = self.named[name]
@@ -205,18 +223,19 @@ class Problem:
                 if operator == "\\=":
                     wanted = intersect(complement(wanted), KNOWN)
                 self.edges[feature.index].update((low, high + 1))
-                return Test(feature.index, complement(wanted) if negated else wanted)
-            case ["call", None | str() as name, bool() as negated] if name in self._reads:
-                return Call(name, negated)
+                return self.test(feature.index, complement(wanted) if negated else wanted)
+            case ["call", None | str() as name, bool() as negated] if name in self.decisions:
+                called = self.decisions[name]
+                return combined("not", [called]) if negated else called
         raise VerifyError(f"not a condition: {data!r}")
 
     def _cause(self, data: Any) -> Cause:
         feature, rules, unheaded = self.named[data["feature"]].index, [], ALL
         for each in data["rules"]:
             head = KNOWN
-            for test in self._body(each["head"]):
-                if not isinstance(test, Test) or test.feature != feature:
-                    raise VerifyError(f"the head does not test its feature: {each['text']}")
+            for test in map(self._condition, each["head"]):
+                own = test.kind == "test" and test.feature == feature
+                require(own, f"the head does not test its feature: {each['text']}")
                 head = intersect(head, test.wanted)
             rules.append(Rule(head, self._body(each["body"]), each["text"]))
             unheaded = intersect(unheaded, complement(head))

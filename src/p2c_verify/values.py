@@ -89,6 +89,7 @@ class Feature:
     """
 
     index: int
+    name: str
     kind: str
     action: str
     effect_action: str
@@ -130,6 +131,14 @@ class Feature:
             can |= bool(shared and (low == high or self.admissible(shared)))
             cannot |= (low, high) not in shared
         return MAYBE + can - cannot
+
+    def passing(self, values: Spans, wanted: Spans) -> Spans:
+        """Return the values of these spans that lie in the wanted spans."""
+        kept: list[Span] = []
+        for low, high in values:
+            inside = intersect(((low, high),), wanted)
+            kept += inside if low == high else self.admissible(inside)
+        return tuple(sorted({*kept}))
 
     def permitted(self, value: int) -> Spans:
         """Return the values in which a change may end, direct or by an effect."""

@@ -15,9 +15,11 @@ import pytest
 
 import p2c_verify
 from p2c import datasets
+from p2c._plan.certificate import certify
 from p2c.errors import UncertifiedError
 from p2c.problem import Problem
 from p2c_verify import VerifyError
+from tests.growing import hitting_sets, pigeonhole, vertex_cover
 from tests.oracle import best_plan
 from tests.plan.judged import judged_problems, unruled_problems
 from tests.plan.test_restriction import random_restrictions
@@ -58,6 +60,69 @@ def test_every_answer_of_a_parsed_model_is_certified(seed: int) -> None:
     pairs = [*judged_problems(seed, 15), *unruled_problems(seed, 10)]
     verified = [answer.verify() for answer in certified_answers(pairs)]
     assert len(verified) > 15
+
+
+def test_every_answer_of_a_model_with_lines_and_curves_is_certified() -> None:
+    pairs = [*judged_problems(5, 15, lined=True), *unruled_problems(5, 10, lined=True)]
+    answers = list(certified_answers(pairs))
+    reports = [answer.verify() for answer in answers]
+    assert len(reports) > 15
+    curves = [each for report in reports for each in report.assumptions if "curve" in each]
+    assert curves
+    listed = [answer for answer in answers if answer.certificate["points"]]
+    for answer in listed:
+        forged = answer.certificate | {"points": answer.certificate["points"][1:]}
+        with pytest.raises(VerifyError):
+            replace(answer, certificate=forged).verify()
+
+
+def learned(monkeypatch: pytest.MonkeyPatch, world: Any) -> Certified:
+    """Return an answer that is certified by lemmas."""
+    monkeypatch.setattr(certify, "TREE", 0)
+    document, row = world
+    problem = Problem.from_dict(document)
+    return certified(problem, row, problem.plan(row).to_dict())
+
+
+@pytest.mark.parametrize("world", [pigeonhole(5), hitting_sets(8), vertex_cover(8)])
+def test_lemmas_close_the_box_of_all_action_sets(
+    monkeypatch: pytest.MonkeyPatch, world: Any
+) -> None:
+    answer = learned(monkeypatch, world)
+    lemmas, cover = answer.certificate["lemmas"], answer.certificate["cover"]
+    assert lemmas
+    assert len(cover) == 1
+    assert answer.verify().claim
+    for number in range(len(lemmas)):
+        fewer = answer.certificate | {"lemmas": lemmas[:number] + lemmas[number + 1 :]}
+        with pytest.raises(VerifyError):
+            replace(answer, certificate=fewer).verify()
+
+
+def test_a_lemma_may_not_cite_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = learned(monkeypatch, pigeonhole(4))
+    for lemmas in ([[[], [["p", 0]]]], [[[], [["p", -1]]]], [[[], ["p"]]]):
+        forged = answer.certificate | {"lemmas": lemmas, "cover": [["p", 0]]}
+        with pytest.raises(VerifyError):
+            replace(answer, certificate=forged).verify()
+
+
+def test_lemmas_and_trees_certify_the_same_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certify, "TREE", 0)
+    verified = [answer.verify() for answer in certified_answers(ruled(17, 40))]
+    assert len(verified) > 25
+
+
+def test_unit_propagation_closes_a_chain_of_constraints() -> None:
+    names = [f"x{each}" for each in range(60)]
+    rules = [f":- {one}(X,y), {other}(X,n)." for one, other in itertools.pairwise(names)]
+    features = {name: {"type": "category", "values": ["n", "y"]} for name in names}
+    features["x59"]["action"] = "fixed"
+    document = {"goal": "x0(X,y)", "rules": "\n".join(rules), "features": features}
+    problem, row = Problem.from_dict(document), dict.fromkeys(names, "n")
+    plan = problem.plan(row).to_dict()
+    assert plan["status"] == "infeasible"
+    assert certified(problem, row, plan).certificate["cover"] == ["p"]
 
 
 def restricted(seed: int, count: int) -> Iterator[tuple[Problem, Mapping[str, Any]]]:
@@ -120,11 +185,11 @@ def mutants(answer: Certified, other: Certified, rng: random.Random) -> Iterator
                 case 0:
                     del changed[place]
                 case 1:
-                    changed[place] = rng.choice("cro")
+                    changed[place] = rng.choice(["p", "o", ["p", 0]])
                 case 2:
                     changed[place] = [rng.randrange(6), rng.randrange(-3, 9)]
                 case 3:
-                    changed[place:] = ["r"]
+                    changed[place:] = ["p"]
                 case _:
                     changed.insert(place, rng.randrange(6))
             yield replace(answer, certificate=answer.certificate | {"cover": changed})

@@ -132,14 +132,11 @@ def _model(theory: Theory) -> dict[str, Any] | None:
     score: AdditiveScore | None = getattr(theory.model, "score", None)
     if score is None:
         raise UncertifiedError("the model is a black box: nothing about it can be certified")
-    lines = []
-    for line in score.lines:
-        slope = getattr(line, "slope", None)
-        if slope is None:
-            raise UncertifiedError(
-                "the model has a curve (such as a logarithm), which the canonical form lacks"
-            )
-        lines.append({"axis": line.axis, "slope": _floats(slope)})
+    slopes = [getattr(line, "slope", None) for line in score.lines]
+    lines = [
+        {"axis": line.axis, "slope": None if slope is None else _floats(slope)}
+        for line, slope in zip(score.lines, slopes, strict=True)
+    ]
     return {
         "axes": [_axis(each) for each in score.axes],
         "bias": _floats(score.bias),

@@ -6,19 +6,23 @@ reasons close every part. A false claim therefore ends in a box that cannot be c
 
 from __future__ import annotations
 
-import itertools
 import json
+from contextlib import contextmanager
+from fractions import Fraction
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from p2c._plan.certificate.canonical import canonical
+from p2c._plan.certificate.splits import Split, Splits
 from p2c.errors import UncertifiedError
 from p2c_verify.claims import FORMAT, digests, opened, replay
-from p2c_verify.cover import Box, Cover
-from p2c_verify.forest import Forest, Key
-from p2c_verify.problem import Call, Problem, Test, parse
-from p2c_verify.values import MAYBE, MISSING, YES, Sets, Spans, VerifyError, is_single, union
+from p2c_verify.cover import Box, Cover, Lemma
+from p2c_verify.forest import Forest, Records
+from p2c_verify.problem import Problem, parse
+from p2c_verify.values import MISSING, YES, Sets, Spans, VerifyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +44,8 @@ ORDERS = 300
 MOST_ORDERS = 200_000
 """States of orders that are followed where no split is left."""
 
-Split = int | list[int]
+TREE = 400
+"""Nodes after which a tree without a model is given up for lemmas."""
 
 
 class Clock:
@@ -62,6 +67,11 @@ class TimedCover(Cover):
         super().__init__(judge, claim)
         self.clock = clock
 
+    def close(self, box: Box, lemmas: Iterable[Lemma] = ()) -> tuple[Box, Sets] | None:
+        """Propagate within the time limit."""
+        self.clock.check()
+        return super().close(box, lemmas)
+
     def following(
         self, facts: Facts, node: Node, targets: Sequence[Spans]
     ) -> Iterator[tuple[str, int, Span, Node]]:
@@ -71,7 +81,7 @@ class TimedCover(Cover):
 
 
 class RecordingForest(Forest):
-    """A parsed model that records the model's answers within rounding, in limited time."""
+    """A parsed model that records the model's answers and curves in limited time."""
 
     def __init__(
         self,
@@ -79,25 +89,35 @@ class RecordingForest(Forest):
         clock: Clock,
         data: Mapping[str, Any],
         problem: Problem,
-        answers: dict[Key, bool],
+        records: Records,
     ) -> None:
         self.theory, self.problem, self.clock = theory, problem, clock
-        self.recordings = answers
-        super().__init__(data, problem, answers)
+        super().__init__(data, problem, records)
 
     def _leaf(self, values: Any, tests: Any) -> Leaf:
         self.clock.check()
         return super()._leaf(values, tests)
 
-    def _ruled_out(self, margin: int, cells: Iterable[tuple[int, int]]) -> int:
-        self.clock.check()
-        return super()._ruled_out(margin, cells)
+    def weights(self, number: int, sets: Sets) -> list[list[Fraction]]:
+        """Record a curve at the ends of its values."""
+        axis, slopes = self.lines[number]
+        own = sets[self.axes[axis].feature.index] if slopes is None else ()
+        for end in {end for span in own for end in span if end != MISSING}:
+            if (number, end) not in self.records.points:
+                self.records.points[number, end] = self._contributions(number, end)
+        return super().weights(number, sets)
 
-    def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
+    def _contributions(self, number: int, value: int) -> list[Fraction]:
+        model: Any = self.theory.model
+        scale = self.axes[self.lines[number][0]].feature.scale
+        sizes = model.score.lines[number].of(np.array([value / scale]))[0]
+        return [Fraction(str(float(size))) for size in sizes]
+
+    def recorded(self, sets: Sets, cells: Sequence[Spans]) -> int:
         """Return the model's answer about a single state; ask the model if there is none."""
         key = self.key(sets, cells)
-        if key is not None and key not in self.recordings:
-            self.recordings[key] = self._ask(sets)
+        if key is not None and key not in self.records.answers:
+            self.records.answers[key] = self._ask(sets)
         return super().recorded(sets, cells)
 
     def _ask(self, sets: Sets) -> bool:
@@ -135,9 +155,10 @@ def certificate_for(
     document = parse(json.dumps(canonical(theory)))
     clock.check()
     person = parse(json.dumps(dict(row)))
-    answers: dict[Key, bool] = {}
+    records = Records({}, {})
+    forest = partial(RecordingForest, theory, clock)
     try:
-        judge = opened(document, person, answers, partial(RecordingForest, theory, clock))
+        judge = opened(document, person, records, forest)
         claim = None
         met = (
             judge.facts(judge.initial).final == YES
@@ -148,17 +169,47 @@ def certificate_for(
             claim = replay(judge, parse(json.dumps(plan)))
     except VerifyError as error:
         raise UncertifiedError(f"no certificate: {error}") from None
-    cover: list[Any] = []
+    cover, lemmas = list[Any](), list[Any]()
     if plan["status"] in ("found", "infeasible"):
-        cover = Certifier(TimedCover(judge, claim, clock)).run()
+        reasons = TimedCover(judge, claim, clock)
+        with used_alone(judge.forest):
+            cover, lemmas = Certifier(reasons).run()
+        if judge.forest is not None and (records.answers or records.points):
+            reasons.verify(cover, lemmas)
     used = judge.forest.used if judge.forest else set()
+    seen = judge.forest.seen if judge.forest else set()
     return {
         "format": FORMAT,
         "status": plan["status"],
         **digests(document, person),
-        "answers": [[list(key), answers[key]] for key in sorted(used, key=repr)],
+        "answers": [[list(key), records.answers[key]] for key in sorted(used, key=repr)],
+        "points": [[*key, [float(size) for size in records.points[key]]] for key in sorted(seen)],
+        "lemmas": lemmas,
         "cover": cover,
     }
+
+
+@contextmanager
+def used_alone(forest: Forest | None) -> Iterator[None]:
+    """Forget afterwards which recorded answers and points were used meanwhile."""
+    before = (set(forest.used), set(forest.seen)) if forest else (set(), set())
+    yield
+    if forest:
+        forest.used, forest.seen = before
+
+
+class Noting(Lemma):
+    """A proved lemma with its number, which notes where it drops members of a box."""
+
+    number: int
+    used: set[int]
+
+    def applied(self, box: Box) -> Box | None:
+        """Return a box without members of the lemma's box, None if it has no others."""
+        rest = super().applied(box)
+        if rest != box:
+            self.used.add(self.number)
+        return rest
 
 
 class Certifier:
@@ -167,32 +218,46 @@ class Certifier:
     def __init__(self, cover: TimedCover) -> None:
         self.cover = cover
         self.problem = cover.problem
-        self.forest = cover.judge.forest
+        self.splits = Splits(cover)
+        self.lemmas: list[Noting] = []
+        self.used = set[int]()
+        """Numbers of the lemmas that dropped members since this was cleared."""
+        self.proofs: list[Any] = []
+        """The lemmas with their covers, as the certificate lists them."""
 
-    def run(self) -> list[Any]:
-        """Return the cover in preorder."""
+    def run(self) -> tuple[list[Any], list[Any]]:
+        """Return the cover in preorder, and the lemmas that it cites."""
+        tree = self._tree(TREE if self.cover.judge.forest is None else None)
+        return tree or [self._learned()], self.proofs
+
+    def _tree(self, most: int | None) -> list[Any]:
+        """Return a cover without lemmas, nothing if it has more nodes than `most`."""
         tokens: list[Any] = []
         waiting = [self.cover.root()]
         while waiting:
-            self.cover.clock.check()
-            token, parts = self._expand(waiting.pop())
-            tokens.append(token)
-            waiting += reversed(parts)
+            if len(tokens) == most:
+                return []
+            left = self.cover.close(waiting.pop())
+            if left is None:
+                tokens.append("p")
+                continue
+            split = self._ordered_or_split(*left)
+            tokens.append(split)
+            if not isinstance(split, str):
+                waiting += reversed(self.cover.halves(left[0], split))
         return tokens
 
-    def _expand(self, box: Box) -> tuple[Any, Sequence[Box]]:
-        reason, narrow, ends = self.cover.close(box)
-        if reason:
-            return reason, ()
-        split = self._split(narrow, ends)
+    def _ordered_or_split(self, box: Box, ends: Sets) -> Split | str:
+        """Return "o" if orders close a narrowed box, else its split."""
+        split = self.splits.best(box, ends)
         limit = MOST_ORDERS if split is None else ORDERS
-        if self._follows_orders(narrow, split) and self.cover.ordered(narrow, ends, limit):
-            return "o", ()
+        if self._follows_orders(box, split) and self.cover.ordered(box, ends, limit):
+            return "o"
         if split is None:
             raise UncertifiedError(
                 "no certificate: a cheaper plan exists, or its orders are too many"
             )
-        return split, self.cover.halves(narrow, split)
+        return split
 
     def _follows_orders(self, box: Box, split: Split | None) -> bool:
         """Tell whether to follow orders now: they are few, or nothing else is left."""
@@ -201,193 +266,60 @@ class Certifier:
             split is None or sum(bool(box[place].targets) for place in relevant) <= FEW_OPEN
         )
 
-    def _split(self, box: Box, ends: Sets) -> Split | None:
-        facts = self.cover.judge.facts(ends)
-        for test in self._undecided(facts):
-            split = self._at_test(box, test)
-            if split is not None:
-                return split
-        if self.forest is not None and self._asks_model() and facts.accepted() == MAYBE:
-            split = self._by_score(box, facts)
-            if split is not None:
-                return split
-        return self._any_split(box)
-
-    def _asks_model(self) -> bool:
-        return any(isinstance(each, Call) and each.decision is None for each in self._conditions())
-
-    def _conditions(self) -> Iterator[Any]:
-        yield from self.problem.goal
-        for constraint in self.problem.constraints:
-            yield from constraint.body
-        for cause in self.problem.causes:
-            for rule in cause.rules:
-                yield from rule.body
-        for rules in self.problem.decisions.values():
-            for body in rules:
-                yield from body
-
-    def _undecided(self, facts: Facts) -> Iterator[Test]:
-        """Yield the undecided tests, the tests of the goal first."""
-        seen: set[Test] = set()
-        for condition in self._conditions():
-            if isinstance(condition, Test) and condition not in seen:
-                seen.add(condition)
-                if facts.condition(condition) == MAYBE:
-                    yield condition
-
-    def _at_test(self, box: Box, test: Test) -> Split | None:
-        """Return a split after which a test is decided, or nearer to it."""
-        place = test.feature
-        targets = box[place].targets
-        if not targets:
-            return None
-        if place in self.cover.causes and box[place].stays:
-            return place
-        for cut in _borders(test.wanted):
-            if self._divides(box, place, cut):
-                return [place, cut]
-        return None
-
-    def _divides(self, box: Box, place: int, cut: int) -> bool:
-        """Tell whether a cut leaves something on both sides."""
-        own = self.cover.initial[place][0][0]
-        values = [value for span in box[place].targets for value in span]
-        if box[place].stays:
-            values.append(cut if own == MISSING else own)
-        return min(values) <= cut < max(values)
-
-    def _any_split(self, box: Box) -> Split | None:
-        """Return a split of any feature that matters and is not decided."""
-        places = set(self.problem.relevant) | {
-            each.feature for each in self._conditions() if isinstance(each, Test)
-        }
-        if self.forest is not None:
-            places |= {axis.feature.index for axis in self.forest.axes}
-        for place in sorted(places):
-            if box[place].stays and box[place].targets:
-                return place
-        for place in sorted(places):
-            targets = box[place].targets
-            if targets and not is_single(targets):
-                return self._halving(place, targets)
-        return None
-
-    def _halving(self, place: int, targets: Sequence[tuple[int, int]]) -> Split:
-        low, high = targets[0][0], targets[-1][1]
-        for cut in self._cuts(place):
-            if low <= cut < high:
-                return [place, cut]
-        own = self.cover.initial[place][0][0]
-        if low <= own < high:
-            return [place, own]
-        if low < own <= high:
-            return [place, own - 1]
-        if len(targets) > 1:
-            return [place, targets[len(targets) // 2 - 1][1]]
-        return [place, (low + high) // 2]
-
-    def _cuts(self, place: int) -> list[int]:
-        """Return the cuts at which rules or nearest values distinguish values."""
-        cuts: set[int] = set()
-        for condition in self._conditions():
-            if isinstance(condition, Test) and condition.feature == place:
-                cuts.update(_borders(condition.wanted))
-        ends: set[int] = set()
-        for cause in self.problem.causes:
-            if cause.feature == place:
-                for rule in cause.rules:
-                    ends |= {value for span in rule.head for value in span}
-        inner = sorted(each for each in ends if MISSING + 1 < each < -MISSING)
-        cuts |= {value + shift for value in inner for shift in (-1, 0)}
-        cuts |= {(one + other) // 2 for one, other in itertools.pairwise(inner)}
-        cuts |= {(one + other - 1) // 2 for one, other in itertools.pairwise(inner)}
-        return sorted(cuts)
-
-    def _by_score(self, box: Box, facts: Facts) -> Split | None:
-        """Return the split of a weighed feature that lowers the score's bound most."""
-        forest = self.forest
-        assert forest is not None
-        sets = list(facts.sets)
-        best, chosen = -1.0, None
-        for axis, own in enumerate(forest.axes):
-            place = own.feature.index
-            targets = box[place].targets
-            if not targets:
+    def _learned(self) -> list[Any]:
+        """Prove lemmas until they close the box of all action sets; return its reason."""
+        root = self.cover.root()
+        waiting = [root]
+        while True:
+            self.used.clear()
+            left = self.cover.close(waiting[-1], self.lemmas)
+            if left is None:
+                if len(waiting) == 1:
+                    return self._reason()
+                waiting.pop()
                 continue
-            if place in self.cover.causes and box[place].stays:
-                return place
-            for cut in self._model_cuts(box, axis):
-                worth = 1.0
-                for half in self.cover.halves(box, [place, cut]):
-                    kept = sets[place]
-                    mine = half[place].targets
-                    if half[place].stays:
-                        mine = union(mine, self.cover.initial[place])
-                    sets[place] = mine
-                    worth *= self._drop(facts.sets, tuple(sets))
-                    sets[place] = kept
-                if worth > best:
-                    best, chosen = worth, [place, cut]
-        return chosen
+            split = self._ordered_or_split(*left)
+            if isinstance(split, str):
+                self._add(left[0], ["o"])
+                continue
+            parts = self.cover.halves(left[0], split)
+            open_ = [each for each in parts if self.cover.close(each, self.lemmas)]
+            if open_:
+                waiting.append(open_[0])
+            else:
+                self._add(*self._generalized(left[0], split, root))
 
-    def _drop(self, before: Sets, after: Sets) -> float:
-        """Return by how much a narrower set lowers the bound of the score.
+    def _reason(self) -> list[Any]:
+        return ["p", *sorted(self.used)]
 
-        It is a share of the bound's distance to the border.
-        """
-        forest = self.forest
-        assert forest is not None
-        gap = self._gap(before)
-        return max(gap - self._gap(after), 1e-6 * gap) / gap if gap > 0 else 1.0
+    def _add(self, box: Box, tokens: list[Any]) -> None:
+        """Add a box with its cover to the lemmas."""
+        pairs = zip(range(len(box)), box, self.cover.root(), strict=True)
+        lemma = Noting(tuple((place, own) for place, own, most in pairs if own != most))
+        lemma.number, lemma.used = len(self.lemmas), self.used
+        self.lemmas.append(lemma)
+        choices = [[place, *own] for place, own in lemma.choices]
+        self.proofs.append([choices, tokens])
 
-    def _gap(self, sets: Sets) -> float:
-        forest = self.forest
-        assert forest is not None
-        cells = forest.cells(sets)
-        if 0 in cells:
-            return 1e9
-        gaps = []
-        for margin, refused in enumerate(forest.refused_below):
-            high = forest.range(margin, sets, cells)[1]
-            gaps.append((high - refused) / forest.unit)
-        return max(min(gaps), 1e-12)
+    def _generalized(self, box: Box, split: Split, root: Box) -> tuple[Box, list[Any]]:
+        """Return a larger box that the same split closes, with its cover."""
+        tokens = self._closed(box, split)
+        assert tokens is not None
+        for place, most in enumerate(root):
+            if box[place] != most:
+                larger = (*box[:place], most, *box[place + 1 :])
+                more = self._closed(larger, split)
+                if more is not None:
+                    box, tokens = larger, more
+        return box, tokens
 
-    def _model_cuts(self, box: Box, axis: int) -> list[int]:
-        """Return up to three cuts of a feature that divide its cells in a box."""
-        forest = self.forest
-        assert forest is not None
-        own = forest.axes[axis]
-        feature = own.feature
-        place = feature.index
-        if own.uppers is None:
-            ranks = range(len(feature.labels) - 1)
-            cuts = [rank for rank in ranks if self._divides(box, place, rank)]
-        else:
-            ends = [value for span in box[place].targets for value in span]
-            initial = self.cover.initial[place][0][0]
-            if box[place].stays and initial != MISSING:
-                ends.append(initial)
-            first, last = own.cell(min(ends)) or 0, own.cell(max(ends)) or 0
-            uppers = own.uppers[first:last]
-            cuts = [_floor(upper, feature.scale) for upper in uppers]
-            cuts = [cut for cut in cuts if self._divides(box, place, cut)]
-            if not cuts and axis in forest.lined and min(ends) < max(ends):
-                cuts = [(min(ends) + max(ends)) // 2]
-                cuts = [cut for cut in cuts if self._divides(box, place, cut)]
-        if len(cuts) <= 3:
-            return cuts
-        return [cuts[len(cuts) // 4], cuts[len(cuts) // 2], cuts[3 * len(cuts) // 4]]
-
-
-def _borders(spans: Spans) -> list[int]:
-    """Return the cuts between a test's values and the others, lower one first."""
-    cuts = [cut for low, high in spans for cut in (low - 1, high)]
-    return [cut for cut in cuts if MISSING < cut < -MISSING]
-
-
-def _floor(number: float, scale: int) -> int:
-    from fractions import Fraction
-    from math import floor
-
-    return floor(Fraction(number) * scale)
+    def _closed(self, box: Box, split: Split) -> list[Any] | None:
+        """Return the cover of a box that one split closes, None if it does not."""
+        left = self.cover.close(box)
+        tokens: list[Any] = [split]
+        for part in () if left is None else self.cover.halves(left[0], split):
+            self.used.clear()
+            if self.cover.close(part, self.lemmas) is not None:
+                return None
+            tokens.append(self._reason())
+        return tokens if left else ["p"]
