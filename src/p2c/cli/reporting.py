@@ -1,4 +1,4 @@
-"""The command that writes reports: the applicant's page, or all that an expert needs."""
+"""The commands `explain` and `report`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Audience(Enum):
 def explain(who: OnePerson, keys: Keys, manner: Manner, *, language: Language = "en") -> None:
     """Tell one person's plan in plain words."""
     loaded = who.load()
-    plan = loaded.plan(who.read(loaded), **manner.given, **keys.given)
+    plan = loaded.plan(who.read(loaded), **manner.keywords, **keys.overrides)
     out.print(plan.explain(language=language), markup=False)
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
@@ -55,25 +55,27 @@ def report(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The file: .html, .md, .txt or .pdf.")
     ],
-    audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
+    audience: Annotated[
+        Audience, typer.Option("--for", help="The reader: applicant or expert.")
+    ] = Audience.APPLICANT,
     language: Language = "en",
     alternatives: Annotated[
-        int, typer.Option(min=0, help="How many alternatives an expert sees.")
+        int, typer.Option(min=0, help="Number of alternatives in an expert's report.")
     ] = ALTERNATIVES,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a report on one person's plan: the applicant's page, or all that an expert needs."""
+    """Write a report on one person's plan for the applicant or for an expert."""
     loaded = who.load()
     person = who.read(loaded)
     files = (*_files_of(who.problem), *_files_of(who.row))
     options = {"for": audience, "language": language, "row": who.number}
-    options |= keys.given | manner.given | {"alternatives": alternatives}
+    options |= keys.overrides | manner.keywords | {"alternatives": alternatives}
     origin = Origin(
         command=spelled("report", who.problem, who.row, "-o", output, **options),
         alternatives=alternatives,
         files=tuple((str(path), file_digest(path)) for path in files),
     )
-    plan = loaded.plan(person, **manner.given, **keys.given)
+    plan = loaded.plan(person, **manner.keywords, **keys.overrides)
     content = loaded.report(
         plan,
         format=output.suffix.removeprefix(".").lower(),
@@ -82,14 +84,14 @@ def report(
         time_limit=manner.time_limit,
         origin=origin,
         reasons=codes.read(),
-        **keys.given,
+        **keys.overrides,
     )
     write_new(output, content, replace=overwrite, way_out=f"{ELSEWHERE}, or --overwrite")
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
 
-def _files_of(given: Path) -> list[Path]:
-    """Return the files that were read: those of a folder, one, or none where it was standard input."""
-    if given.is_dir():
-        return sorted(given.iterdir())
-    return [] if given == STANDARD_INPUT else [given]
+def _files_of(source: Path) -> list[Path]:
+    """Return the files of an input: all of a folder, one, or none of a stream."""
+    if source.is_dir():
+        return sorted(source.iterdir())
+    return [] if source == STANDARD_INPUT else [source]
