@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 import tempfile
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -71,18 +72,18 @@ class Workshop:
         self.folder = folder
         self.limits = limits
         self._process: BaseProcess | None = None
+        self._lock = threading.RLock()  # requests for pages run in threads
 
     @property
     def work(self) -> Work:
-        """Return what is going on; what nobody does any more is not going on."""
-        found = read_work(self.folder)
-        if found.state != "working" or self._is_busy:
-            return found
-        found = read_work(self.folder)  # it may have ended between the two looks
-        if found.state == "working":
-            found = found.model_copy(update={"state": "broken"})
-            write_work(self.folder, found)
-        return found
+        """Return the present or last work; it is broken if its process ended without an answer."""
+        with self._lock:
+            busy = self._is_busy
+            work = read_work(self.folder)
+            if work.state == "working" and not busy:
+                work = work.model_copy(update={"state": "broken"})
+                write_work(self.folder, work)
+            return work
 
     @property
     def _is_busy(self) -> bool:
@@ -90,16 +91,17 @@ class Workshop:
 
     def start(self, name: str, task: Task, *, keep: bool = False) -> None:
         """Begin a long step, in a process of its own; what was told before is kept where that is wanted."""
-        self.refuse_if_busy()
-        if self._process is not None:
-            self._process.join()  # it has kept what it found, and is about to end
-        told = read_work(self.folder).told if keep else {}
-        write_work(self.folder, Work(task=name, state="working", told=told))
-        context = multiprocessing.get_context("spawn")
-        self._process = context.Process(
-            target=perform_limited, args=(task, self.folder, self.limits), daemon=True
-        )
-        self._process.start()
+        with self._lock:
+            self.refuse_if_busy()
+            if self._process is not None:
+                self._process.join()  # its result is written, and it is about to end
+            told = read_work(self.folder).told if keep else {}
+            write_work(self.folder, Work(task=name, state="working", told=told))
+            context = multiprocessing.get_context("spawn")
+            self._process = context.Process(
+                target=perform_limited, args=(task, self.folder, self.limits), daemon=True
+            )
+            self._process.start()
 
     def refuse_if_busy(self) -> None:
         """Raise where a step is under way."""
@@ -108,13 +110,14 @@ class Workshop:
 
     def cancel(self) -> None:
         """End the step that is under way; what was there before it stays."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.join()
-            self._process = None
-        found = read_work(self.folder)
-        if found.state == "working":
-            write_work(self.folder, found.model_copy(update={"state": "cancelled"}))
+        with self._lock:
+            if self._process is not None:
+                self._process.terminate()
+                self._process.join()
+                self._process = None
+            work = read_work(self.folder)
+            if work.state == "working":
+                write_work(self.folder, work.model_copy(update={"state": "cancelled"}))
 
     @contextmanager
     def received(self, content: IO[bytes], name: str) -> Iterator[Path]:
