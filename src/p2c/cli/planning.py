@@ -278,18 +278,33 @@ def space(problem: ProblemFile, *, as_json: AsJson = False, trust: TrustOption =
         show_space(out, report)
 
 
+LETTERS = ("lender", "reg-b", "ccd2", "colorado", "plain")
+"""The files for letters and notices that can be written out to be edited."""
+
+
 @planning.command()
 def example(
     name: Annotated[
-        str | None, typer.Argument(help=f"One of {', '.join(datasets.names())}.")
+        str | None,
+        typer.Argument(
+            help=f"One of {', '.join(datasets.names())}; lender, or a form of a notice such as reg-b."
+        ),
     ] = None,
     *,
     folder: Annotated[Path, typer.Option("--to", help="The folder for the files.")] = Path(),
 ) -> None:
-    """List the embedded problems, or write one as TOML with example rows."""
+    """List the embedded problems, or write one as TOML with example rows.
+
+    It also writes the files of letters and notices.
+    """
     if name is None:
         for each in datasets.names():
             out.print(f"{each}: rows {', '.join(datasets.rows(each))}", markup=False)
+        return
+    if name in LETTERS:
+        from p2c._notices.form import form_text
+
+        write_new(folder / f"{name}.toml", form_text(name))
         return
     text, rows = datasets.problem_text(name), datasets.rows(name)
     files = {f"{name}.toml": text}

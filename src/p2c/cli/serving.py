@@ -67,6 +67,13 @@ def serve(
     data: Annotated[
         Path | None, typer.Option(help="The data of the review, to measure edited rules on.")
     ] = None,
+    lender: Annotated[
+        Path | None,
+        typer.Option(help="The lender's file for letters and notices: see p2c report."),
+    ] = None,
+    register: Annotated[
+        Path | None, typer.Option(help="A file to which a record of each notice is appended.")
+    ] = None,
     proxy: Annotated[
         str,
         typer.Option(
@@ -92,6 +99,8 @@ def serve(
         host=host,
         port=port,
         token=token,
+        lender="" if lender is None else str(lender),
+        register="" if register is None else str(register),
         proxy=proxy,
         pages=not api,
         limits=limits,
