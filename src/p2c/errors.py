@@ -7,6 +7,7 @@ P2CError
 ├── ModelError       a model that has no answer to some rows
 ├── PlanError        a plan that cannot be read as one
 ├── EngineError      a question that an engine cannot take or answer
+├── NoticeError      a notice that lacks what it has to have, or whose form or lender's file is wrong
 ├── ReviewError      a review of causal rules that is damaged, unfinished or contradicts itself; keeps the rules' ids
 ├── BatchError       a batch that ended before its time; keeps the parts that are missing
 └── MissingExtra     an optional dependency that is not installed
@@ -164,6 +165,17 @@ class PlanError(P2CError):
 
 class EngineError(P2CError):
     """Report a question that an engine cannot take or did not answer."""
+
+
+class NoticeError(P2CError):
+    """Report the faults of a notice, field by field.
+
+    `faults` holds all of the faults, the message the first ones.
+    """
+
+    def __init__(self, source: str, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(f"{source}: {fault}" for fault in _listed(self.faults)))
 
 
 class ReviewError(P2CError):

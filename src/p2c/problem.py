@@ -497,6 +497,10 @@ class Problem(Statement):
         time_limit: float | None = None,
         origin: Origin | None = None,
         reasons: Catalogue | None = None,
+        notice: str | Path | None = None,
+        lender: str | Path | Mapping[str, Any] | None = None,
+        case: Mapping[str, Any] | None = None,
+        register: str | Path | None = None,
         restrict: Mapping[str, Any] | None = None,
         **overrides: Unpack[Overrides],
     ) -> bytes:
@@ -512,6 +516,12 @@ class Problem(Statement):
             origin: The source of the question, for an expert: the command, hashes of the files, the number of
                 alternatives, and the date, today by default.
             reasons: A lender's codes of principal reasons, listed for the applicant after the verdict.
+            notice: A notice in the place of the applicant's page: "reg-b", "ccd2", "colorado", "plain", or the file of an
+                edited form. A mandatory field that is missing is an error that names it.
+            lender: The lender's file, or a mapping of the same shape: logo, sender, closing words, sources of data. Without
+                `notice`, the letter is "plain".
+            case: The fields of this case, such as `applicant` and `reference`; they come before the lender's.
+            register: A file to which a record of the notice is appended.
             restrict: Restrictions of this person by feature: see `restricted`.
             **overrides: Keys of the problem for this question alone.
 
@@ -527,6 +537,24 @@ class Problem(Statement):
         policy = Policy(engine, time_limit)
         problem = self._asked(Problem.report, overrides, restrict)
         plan = problem._plan_of(row, policy)
+        if notice is not None or lender is not None:
+            from p2c._notices.filed import file_notice
+
+            return file_notice(
+                problem,
+                plan,
+                notice or "plain",
+                lender,
+                case,
+                audience=audience,
+                language=language,
+                format=format,
+                register=register,
+                catalogue=reasons,
+                time_limit=time_limit,
+            )
+        if case is not None or register is not None:
+            raise P2CError("case and register: need a notice, such as notice='reg-b'")
         principal: tuple[str, ...] = ()
         if reasons is not None and audience == "applicant":
             from p2c._audit.reasons import catalogue_of, reasons_told

@@ -203,7 +203,7 @@ def test_options_say_otherwise_and_contradictions_are_refused(place: Path, tmp_p
     for options, message in wrong.items():
         with pytest.raises(P2CError, match=message):
             run("fit", place / "model.skops", *data, *options, "-o", tmp_path / "other")
-    with pytest.raises(P2CError, match=r"exists; it is left as it is, .* or --replace"):
+    with pytest.raises(P2CError, match=r"exists; it stays unchanged, .* or --replace"):
         run("fit", place / "model.skops", *data, "-o", desk)
 
 

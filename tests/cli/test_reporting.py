@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import shlex
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from p2c import datasets
+from p2c._notices.register import read_register
+from p2c._spec.toml import problem_to_toml
 from tests.cli.desk import STUCK, Desk
+from tests.embedded import embedded
 from tests.folder.test_store import fitted, table
+from tests.notices.offices import CASE, FIELDS, lender
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +101,7 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(office: Desk) -> Non
     complaint = office.refuses("report", office.loan, office.john, "-o", target)
     assert (
         complaint
-        == f"{target}: exists and differs; it is left as it is, choose another name or folder, or --overwrite"
+        == f"{target}: exists and differs; it stays unchanged, choose another name or folder, or --overwrite"
     )
     assert target.read_text(encoding="utf-8") == "mine"
     assert office.run("report", office.loan, office.john, "-o", target, "--overwrite").code == 0
@@ -155,3 +161,68 @@ def test_a_letter_may_come_of_a_search_that_was_ended(desk: Desk, limit: str) ->
     shown = desk.run("explain", desk.loan, desk.john, limit, "0")
     assert shown.code == 1
     assert "The search came to its limit." in shown.out
+
+
+@pytest.fixture
+def letters(office: Desk) -> Desk:
+    fields = {name: value for name, value in FIELDS.items() if name != "account"}
+    own = lender(fields=fields, protected=["age"])
+    office.write("lender.toml", problem_to_toml(own))
+    return office
+
+
+def test_a_notice_is_written_and_recorded(letters: Desk) -> None:
+    target, register = letters.folder / "notice.txt", letters.folder / "register.jsonl"
+    case = letters.write("case.json", json.dumps(CASE))
+    words = ["report", letters.loan, letters.john, "-o", target, "--notice", "reg-b"]
+    words += ["--lender", letters.folder / "lender.toml", "--case", case, "--register", register]
+    shown = letters.run(*words, "--field", "place=Joliet")
+    assert (shown.code, shown.err) == (0, "")
+    text = target.read_text(encoding="utf-8")
+    assert "Joliet, 31 January 2027" in text
+    assert "1. Bank balance is too low (40,000" in text
+    (record,) = read_register(register)
+    assert record["sha256"] == hashlib.sha256(target.read_bytes()).hexdigest()
+    again = letters.refuses(*words)
+    assert "exists" in again
+    assert len(read_register(register)) == 1
+
+
+def test_a_field_that_is_missing_stops_the_command_by_its_name(letters: Desk) -> None:
+    target = letters.folder / "notice.pdf"
+    complaint = letters.refuses(
+        "report", letters.loan, letters.john, "-o", target, "--notice", "reg-b",
+        "--lender", letters.folder / "lender.toml", "--field", "applicant=John Doe",
+        "--field", "applicant_address=2 Elm Street", "--field", "reference=1",
+    )  # fmt: skip
+    assert complaint.startswith("reg-b: account: missing: the account, transaction or credit")
+    assert not target.exists()
+    complaint = letters.refuses(
+        "report", letters.loan, letters.john, "-o", target, "--register", "r"
+    )
+    assert complaint == "--register: needs --notice, such as --notice reg-b"
+
+
+def test_a_notice_goes_to_each_person_who_is_refused(letters: Desk) -> None:
+    people = [*datasets.rows("loan").values()]
+    rows = letters.write("rows.json", json.dumps(people))
+    lines = ["applicant,applicant_address,reference,account,consumer_report"]
+    lines += [f'Person {n},"{n} Elm Street, Joliet",A/{n},5000,false' for n in range(len(people))]
+    cases = letters.write("cases.csv", "\n".join(lines) + "\n")
+    folder, register = letters.folder / "out", letters.folder / "register.jsonl"
+    words = ["report", letters.loan, rows, "-o", folder, "--every", "--format", "html"]
+    words += ["--notice", "reg-b", "--lender", letters.folder / "lender.toml"]
+    words += ["--case", cases, "--register", register]
+    shown = letters.run(*words)
+    assert (shown.code, shown.err) == (0, "")
+    refused = [n for n, row in enumerate(people) if embedded("loan").plan(row).status != "already"]
+    assert shown.out.startswith(f"{len(refused)} notices in")
+    names = sorted(each.name for each in folder.iterdir())
+    assert names == [f"{n + 1:06}-A-{n}.html" for n in refused]
+    text = (folder / names[0]).read_text(encoding="utf-8")
+    assert f"Person {refused[0]}" in text
+    assert "Your credit report" not in text
+    digests = {hashlib.sha256(each.read_bytes()).hexdigest() for each in folder.iterdir()}
+    assert {each["sha256"] for each in read_register(register)} == digests
+    letters.write("cases.csv", "\n".join(lines[:2]) + "\n")
+    assert "expected a case for row" in letters.refuses(*words, "--overwrite")

@@ -443,7 +443,7 @@ def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     for replace in (False, True):
-        with pytest.raises(P2CError, match="exists; it is left as it is"):
+        with pytest.raises(P2CError, match="exists; it stays unchanged"):
             recourse.save(tmp_path / "mine", replace=replace)
     recourse.save(tmp_path / "desk")
     kept = (tmp_path / "desk" / "manifest.json").stat()

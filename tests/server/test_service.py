@@ -310,7 +310,7 @@ def test_openapi_describes_each_route_and_its_page_loads_nothing_from_outside(
 ) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths) == {
-        *("/plan", "/nearest", "/why", "/check"),
+        *("/plan", "/nearest", "/why", "/check", "/report"),
         *("/problems", "/health", "/ready", "/metrics"),
     }
     page = client.get("/docs").text

@@ -70,10 +70,29 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """A lender's own codes and words by feature and direction, and what may never be given as a reason."""
+    """A lender's codes by feature and direction, and the protected features.
+
+    `texts` holds the words by language, in the order of the entries, where the file has columns such as `text_de`.
+    """
 
     entries: tuple[tuple[str, str, str, str], ...] = ()
     protected: tuple[str, ...] = ()
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def in_language(self, language: str) -> Catalogue:
+        """Return the catalogue with its words of a language.
+
+        Raises:
+            P2CError: The file has words by language, and a code has none in this one.
+        """
+        if not self.texts:
+            return self
+        texts = dict(self.texts).get(language, ("",) * len(self.entries))
+        for entry, text in zip(self.entries, texts, strict=True):
+            if not text:
+                raise P2CError(f"reasons: no text in '{language}' for the code '{entry[2]}'")
+        entries = ((*entry[:3], text) for entry, text in zip(self.entries, texts, strict=True))
+        return replace(self, entries=tuple(entries))
 
     def worded(self, reason: Reason) -> Reason:
         """Return a reason with its code; one for its direction comes before one for any."""
@@ -101,19 +120,29 @@ class Catalogue:
 
 
 def read_catalogue(path: Path, protected: Sequence[str] = ()) -> Catalogue:
-    """Read a lender's codes: a CSV file with the columns feature, direction (low, high or blank for any), code and text."""
+    """Read a lender's codes.
+
+    The file is CSV with the columns feature, direction (low, high or blank for any), code, and either text or one column for
+    each language, such as text_en and text_de.
+    """
     sheet = read_sheet(path)
-    for name in NAMES:
+    spoken = [name for name in sheet.names if name.startswith("text_")]
+    for name in NAMES[:-1] if spoken else NAMES:
         if name not in sheet.names:
             raise P2CError(f"{path}: no column '{name}'; expected {', '.join(NAMES)}")
     entries = []
+    texts: dict[str, list[str]] = {name.removeprefix("text_"): [] for name in spoken}
     for row in sheet.rows:
         cells = dict(zip(sheet.names, (cell.strip() for cell in row.cells), strict=True))
         if cells["direction"] not in DIRECTIONS:
             found = cells["direction"]
             raise P2CError(f"{path}: direction: expected low, high or nothing, found '{found}'")
-        entries.append((cells["feature"], cells["direction"], cells["code"], cells["text"]))
-    return Catalogue(tuple(entries), tuple(protected))
+        for language, said in texts.items():
+            said.append(cells[f"text_{language}"])
+        text = cells.get("text", "")
+        entries.append((cells["feature"], cells["direction"], cells["code"], text))
+    by_language = tuple((language, tuple(said)) for language, said in texts.items())
+    return Catalogue(tuple(entries), tuple(protected), by_language)
 
 
 def catalogue_of(codes: str | Path | Catalogue | None, protected: Sequence[str]) -> Catalogue:
@@ -141,7 +170,8 @@ def reasons_against(
 def reasons_told(space: Space, plan: Plan, catalogue: Catalogue, language: str) -> tuple[str, ...]:
     """Return the principal reasons as a letter says them."""
     teller = teller_in(space.theory, language)
-    return tuple(reason_words(each, teller) for each in reasons_against(space, plan, catalogue))
+    reasons = reasons_against(space, plan, catalogue.in_language(language))
+    return tuple(reason_words(each, teller) for each in reasons)
 
 
 def principal_reasons(

@@ -185,6 +185,11 @@ class Phrases:
     """The messages about suspicious parts of a problem."""
     audit: Mapping[str, str]
     """The words of an audit of many people."""
+    notice: Mapping[str, str]
+    """The words of the frame of a letter and of its data sheet.
+
+    `month_1` to `month_12` are the months.
+    """
     graph: Mapping[str, str]
     """The words of the causal graph: who may change a feature, its legend, and how it is told."""
     expert: Mapping[str, str]

@@ -92,7 +92,7 @@ def save_folder(
     try:
         folder = folder.resolve() if folder.is_symlink() else folder
         if folder.exists() and not (replace_old and (folder / MANIFEST).is_file()):
-            raise P2CError(f"{folder}: exists; it is left as it is, choose another name or folder")
+            raise P2CError(f"{folder}: exists; it stays unchanged, choose another name or folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except (OSError, ValueError) as error:

@@ -96,16 +96,40 @@ class Figure:
     table: Grid | None = None
 
 
-Block = Heading | Paragraph | Listing | Grid | Code | Outline | Figure
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines that stay apart, such as an address; `side` is left or right."""
+
+    lines: tuple[str, ...]
+    side: str = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture as the bytes of a file, such as a logo.
+
+    `kind` is png, jpeg or svg; `alt` replaces the picture in text.
+    """
+
+    content: bytes
+    kind: str
+    alt: str
+
+
+Block = Heading | Paragraph | Listing | Grid | Code | Outline | Figure | Lines | Picture
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report: its language, its title and its blocks."""
+    """A report: its language, its title and its blocks.
+
+    `head` stands above the title, as in a letter.
+    """
 
     language: str
     title: str
     blocks: tuple[Block, ...]
+    head: tuple[Block, ...] = ()
 
 
 def letter_document(letter: Letter, figure: Figure | None = None) -> Document:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from p2c._markup import Markup, element, outline
 from p2c._report.canvas import dark_style
-from p2c._report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
+from p2c._report.document import (
+    Code,
+    Figure,
+    Grid,
+    Heading,
+    Lines,
+    Listing,
+    Outline,
+    Paragraph,
+    Picture,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +28,8 @@ if TYPE_CHECKING:
     from p2c._explain.teller import Item
     from p2c._report.document import Block, Document
 
+IMAGES = {"svg": "svg+xml"}
+"""The kinds of pictures whose media type has another name."""
 DEEP = 100
 """Trees are open to any level in a report, for paper cannot be clicked."""
 
@@ -29,14 +41,17 @@ def html_page(document: Document) -> bytes:
         "head",
         None,
         element("meta", {"charset": "utf-8"}),
-        element("meta", {"http-equiv": "Content-Security-Policy", "content": _policy(style)}),
+        element(
+            "meta", {"http-equiv": "Content-Security-Policy", "content": _policy(style, document)}
+        ),
         element("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         element("meta", {"name": "referrer", "content": "no-referrer"}),
         element("meta", {"name": "color-scheme", "content": "light dark"}),
         element("title", None, document.title),
         element("style", None, Markup(style)),
     )
-    main = element("main", None, element("h1", None, document.title), *_blocks(document))
+    above = map(_block, document.head)
+    main = element("main", None, *above, element("h1", None, document.title), *_blocks(document))
     page = element("html", {"lang": document.language}, head, element("body", None, main))
     return f"<!doctype html>\n{page}\n".encode("utf-8", "replace")
 
@@ -71,6 +86,15 @@ def _block(block: Block) -> Markup:
             return outline(rows, open_to=DEEP)
         case Figure(svg, title):
             return element("figure", _scrolled(title), Markup(svg))
+        case Lines(lines, side):
+            shown = (element("span", None, line) for line in lines)
+            return element("p", {"class": f"lines {side}"}, *shown)
+        case Picture(content, kind, alt):
+            # As an image and not as markup: no script of a drawing runs.
+            source = (
+                f"data:image/{IMAGES.get(kind, kind)};base64,{base64.b64encode(content).decode()}"
+            )
+            return element("img", {"class": "logo", "alt": alt, "src": source})
 
 
 def _list(items: Iterable[Markup], *, ordered: bool, kind: str | None = None) -> Markup:
@@ -100,10 +124,14 @@ def _scrolled(label: str) -> dict[str, object]:
     return {"class": "scroll", "tabindex": "0", "aria-label": label}
 
 
-def _policy(style: str) -> str:
-    """Return a policy that allows the page's own style sheet, by its hash, and nothing else."""
+def _policy(style: str, document: Document) -> str:
+    """Return a policy that allows the style sheet of the page, by its hash.
+
+    A page with a logo may show images that it contains itself; all else is refused.
+    """
     mark = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{mark}'; base-uri 'none'; form-action 'none'"
+    images = "img-src data:; " if any(isinstance(each, Picture) for each in document.head) else ""
+    return f"default-src 'none'; {images}style-src 'sha256-{mark}'; base-uri 'none'; form-action 'none'"
 
 
 @cache

@@ -6,7 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from p2c._markup import clean
-from p2c._report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
+from p2c._report.document import (
+    Code,
+    Figure,
+    Grid,
+    Heading,
+    Lines,
+    Listing,
+    Outline,
+    Paragraph,
+    Picture,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +30,8 @@ ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 def markdown(document: Document) -> bytes:
     """Return a report as Markdown."""
-    lines = [f"# {escaped(document.title)}"]
+    lines = [line for block in document.head for line in (*_lines(block), "")]
+    lines.append(f"# {escaped(document.title)}")
     for block in document.blocks:
         lines += ["", *_lines(block)]
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
@@ -65,6 +76,10 @@ def _lines(block: Block) -> Iterator[str]:
             yield from (f"{'  ' * depth}- {escaped(text)}" for text, depth, _ in rows)
         case Figure(_, _, told, table):
             yield from _lines(Paragraph(told) if table is None else table)
+        case Lines(lines):
+            yield "  \n".join(map(escaped, lines))
+        case Picture(_, _, alt):
+            yield escaped(alt)
 
 
 def _row(cells: tuple[str, ...]) -> str:

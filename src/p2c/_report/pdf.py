@@ -11,9 +11,19 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from p2c._markup import UNSEEN, clean
-from p2c._report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
+from p2c._report.document import (
+    Code,
+    Figure,
+    Grid,
+    Heading,
+    Lines,
+    Listing,
+    Outline,
+    Paragraph,
+    Picture,
+)
 from p2c._report.png import font_file, png
-from p2c.errors import MissingExtra, P2CError
+from p2c.errors import MissingExtra, P2CError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +50,7 @@ def pdf_report(document: Document) -> bytes:
     """Return a report as PDF."""
     writer = _Writer(document.language)
     try:
-        writer.begin(document.title)
+        writer.begin(document.title, document.head)
         for block in document.blocks:
             writer.place(block)
         return bytes(writer.pdf.output())
@@ -73,9 +83,11 @@ class _Writer:
         self.known = set(fonts[FAMILY.lower()].cmap)
         self.pdf.set_lang(language)
 
-    def begin(self, title: str) -> None:
+    def begin(self, title: str, head: Iterable[Block] = ()) -> None:
         self.pdf.set_title(self.text(title))
         self.pdf.add_page()
+        for block in head:
+            self.place(block)
         self.write(title, size=20, style="B", after=3)
 
     def close(self) -> None:
@@ -105,11 +117,8 @@ class _Writer:
                 self.write(text, size=13, style="B")
             case Paragraph(text, strong):
                 self.write(text, style="B" if strong else "", size=13 if strong else SIZE)
-            case Listing(items, ordered):
-                for number, item in enumerate(items, start=1):
-                    self.write(item.text, mark=f"{number}." if ordered else "•")
-                    for note in item.notes:
-                        self.write(note, mark="→", indent=INDENT, style="I")
+            case Listing():
+                self.listing(block)
             case Grid():
                 self.grid(block)
             case Code(lines, numbered):
@@ -120,6 +129,21 @@ class _Writer:
                     self.write(text, indent=min(depth, 12) * 4, size=9, after=0)
             case Figure(svg, _, told):
                 self.figure(svg, told)
+            case Lines():
+                self.lines(block)
+            case Picture():
+                self.logo(block)
+
+    def listing(self, listing: Listing) -> None:
+        for number, item in enumerate(listing.items, start=1):
+            self.write(item.text, mark=f"{number}." if listing.ordered else "•")
+            for note in item.notes:
+                self.write(note, mark="→", indent=INDENT, style="I")
+
+    def lines(self, block: Lines) -> None:
+        for line in block.lines:
+            self.write(line, after=0, align="R" if block.side == "right" else "L")
+        self.pdf.ln(4)
 
     def write(
         self,
@@ -130,6 +154,7 @@ class _Writer:
         mark: str = "",
         indent: float = 0.0,
         after: float = 1.0,
+        align: str = "L",
     ) -> None:
         self.pdf.set_font(FAMILY, style, size)
         height = size * 0.48
@@ -140,7 +165,7 @@ class _Writer:
             left += INDENT
         self.pdf.set_x(left)
         self.pdf.multi_cell(
-            self.pdf.w - self.pdf.r_margin - left, height, self.text(text), align="L",
+            self.pdf.w - self.pdf.r_margin - left, height, self.text(text), align=align,
             new_x="LMARGIN", new_y="NEXT",
         )  # fmt: skip
         self.pdf.ln(after)
@@ -195,6 +220,20 @@ class _Writer:
         self.pdf.set_font(FAMILY, style, CELL_SIZE)
         widths = [self.pdf.get_string_width(self.text(each)) for each in words]
         return max(widths, default=-2 * PADDING - BORDER) + 2 * PADDING + BORDER
+
+    def logo(self, picture: Picture) -> None:
+        """Place a picture within a third of the width and an eighth of the height."""
+        image = picture.content
+        if picture.kind == "svg":
+            image = png(image.decode("utf-8", "replace"))
+        try:
+            self.pdf.image(
+                io.BytesIO(image), w=self.pdf.epw / 3, h=self.pdf.eph / 8,
+                keep_aspect_ratio=True, alt_text=self.text(picture.alt),
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            raise P2CError(f"logo: the picture cannot be read: {one_line(error)}") from None
+        self.pdf.ln(2)
 
     def figure(self, svg: str, told: str) -> None:
         image = png(svg)

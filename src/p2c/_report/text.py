@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c._markup import clean
-from p2c._report.document import Code, Figure, Grid, Heading, Listing, Outline, Paragraph
+from p2c._report.document import (
+    Code,
+    Figure,
+    Grid,
+    Heading,
+    Lines,
+    Listing,
+    Outline,
+    Paragraph,
+    Picture,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +25,9 @@ if TYPE_CHECKING:
 
 def text_report(document: Document) -> bytes:
     """Return a report as a file of text, under its title."""
-    return f"{clean(document.title)}\n\n{plain_text(document)}\n".encode("utf-8", "replace")
+    above = "".join(f"{line}\n" for block in document.head for line in (*_lines(block), ""))
+    title = f"{above}{clean(document.title)}"
+    return f"{title}\n\n{plain_text(document)}\n".encode("utf-8", "replace")
 
 
 def plain_text(document: Document) -> str:
@@ -23,7 +35,9 @@ def plain_text(document: Document) -> str:
     lines: list[str] = []
     for block in document.blocks:
         lines += (
-            ["", *_lines(block)] if isinstance(block, Heading | Grid | Figure) else _lines(block)
+            ["", *_lines(block)]
+            if isinstance(block, Heading | Grid | Figure | Lines)
+            else _lines(block)
         )
     return "\n".join(lines)
 
@@ -46,6 +60,10 @@ def _lines(block: Block) -> Iterator[str]:
             yield from (f"{'  ' * depth}{clean(text)}" for text, depth, _ in rows)
         case Figure(_, _, told, table):
             yield from _lines(Paragraph(told) if table is None else table)
+        case Lines(lines):
+            yield from map(clean, lines)
+        case Picture(_, _, alt):
+            yield clean(alt)
 
 
 def _table(rows: tuple[tuple[str, ...], ...]) -> Iterator[str]:

@@ -77,6 +77,7 @@ def build_theory(
         effects=spec.effects,
         norm=spec.norm,
         minimize=spec.minimize,
+        language=spec.language,
         source=spec.source,
         model=model,
     )

@@ -18,7 +18,7 @@ from p2c._rules.render import render_atom, render_rule, render_term
 from p2c._rules.satisfy import Effort, Formulas, Holds, satisfiable
 from p2c._rules.syntax import Atom, Comparator, Comparison, Constant, Variable, bare
 from p2c._rules.variables import ANY
-from p2c._spec.feature import Action
+from p2c._spec.feature import Action, is_raw_name, missing_words
 from p2c._spec.spec import Effects, Exceptions
 from p2c.errors import first_few, nearest_word
 
@@ -44,6 +44,8 @@ class Concern(Enum):
     UNREAD_FEATURE = "unread_feature"
     UNMENTIONED_VALUES = "unmentioned_values"
     GOAL_NEVER_MET = "goal_never_met"
+    RAW_NAME = "raw_name"
+    MISSING_WORDS = "missing_words"
     NOT_FOUND = "not_found"
 
 
@@ -65,6 +67,8 @@ MESSAGES = {
     "goal_never_met": "goal: no state meets '{goal}': correct the goal or the rules that it calls",
     "goal_breaks_rules": "goal: no state that obeys the causal rules and constraints meets '{goal}': correct the goal or those rules",
     "goal_breaks_rules_unless_excused": "goal: no state that obeys the causal rules and constraints meets '{goal}', but for people who break those at the start: correct the goal or those rules",
+    "raw_name": "features.{feature}: this name is no word that a letter can use: give the feature a label",
+    "missing_words": "features.{feature}.languages.{language}: no words for {keys}: letters in '{language}' would mix two languages",
     "not_found": "{place}: nothing of this kind is found: drop it",
     "not_found_near": "{place}: nothing of this kind is found: drop it; did you mean '{name}'?",
     "not_found_known": "{place}: nothing of this kind is found: drop it; known: {names}",
@@ -150,6 +154,8 @@ def lint(
         *_unread_features(theory),
         *_unmentioned_values(theory),
         *_goal_never_met(theory, formulas),
+        *_raw_names(theory),
+        *_missing_words(theory),
     ]
     told = sorted(found, key=lambda each: (each.line is None, each.line or 0))
     reasons = {
@@ -284,6 +290,24 @@ def _unmentioned_values(theory: Theory) -> Iterator[Finding]:
         if len(missing) > 1:  # a single one is what the others are not
             few = first_few((render_term(Constant(value)) for value in missing), most=8)
             yield _of_feature(Concern.UNMENTIONED_VALUES, name, values=few)
+
+
+def _raw_names(theory: Theory) -> Iterator[Finding]:
+    """Report raw column names in a problem that has words for other features."""
+    if any(each.label or each.phrase for each in theory.features):
+        for feature in filter(is_raw_name, theory.features):
+            yield _of_feature(Concern.RAW_NAME, feature.name)
+
+
+def _missing_words(theory: Theory) -> Iterator[Finding]:
+    """Report features without words in a language in which others have theirs."""
+    spoken = dict.fromkeys(name for each in theory.features for name, _ in each.languages)
+    for language in spoken:
+        for feature in theory.features:
+            missing = missing_words(feature, language) if language != theory.language else []
+            if missing:
+                keys = first_few(missing)
+                yield _of_feature(Concern.MISSING_WORDS, feature.name, language=language, keys=keys)
 
 
 def _never_firing(theory: Theory, formulas: Formulas) -> frozenset[Clause]:

@@ -173,6 +173,8 @@ class Theory:
     """What the rules were learned from, where they were."""
     model: Classifier | None = field(default=None, compare=False, repr=False)
     """The model behind `accepted(X)`, where there is one."""
+    language: str = "en"
+    """The language of the problem's own words."""
 
     @cached_property
     def feature(self) -> dict[str, Feature]:

@@ -58,6 +58,24 @@ class NearestRequest(PlanRequest):
     distinct: Literal["points", "cells"] = "points"
 
 
+class ReportRequest(PlanRequest):
+    """A row of a problem, as for a plan, and the file to make of it.
+
+    The file is a letter, a notice, or a report for experts.
+    """
+
+    format: Literal["html", "md", "txt", "pdf"] = "pdf"
+    language: StrictStr = Field("en", description="The language of the file, such as en or de.")
+    audience: Literal["applicant", "expert"] = "applicant"
+    notice: Literal["reg-b", "ccd2", "colorado", "plain"] | None = Field(
+        None, description="A notice; its sender is the lender of the server's own file."
+    )
+    case: dict[str, Value | list[StrictStr]] = Field(
+        default_factory=dict,
+        description="The fields of this case, such as applicant and reference.",
+    )
+
+
 class CheckRequest(Message):
     """A plan to replay."""
 

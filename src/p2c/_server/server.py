@@ -34,6 +34,12 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
     open_store(settings)  # what cannot be read is said here, before any process starts
     for review in settings.reviews:
         read_review(review)
+    if settings.lender:
+        from p2c._notices.lender import read_lender
+
+        known = read_lender(Path(settings.lender))
+        for form in known.forms:
+            known.form(form)
     _refuse_taken(settings)
     try:
         import uvicorn

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64decode
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
@@ -15,6 +17,8 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from p2c._explain.phrases import phrases_of
+from p2c._notices.register import append_record
 from p2c._plan.plan_json import PlanRecord
 from p2c._server import messages
 from p2c._server.error_answers import STATUSES, error_answer
@@ -38,6 +42,14 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status, (_, text) in STATUSES.items()
     if text
 }
+MEDIA = {
+    "html": "text/html; charset=utf-8",
+    "pdf": "application/pdf",
+    "md": "text/markdown; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+}
+"""The media types of reports by their formats."""
+REPORTS = {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in MEDIA.values()}
 PATIENCE, LONGEST_PATIENCE = 0.05, 1.0
 """Seconds after which it is worth looking whether the one who asked is still there: at first, doubled each time, and at most."""
 
@@ -115,6 +127,16 @@ async def why(request: Request, asked: messages.WhyRequest) -> Response:
     return await _solved(request, "why", asked)
 
 
+@light.post("/report", response_class=Response, responses={200: {"content": REPORTS}})
+async def report(request: Request, wanted: messages.ReportRequest) -> Response:
+    """Return a letter, a notice, or a report for experts as a file."""
+    entry, arguments = _arguments(request, wanted)
+    arguments |= {"language": phrases_of(wanted.language).language, "format": wanted.format}
+    lender = context_of(request).settings.lender
+    content = await report_file(request, entry, arguments | {"lender": lender})
+    return Response(content, media_type=MEDIA[wanted.format])
+
+
 @light.post("/check", response_model=messages.CheckAnswer)
 async def check(request: Request, asked: messages.CheckRequest) -> Response:
     """Replay a plan and list everything that is wrong with it."""
@@ -155,19 +177,36 @@ async def metrics(request: Request) -> Response:
     )
 
 
-async def _solved(request: Request, task: str, asked: messages.Message) -> Response:
+def _arguments(request: Request, question: messages.Message) -> tuple[Entry, dict[str, Any]]:
+    """Return the problem of a question and the arguments for a solver."""
     context = context_of(request)
-    arguments = asked.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    arguments = question.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     entry = context.store.find(arguments.pop("problem", None))
     limit = context.settings.limits.seconds
-    seconds = float(min(limit, arguments.get("time_limit") or limit))
-    if isinstance(asked, messages.NearestRequest):
-        arguments |= {"k": asked.k, "distinct": asked.distinct}
-    if isinstance(asked, messages.WhyRequest):
-        arguments |= {"row": asked.row, "time_limit": seconds}
-    reply = await solve(request, entry, task, arguments, seconds=seconds)
-    context.metrics.count_answer(entry.id, reply)
+    if isinstance(question, messages.NearestRequest):
+        arguments |= {"k": question.k, "distinct": question.distinct}
+    if isinstance(question, messages.WhyRequest):
+        seconds = float(min(limit, arguments.get("time_limit") or limit))
+        arguments |= {"row": question.row, "time_limit": seconds}
+    return entry, arguments
+
+
+async def _solved(request: Request, task: str, asked: messages.Message) -> Response:
+    entry, arguments = _arguments(request, asked)
+    reply = await solve(request, entry, task, arguments, seconds=arguments.get("time_limit"))
+    context_of(request).metrics.count_answer(entry.id, reply)
     return Response(reply, media_type="application/json")
+
+
+async def report_file(request: Request, entry: Entry, arguments: dict[str, Any]) -> bytes:
+    """Return a report as the bytes of a file; append the record of a notice."""
+    seconds = arguments["time_limit"]
+    reply = await solve(request, entry, "letter", arguments, seconds=seconds)
+    made = json.loads(reply or b'{"content": "", "record": null}')
+    register = context_of(request).settings.register
+    if made["record"] and register:
+        await asyncio.to_thread(append_record, Path(register), made["record"])
+    return b64decode(made["content"])
 
 
 async def solve(

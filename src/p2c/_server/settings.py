@@ -59,7 +59,8 @@ class Settings:
 
     `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone,
     `project` the folder of a project that is being made in the browser, `audits` one for the people of audits and their reports,
-    `states` a file for the states of pages that several processes share, `proxy` the addresses of proxies that are believed
+    `states` a file for the states of pages that several processes share, `lender` the lender's file for letters and notices,
+    `register` the file in which notices are recorded, `proxy` the addresses of proxies that are believed
     when they say that a request came over TLS, with commas between them; without one, those of this machine.
     """
 
@@ -70,6 +71,8 @@ class Settings:
     project: str = ""
     audits: str = ""
     states: str = ""
+    lender: str = ""
+    register: str = ""
     proxy: str = ""
     host: str = "127.0.0.1"
     port: int = 8000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c._server import comparison_task, tasks
 from p2c._server.consultation import Consultation, overrides
-from p2c.errors import MOST_FAULTS, P2CError, ProblemError, RowError, joined_lines
+from p2c.errors import MOST_FAULTS, NoticeError, P2CError, ProblemError, RowError, joined_lines
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
@@ -191,7 +191,11 @@ def reply(memory: Memory, message: bytes) -> bytes:
 
 def refusal(error: P2CError) -> dict[str, Any]:
     """Return an error as JSON: one line, and its faults with their places."""
-    faults = error.faults[:MOST_FAULTS] if isinstance(error, ProblemError | RowError) else ()
+    faults = (
+        error.faults[:MOST_FAULTS]
+        if isinstance(error, NoticeError | ProblemError | RowError)
+        else ()
+    )
     return {"message": joined_lines(error), "faults": [each.to_dict() for each in faults]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -168,16 +169,36 @@ def picture(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Return the person's letter, or the report on the same plan for experts, as a page of its own."""
+    """Return the letter, a notice, or the report for experts as a file.
+
+    The record of a notice comes with it, for the server to append.
+    """
     limit = arguments["time_limit"]
-    page = asked.problem.report(
-        asked.plan(limit),
-        format="html",
-        audience=arguments.get("audience") or "applicant",
-        language=arguments.get("language") or "en",
-        time_limit=limit,
-    )
-    return {"html": page.decode()}
+    plan = asked.plan(limit)
+    format, language = arguments.get("format") or "html", arguments.get("language") or "en"
+    notice, record = arguments.get("notice"), None
+    if notice:
+        from p2c._notices.filed import render_notice
+
+        content, record = render_notice(
+            asked.problem,
+            plan,
+            notice,
+            arguments.get("lender") or None,
+            arguments.get("case") or {},
+            language=language,
+            format=format,
+            time_limit=limit,
+        )
+    else:
+        content = asked.problem.report(
+            plan,
+            format=format,
+            audience=arguments.get("audience") or "applicant",
+            language=language,
+            time_limit=limit,
+        )
+    return {"content": b64encode(content).decode(), "record": record}
 
 
 def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:

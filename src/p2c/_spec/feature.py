@@ -7,6 +7,7 @@ and two distances that are equal on paper are equal here.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -14,6 +15,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import SupportsFloat
 
+RAW_PART = re.compile(r"\d|^[^\W\d_]$|^[b-df-hj-np-tv-xz]{2,}$|^[A-Z]{2,}$")
+"""A part of a raw name: a digit, one letter, no vowel, or capitals alone."""
 Number = int | float
 Value = str | int | float | None
 """A feature's value; None is a missing one."""
@@ -351,6 +354,27 @@ def in_language(feature: Feature, language: str) -> Feature:
         advice=words.advice,
         names=tuple((feature.named | dict(words.names)).items()),
     )
+
+
+def missing_words(feature: Feature, language: str) -> list[str]:
+    """Return the keys of the words that a feature lacks in another language.
+
+    >>> missing_words(Feature("debt", Kind.INT, Grid(0, 9, 1), label="debt", unit="dollars"), "de")
+    ['label', 'unit']
+    """
+    words = dict(feature.languages).get(language, Words())
+    missing = [] if words.label else ["label"]
+    missing += ["unit"] if feature.unit and not words.unit else []
+    values = feature.domain.values if isinstance(feature.domain, Points) else ()
+    named = {**dict.fromkeys(each for each in values if isinstance(each, str)), **feature.named}
+    present = dict(words.names)
+    return [*missing, *(f"names.{value}" for value in named if value not in present)]
+
+
+def is_raw_name(feature: Feature) -> bool:
+    """Tell whether a feature without a label has a raw name, such as `pay_0`."""
+    parts = [] if feature.label else re.split(r"[\W_]+", feature.name)
+    return any(RAW_PART.search(part) for part in parts)
 
 
 def distance(feature: Feature, start: Value, end: Value) -> Fraction:

@@ -233,6 +233,9 @@ class ProblemSpec(Table):
     """The keys of a problem."""
 
     name: StrictStr = Field("problem", description="Shown in answers.")
+    language: StrictStr = Field(
+        "en", description="The language of its own words, such as labels and units."
+    )
     goal: StrictStr = Field(description="The query that must succeed at the end.")
     law: Law = Field(
         Law.IFF,

@@ -1,4 +1,4 @@
-"""The commands around answer set programming and planners: exports, and which engines are there."""
+"""The commands `export` and `doctor`: other tools and installed engines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from p2c.errors import P2CError, check_word
 asp = command_group()
 
 HOLD_MODELS = ("json", "json-schema")
-"""The languages that can hold a problem with a model."""
+"""Languages that can hold a problem with a model."""
 
 
 @asp.command()
@@ -30,16 +30,16 @@ def export(
     *,
     to: Annotated[str, typer.Option(help=f"The language: {', '.join(EXPORTS)}.")],
     folder: Annotated[
-        Path | None, typer.Option("--out", help="The folder for the files; else they are printed.")
+        Path | None, typer.Option("--out", help="The folder for the files; printed by default.")
     ] = None,
 ) -> None:
-    """Write the question of one person in the language of another tool, ready to run there."""
+    """Write the question of one person in the language of another tool."""
     check_word("--to: no language", to, EXPORTS)
     loaded = who.load()
     if loaded.model is not None and to not in HOLD_MODELS:
         can = " and ".join(HOLD_MODELS)
         raise P2CError(f"--to {to}: it cannot hold a model, which decides here; {can} can")
-    keyed = loaded.with_keys(**keys.given)
+    keyed = loaded.with_keys(**keys.overrides)
     files = EXPORTS[to](keyed.compiled, keyed.read_row(who.read(loaded)))
     if folder is None and len(files) > 1:
         raise P2CError(f"--to {to} makes {len(files)} files: name a folder for them with --out")
@@ -53,7 +53,7 @@ def export(
 
 @asp.command()
 def doctor(*, as_json: AsJson = False) -> None:
-    """Show which engines are there, and let each solve a tiny problem."""
+    """List the installed engines, and have each solve a small problem."""
     examinations = examine()
     if as_json:
         print_json([each.to_dict() for each in examinations])

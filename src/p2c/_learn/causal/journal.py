@@ -32,16 +32,25 @@ class Journal:
     size: int = 0
     ends_line: bool = True
 
-    def append(self, records: Sequence[dict[str, Any]]) -> None:
-        """Write records at the end and return when they are on the disk."""
+    def append(self, records: Sequence[dict[str, Any]], *, shared: bool = False) -> None:
+        """Write records at the end and return when they are on the disk.
+
+        Args:
+            records: The records.
+            shared: Whether others may have written to the file since it was read. Otherwise that is refused.
+        """
         if not records:
             return
         text = _written(records)
-        content = text if self.ends_line else b"\n" + text
         try:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             try:
                 _lock(file)
+                if shared:
+                    self.size = os.fstat(file).st_size
+                    os.lseek(file, max(self.size - 1, 0), os.SEEK_SET)
+                    self.ends_line = os.read(file, 1) in (b"", b"\n")
+                content = text if self.ends_line else b"\n" + text
                 if os.fstat(file).st_size != self.size:
                     raise ReviewError(
                         f"{self.path}: someone wrote to it since it was read: read it again"

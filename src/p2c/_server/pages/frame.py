@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from p2c._server.problem_store import Entry
 
 FOLDER = Path(__file__).parent.parent
-PUBLIC = frozenset({"state", "row", "language", "to", "part", "theme", "shape"})
+PUBLIC = frozenset({"state", "row", "language", "to", "part", "theme", "shape", "form"})
 """Keys that an address of a page may hold."""
 
 templates = Environment(
@@ -90,6 +90,7 @@ def show(
         languages={key: each.pages["name"] for key, each in LANGUAGES.items()},
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
+        lending=bool(context.settings.lender),
         aim=_aim(folder, entry, phrases) if folder else "",
         **facts,
     )

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from fastapi import APIRouter
+from starlette.exceptions import HTTPException
 from starlette.responses import Response  # noqa: TC002 - fastapi needs it at run time
 
 from p2c._explain.letter import spoken
@@ -16,6 +17,7 @@ from p2c._server.page_error import trouble_of
 from p2c._server.pages.address import NEEDED
 from p2c._server.pages.frame import Asked, CaseForm, Opened, kept
 from p2c._server.pages.person import form_facts
+from p2c._server.service import MEDIA, report_file
 from p2c._server.solver_pool import OutOfTime, Overloaded, SolverFailed
 from p2c.errors import P2CError, RowError
 
@@ -68,22 +70,25 @@ async def picture(asked: Asked, theme: str = "light", shape: str = "") -> Respon
     return await asked.draw("picture", asked.arguments | {"theme": theme, "shape": shape})
 
 
-@router.get("/p/{id}/plan/letter.html")
-async def letter(asked: Asked) -> Response:
-    """Hand out the letter as a page of its own, to keep, to send or to print."""
-    return await _page(asked, "letter", "applicant")
+@router.get("/p/{id}/plan/letter.{ending}")
+async def letter(asked: Asked, ending: str) -> Response:
+    """Hand out the letter as a file, to keep, to send or to print."""
+    return await _file(asked, "letter", ending, audience="applicant")
 
 
-@router.get("/p/{id}/plan/report.html")
-async def report(asked: Asked) -> Response:
-    """Hand out the report for experts as a page of its own."""
-    return await _page(asked, "report", "expert")
+@router.get("/p/{id}/plan/report.{ending}")
+async def report(asked: Asked, ending: str) -> Response:
+    """Hand out the report for experts as a file."""
+    return await _file(asked, "report", ending, audience="expert")
 
 
-async def _page(asked: Opened, name: str, audience: str) -> Response:
-    told = await ask(asked, "letter", audience=audience)
-    html = told["html"].encode("utf-8", "replace")
-    return kept(html, "text/html", f"{asked.entry.id}-{name}.html")
+async def _file(opened: Opened, name: str, ending: str, **more: Any) -> Response:
+    if ending not in MEDIA:
+        raise HTTPException(404, f"no {name} as '{ending[:20]}': expected {', '.join(MEDIA)}")
+    content = await report_file(
+        opened.request, opened.entry, opened.arguments | {"format": ending} | more
+    )
+    return kept(content, MEDIA[ending], f"{opened.entry.id}-{name}.{ending}")
 
 
 @router.get("/p/{id}/plan/plan.json")
