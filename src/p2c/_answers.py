@@ -166,7 +166,7 @@ def plan_many(
         return plan_frame(problem.compiled, frame, solver=policy, **how)
     from p2c._learn.tables.view import as_frame
 
-    table = as_frame(frame)
+    table = problem.decider.source.view.collapse(as_frame(frame))
     answers = model_table(problem, table, policy, progress=progress)
     if not details:
         answers = answers.drop(columns=["actions", "steps"])
@@ -218,7 +218,8 @@ def predict(problem: Statement, rows: Any) -> Any:
 
     if not is_table and getattr(rows, "ndim", 1) != 2:
         return goal_holds(problem.theory, problem.read_row(rows))
-    table, model, view = as_frame(rows), decider.source.model, decider.source.view
+    model, view = decider.source.model, decider.source.view
+    table = view.collapse(as_frame(rows))
     view.refuse_absent(table, {each.name for each in problem.theory.features if not each.kept})
     by_column = {each.name for each in view.columns} <= set(table.columns)
     if model is not None and by_column and problem.theory.goal == (Call(ACCEPTED),):
@@ -351,8 +352,8 @@ def _opened_faults(
     problem: Statement, plan: PlanRecord, document: Mapping[str, Any]
 ) -> Iterator[Fault]:
     """Yield the faults of the path that exists without the blockers."""
-    from p2c._plan.blockers import lifted, liftings
     from p2c._plan.check.validate import check_plan
+    from p2c._plan.lifting import lifted, liftings
 
     if plan.opened is None:
         return

@@ -8,6 +8,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pandas as pd
+
 from p2c._blackbox.decider import StandingRules
 from p2c._blackbox.opening import decide
 from p2c._folder.sample import sample_rows
@@ -18,7 +20,9 @@ from p2c._learn.decision import describe_problem, learn_decision
 from p2c._learn.extract.logic import NAME, describe_features, extract
 from p2c._learn.extract.source import read_source
 from p2c._learn.model.asking import choose_classes, plain, read_labels
+from p2c._learn.model.grouped import with_groups
 from p2c._learn.model.stored import is_stored, load_model, model_file, of_booster
+from p2c._learn.relations.finder import one_hot_groups
 from p2c._learn.tables.assumptions import (
     LEFT_OUT,
     Assumption,
@@ -28,8 +32,9 @@ from p2c._learn.tables.assumptions import (
     with_effects,
 )
 from p2c._learn.tables.files import Table
-from p2c._learn.tables.look import USELESS, look
-from p2c._learn.tables.view import as_frame, by_name
+from p2c._learn.tables.grouping import grouping_of
+from p2c._learn.tables.look import USELESS, Why, look
+from p2c._learn.tables.view import as_frame, by_name, refuse_twice, view_of
 from p2c._spec.feature import Action
 from p2c._spec.overrides import refuse_unknown, whole_number
 from p2c._spec.spec import BY_MODEL, ProblemSpec, Trust, read_spec
@@ -38,13 +43,12 @@ from p2c.errors import P2CError, ProblemError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    import pandas as pd
-
     from p2c._learn.decision import Learned
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.extract.source import Source
     from p2c._learn.tables.assumptions import Remarks
     from p2c._learn.tables.domains import Scale
+    from p2c._learn.tables.grouping import Grouping
 
 S = TypeVar("S")
 
@@ -82,6 +86,8 @@ class DataOptions:
     """Keywords of `Problem.from_model` and `from_table` besides keys of the problem."""
 
     causal: str | Review | None = None
+    groups: Mapping[str, Iterable[Any]] | None = None
+    """The columns of each one-hot group; found in the table if None."""
     actions: Mapping[Any, str] | None = None
     desired: Any = None
     threshold: float | None = None
@@ -133,7 +139,12 @@ def problem_from_model(
         model = load_model(origin, as_frame(X), trusted)
     else:
         model = of_booster(model)
-    source = read_source(model, X, desired=options.desired, threshold=options.threshold)
+    fitted_model, grouping = model, _grouping(X, options)
+    if grouping is not None:
+        model = with_groups(model, grouping, X)
+        X = grouping.collapse(X)
+    view = replace(view_of(X), grouping=grouping)
+    source = read_source(model, X, desired=options.desired, threshold=options.threshold, view=view)
     if source.model is None:
         raise P2CError("recorded decisions are no model: Problem.from_table(X, y) learns from them")
     assumed = _assumed(source, as_frame(X), options)
@@ -163,7 +174,7 @@ def problem_from_model(
         outline = with_causes(outline, options.causal, model=decider.judge)
         made = maker.from_dict(outline, decider=decider, bounded=False)
     rows = frame.iloc[places].reset_index(drop=True)
-    fitted = Fitted(model, rows, options.threshold, origin)
+    fitted = Fitted(fitted_model, rows, options.threshold, origin)
     assumed = with_effects(assumed, _effects(source, made))
     columns = [each.name for each in source.view.columns]
     remarks = partial(_model_remarks, frame[columns], assumed, list(described))
@@ -172,6 +183,29 @@ def problem_from_model(
     if not decider.is_read or decider.exact or y is not None or "goal" in keys:
         made.surrogate  # noqa: B018 - faults in the surrogate rules are reported now
     return made  # type: ignore[no-any-return]
+
+
+def _grouping(X: Any, options: DataOptions) -> Grouping | None:
+    """Return the one-hot groups of a table: as given and approved, else found.
+
+    A column that the options speak of stays one.
+    """
+    if not isinstance(X, pd.DataFrame):
+        if options.groups:
+            raise P2CError("groups: expected X as a pandas frame, whose columns have names")
+        return None
+    refuse_twice(X.columns)
+    chosen: dict[str, Iterable[Any]] = dict(options.groups or {})
+    if isinstance(options.causal, Review):
+        chosen |= options.causal.approved().declared.groups
+    if options.groups is None:
+        named = {str(each) for each in (*(options.actions or ()), *(options.features or ()))}
+        named |= {each.column for each in options.assumptions or () if each.why is None}
+        taken = {str(each) for columns in chosen.values() for each in columns}
+        for name, columns in one_hot_groups(X).items():
+            if not (named | taken) & set(columns):
+                chosen[name] = columns
+    return grouping_of(X, chosen, list(X.columns))
 
 
 def _model_remarks(
@@ -289,7 +323,7 @@ def _refuse_no_rules(causal: object) -> None:
 def _assumed(source: Source, frame: pd.DataFrame, options: DataOptions) -> tuple[Assumption, ...]:
     """Return the action of each column, as given or as its name suggests."""
     if options.assumptions is not None:
-        return options.assumptions
+        return _with_groups_assumed(options.assumptions, source, frame)
     columns = {each.feature: str(each.name) for each in source.view.columns}
     said: dict[str, str] = {}
     features = options.features if isinstance(options.features, dict) else {}
@@ -300,7 +334,33 @@ def _assumed(source: Source, frame: pd.DataFrame, options: DataOptions) -> tuple
         for name, action in options.actions.items():
             said[columns[source.view.feature(name)]] = action
     seen = look(frame[[each.name for each in source.view.columns]])
-    return assume(seen, given=said)
+    return _group_reasons(assume(seen, given=said), source)
+
+
+def _with_groups_assumed(
+    assumed: tuple[Assumption, ...], source: Source, frame: pd.DataFrame
+) -> tuple[Assumption, ...]:
+    """Return assumptions with each one-hot group in the place of its columns."""
+    grouping = source.view.grouping
+    if grouping is None:
+        return assumed
+    fresh = {each.column: each for each in assume(look(frame[[g.name for g in grouping.groups]]))}
+    placed: dict[str, Assumption] = {}
+    for each in assumed:
+        group = grouping.members.get(each.column)
+        own = each if group is None else fresh[group.name]
+        placed.setdefault(own.column, own)
+    return _group_reasons(tuple(placed.values()), source)
+
+
+def _group_reasons(assumed: tuple[Assumption, ...], source: Source) -> tuple[Assumption, ...]:
+    """Return assumptions that say of each one-hot group that it is one."""
+    grouping = source.view.grouping
+    names = {each.name for each in grouping.groups} if grouping else set()
+    return tuple(
+        replace(each, why=Why.GROUP) if each.column in names and each.why is Why.USUAL else each
+        for each in assumed
+    )
 
 
 def _merged(

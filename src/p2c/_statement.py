@@ -416,6 +416,21 @@ class Statement:
             variant = self._variants[marks] = changed._checked()
         return variant
 
+    def with_relations(self, relations: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Return the problem with relations that are not reviewed yet.
+
+        Args:
+            relations: The keys of each relation by id: `text`, `features`, `rows` and `holds`.
+
+        >>> import p2c
+        >>> suggested = {"text": ":- debt(X,A), bank_balance(X,B), A > B.", "features": ["debt", "bank_balance"]}
+        >>> list(p2c.Problem.example("loan").with_relations({"debt-1": suggested}).to_dict()["relations"])
+        ['debt-1']
+        """
+        keys = {**self.to_dict().get("relations", {}), **relations}
+        read = read_spec({**self.to_dict(), "relations": keys}).relations
+        return replace(self, spec=self.spec.model_copy(update={"relations": read}))
+
     def restricted(self, restrictions: Mapping[str, Restriction | Mapping[str, Any] | str]) -> Self:
         """Return the problem with the restrictions of one person, by feature.
 

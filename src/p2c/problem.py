@@ -62,6 +62,7 @@ class Problem(Statement):
         y: Any = None,
         *,
         causal: str | Review | None = None,
+        groups: Mapping[str, Iterable[Any]] | None = None,
         actions: Mapping[Any, str] | None = None,
         desired: Any = None,
         threshold: float | None = None,
@@ -83,6 +84,9 @@ class Problem(Statement):
             X: The rows that the model was fitted on, or others like them: a frame or an array.
             y: The true labels, to measure the surrogate rules by.
             causal: Causal rules and constraints as text, or a review whose approved rules are taken.
+            groups: One-hot columns that are one category for people and rules, by the name of the category, such as
+                `{"home": ["home_own", "home_rent"]}`; `{}` for none. By default they are found in the table, and
+                `assumptions` lists them.
             actions: The permitted changes by column: "free", "up", "down", "fixed" or "effect". A column that is not
                 named gets what its name suggests, such as "up" for an age; `assumptions` lists it.
             desired: The class that is wanted; required unless the classes are truth values or 0 and 1.
@@ -113,7 +117,17 @@ class Problem(Statement):
 
         refuse_keywords(keys, Problem.from_model.__kwdefaults__ or {})
         options = DataOptions(
-            causal, actions, desired, threshold, scale, features, held_out, budget, seed, trust
+            causal,
+            groups,
+            actions,
+            desired,
+            threshold,
+            scale,
+            features,
+            held_out,
+            budget,
+            seed,
+            trust,
         )
         return problem_from_model(cls, model, X, options, keys, y=y)
 
@@ -372,6 +386,8 @@ class Problem(Statement):
 
             frame = as_frame(frame)
         frame = self.by_features(frame)
+        if self.decider is not None and self.decider.source.view.grouping is not None:
+            frame = self.decider.source.view.collapse(frame)
         return audit_problem(
             self._asked(Problem.audit, overrides, None),
             frame,

@@ -36,6 +36,24 @@ def test_an_export_is_printed(
     assert "start([5000, 40000, 599])." in capsys.readouterr().out
 
 
+def test_a_proof_log_goes_with_the_pseudo_boolean_problem(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    problem, row = tmp_path / "p.toml", tmp_path / "row.json"
+    problem.write_text(
+        'goal = "a(X,1)"\nrules = ""\n[features.a]\ntype = "int"\nmin = 0\nmax = 1\n'
+    )
+    row.write_text('{"a": 0}')
+    export = ("export", str(problem), str(row))
+    out = ("--out", str(tmp_path / "out"))
+    assert run(monkeypatch, *export, "--to", "opb", "--proof", *out) == 0
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".opb", ".pbp"}
+    assert run(monkeypatch, *export, "--to", "pddl", "--proof", *out) == 2
+    assert "only --to opb has one" in capsys.readouterr().err
+    assert run(monkeypatch, *export, "--to", "opb", "--proof", "--proof-version", "9", *out) == 2
+    assert "no version" in capsys.readouterr().err
+
+
 def test_an_export_of_several_files_goes_into_a_folder(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -218,7 +218,7 @@ def test_numbers_are_cut_where_the_decision_rules_cut_them(adult: Path, tmp_path
     rules, path = tmp_path / "rules.lp", tmp_path / "review.jsonl"
     rules.write_text("rich(X) :- age(X,N), not(N=<29.0).\n", encoding="utf-8")
     run("causal", adult, "--target", "age", "--ignore", "label", "--cuts", rules, "-o", path)
-    texts = [each.rule for each in read_review(path).candidates.values()]
+    texts = [each.text for each in read_review(path).candidates.values()]
     assert texts
     assert all("N<30." in text or "N>=30." in text for text in texts)
 

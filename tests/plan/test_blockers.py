@@ -12,7 +12,8 @@ import pytest
 from p2c._explain.summary import summarize
 from p2c._learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c._learn.model.read_model import ReadModel
-from p2c._plan.blockers import Explanation, Trial, find_blockers, liftings
+from p2c._plan.blockers import Explanation, Trial, find_blockers
+from p2c._plan.lifting import liftings
 from p2c._plan.outcome import Blocker, Found, Infeasible
 from p2c._plan.planner import find_plan
 from p2c._plan.search.best_first import Limits

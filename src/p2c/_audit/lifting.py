@@ -17,7 +17,8 @@ import numpy as np
 
 from p2c._audit.ground import Ground
 from p2c._audit.tally import quantiles
-from p2c._plan.blockers import Trial, liftings
+from p2c._plan.blockers import Trial
+from p2c._plan.lifting import liftings
 from p2c._plan.planner import find_plan
 from p2c._plan.search.best_first import LimitReached, Limits
 from p2c._plan.tables.encode import Coded
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from p2c._audit.groups import Codes, Rows
     from p2c._audit.intervals import Numbers
     from p2c._audit.people import People
-    from p2c._plan.blockers import Lifting, Lifts
+    from p2c._plan.blockers import Lifts
     from p2c._plan.compiled.space import Space
+    from p2c._plan.lifting import Lifting
     from p2c._plan.outcome import Blocker, Plan
     from p2c._plan.tables.encode import Column
     from p2c._spec.feature import Feature, Value
@@ -368,11 +370,12 @@ class Trials:
                 break
             state = self.people.state(int(self.rows[group[0]]))
             try:
-                chosen = Trial(self.people.space, state, self.liftings, self.limits).smallest()
+                opened = Trial(self.people.space, state, self.liftings, self.limits).smallest()
             except LimitReached:
                 continue
-            sizes[group] = len(chosen or ())
-            found[chosen or ()] = left
+            chosen = () if opened is None else opened.relaxed
+            sizes[group] = len(chosen)
+            found[chosen] = left
         for chosen in found:
             if chosen:
                 found[chosen] = self.opens(chosen) & (sizes == len(chosen))

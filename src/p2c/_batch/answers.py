@@ -167,7 +167,7 @@ def answer_schema(features: Sequence[Feature], options: Options) -> pa.Schema:
     ends = {f"end_{each.name}": end_type(each) for each in features}
     asked = {"alternatives": options.alternatives, "reasons": options.reasons is not None}
     names = ("first", "actions", "steps", *(name for name, wanted in asked.items() if wanted))
-    words = dict.fromkeys((*names, "exceptions", "unknown", "message"), WORDS)
+    words = dict.fromkeys((*names, "exceptions", "unknown", "proof", "message"), WORDS)
     return pa.schema({"status": WORDS, "cost": pa.float64(), **ends, **words})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -12,16 +12,18 @@ import pandas as pd
 from p2c._blackbox.decider import Decider, StandingRules, standing_rules
 from p2c._learn.extract.source import read_source
 from p2c._learn.model.asking import trained_names
+from p2c._learn.model.grouped import with_groups
 from p2c._learn.model.onnx_model import absent_inputs
 from p2c._learn.model.reading import Read, read
 from p2c._learn.model.stored import RULES, load_model, model_file
 from p2c._learn.model.told_columns import column_keys
 from p2c._learn.tables.domains import domain_from_frame
+from p2c._learn.tables.grouping import Grouping, group_of
 from p2c._learn.tables.view import as_frame, feature_names, view_of
 from p2c._rules.bind import build_theory
 from p2c._spec.feature import Kind
 from p2c._spec.spec import FeatureSpec, ProblemSpec
-from p2c.errors import Fault, ModelError, P2CError, ProblemError
+from p2c.errors import Fault, ModelError, P2CError, ProblemError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,6 +57,7 @@ class OpenedModel(NamedTuple):
     spec: ProblemSpec
     model: Any
     table: Any
+    grouping: Grouping | None = None
 
     @property
     def names(self) -> dict[str, str]:
@@ -78,7 +81,8 @@ def open_model_of(
         raise ProblemError([Fault("model.file", message)])
     columns = spec.model.columns
     drawn = _drawn_rows(spec) if sample is None else sample
-    frame, absent = as_frame(drawn), dict[str, Any]()
+    grouping = _grouping(spec, as_frame(drawn))
+    frame, absent = _own_columns(drawn, grouping), dict[str, Any]()
     if sample is None and file.suffix.lower() == ".onnx":
         absent = absent_inputs(file, frame)
     try:
@@ -89,13 +93,43 @@ def open_model_of(
         inside = f"{spec.model.file}/{file.relative_to(folder / spec.model.file).as_posix()}"
         told = spec.model.model_copy(update={"file": inside})
         spec = spec.model_copy(update={"model": told})
-    known = {columns.get(name, name) for name in spec.features}
+    members = set(grouping.members) if grouping else set[str]()
+    of_features = members | {columns.get(name, name) for name in spec.features}
     reads = [str(each) for each in trained_names(model, frame) or frame.columns]
-    kept = [name for name in reads if name not in known]
+    kept = [name for name in reads if name not in of_features]
     if sample is None:
         full = _with_kept(spec, {name: column_keys(model, name) for name in kept})
-        return OpenedModel(full, model, _drawn_rows(full) if kept else drawn)
-    return OpenedModel(keep_seen(spec, frame[kept]), model, sample)
+        table = _drawn_rows(full) if kept else drawn
+    else:
+        full, table = keep_seen(spec, frame[kept]), sample
+    if grouping is None:
+        return OpenedModel(full, model, table)
+    own = _grouping(full, as_frame(table))
+    assert own is not None
+    return OpenedModel(full, with_groups(model, own, own.expand(table)), table, own)
+
+
+def _grouping(spec: ProblemSpec, frame: pd.DataFrame) -> Grouping | None:
+    """Return the one-hot groups of the model of a problem."""
+    assert spec.model is not None
+    groups = {}
+    for name, columns in spec.model.groups.items():
+        if name not in spec.features:
+            hint = suggestion(name, spec.features)
+            raise ProblemError([Fault(f"model.groups.{name}", f"no feature is called so; {hint}")])
+        group = group_of(name, columns, optional=True)
+        optional = group.none in (spec.features[name].values or ())
+        groups[spec.model.columns.get(name, name)] = replace(group, optional=optional)
+    if not groups:
+        return None
+    named = ([*groups[each].columns] if each in groups else [each] for each in frame.columns)
+    own = tuple(column for columns in named for column in columns)
+    return Grouping(tuple(replace(each, name=name) for name, each in groups.items()), own)
+
+
+def _own_columns(rows: Any, grouping: Grouping | None) -> pd.DataFrame:
+    frame = as_frame(rows)
+    return frame if grouping is None else grouping.expand(frame)
 
 
 def keep_seen(spec: ProblemSpec, columns: pd.DataFrame) -> ProblemSpec:
@@ -139,7 +173,7 @@ def open_decider(
     desired, threshold = spec.model.desired, spec.model.threshold
 
     def opened_on(table: Any) -> Decider:
-        view = view_of(table, opened.names)
+        view = replace(view_of(table, opened.names), grouping=opened.grouping)
         source = read_source(opened.model, table, desired=desired, threshold=threshold, view=view)
         how: dict[str, Any] = {"desired": desired, "threshold": threshold, "seed": seed}
         return decide(opened.model, table, source, **how, tried=tried, stand_in=stand_in)

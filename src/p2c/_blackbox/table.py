@@ -63,7 +63,7 @@ def plan_lines(
 def as_table(theory: Theory, lines: list[Line], rows: pd.DataFrame) -> pd.DataFrame:
     """Return the lines of rows as a table."""
     ends = [f"end_{name}" for name in theory.feature]
-    rests = ("exceptions", "unknown", "verified", "optimal", "message")
+    rests = ("exceptions", "unknown", "verified", "optimal", "proof", "message")
     columns = ["status", "cost", *ends, "actions", "steps", *rests]
     return pd.DataFrame(lines, columns=columns, index=rows.index)
 

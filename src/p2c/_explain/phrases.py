@@ -194,6 +194,8 @@ class Phrases:
     """The words of the causal graph: who may change a feature, its legend, and how it is told."""
     expert: Mapping[str, str]
     """The words of the report for an expert."""
+    columns: Mapping[str, str]
+    """The words of relations between features that data suggest, by their kinds."""
     rules: Mapping[str, str]
     """The words of a rule and of the three laws: comparisons under their signs, and what holds of somebody's effect."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from p2c._export.canonical_files import canonical_files
 from p2c._export.json_schema import schema_files
+from p2c._export.opb import opb_files
 from p2c._export.pddl import pddl_files
 from p2c._export.programs import clingo_files, scasp_files
 
@@ -22,6 +23,7 @@ EXPORTS: dict[str, Callable[[Space, Mapping[str, Value]], Files]] = {
     "scasp": scasp_files,
     "clingo": clingo_files,
     "pddl": pddl_files,
+    "opb": opb_files,
     "json": canonical_files,
     "json-schema": schema_files,
 }

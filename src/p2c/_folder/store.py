@@ -202,7 +202,15 @@ def _model_table(stored: StoredModel, fitted: Fitted, decider: Decider) -> dict[
         "desired": stored.desired,
         "threshold": fitted.threshold,
         "columns": {feature: name for feature, name in named.items() if feature != name} or None,
+        "groups": _groups(decider),
     }
+
+
+def _groups(decider: Decider) -> dict[str, list[str]] | None:
+    grouping = decider.source.view.grouping
+    if grouping is None:
+        return None
+    return {each.name: list(each.columns) for each in grouping.groups}
 
 
 def _with_model(keys: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import ValidationError
 
-from p2c._plan.blockers import widened
+from p2c._plan.lifting import widened
 from p2c._spec.build import TOO_DEAR, range_is_too_dear
 from p2c._spec.feature import Action, Grid, Points, exact
 from p2c._spec.keys import SpecNumber, SpecValue, Weight  # noqa: TC001 - pydantic needs them

@@ -13,6 +13,7 @@ from p2c._learn.extract.source import read_source
 from p2c._learn.model.asking import known_classes, plain, trained_names
 from p2c._learn.model.stored import RULES, load_model, model_file, try_model
 from p2c._learn.tables.assumptions import feature_remarks, keys_of
+from p2c._learn.tables.look import look
 from p2c._spec.spec import read_text
 from p2c.errors import P2CError
 from p2c.problem import Problem
@@ -101,6 +102,14 @@ def read_causal(path: Path | None) -> str | Review | None:
     if path is None:
         return None
     return read_text(path) if path.suffix.lower() in RULES else read_review(path)
+
+
+def shown_table(problem: Problem, table: Table) -> Table:
+    """Return a table with the one-hot groups of a problem as one column each."""
+    if problem.decider is None or problem.decider.source.view.grouping is None:
+        return table
+    frame = problem.decider.source.view.collapse(table.frame)
+    return replace(table, frame=frame, seen=look(frame))
 
 
 def fit_model(opened: Opened, options: DataOptions, keys: Mapping[str, Any]) -> Problem:

@@ -8,6 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from p2c._learn.model import Read
+from p2c._learn.relations.relation import Relation
 from p2c._learn.tables.look import USELESS
 from p2c._markup import clean
 from p2c._report.questions import effects, read_back
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.model import NotRead
     from p2c._learn.tables.assumptions import Assumption
+    from p2c._learn.tables.example import Example
     from p2c._learn.tables.files import Table as Rows
     from p2c._learn.tables.look import ColumnLook, TableLook
     from p2c._report.questions import Conclusion, Reading
@@ -151,7 +153,9 @@ def show_next(console: Console, lines: Sequence[str]) -> None:
         console.print(line, markup=False)
 
 
-def show_candidates(console: Console, review: Review, candidates: Iterable[Candidate]) -> None:
+def show_candidates(
+    console: Console, review: Review, candidates: Iterable[Candidate | Relation]
+) -> None:
     """Print candidates of a review by their effects, each as a sentence with its rule and its evidence in a line."""
     wanted = {each.id for each in candidates}
     for effect in effects(review):
@@ -159,6 +163,9 @@ def show_candidates(console: Console, review: Review, candidates: Iterable[Candi
         if shown:
             console.print(_text(effect.label, "bold"))
         for each in shown:
+            if isinstance(each.candidate, Relation):
+                show_relations(console, [each.candidate])
+                continue
             evidence = each.candidate.evidence
             law = each.candidate.law.value if each.candidate.law else "none"
             console.print(_text(each.sentence))
@@ -170,9 +177,19 @@ def show_candidates(console: Console, review: Review, candidates: Iterable[Candi
             )
 
 
+def show_relations(console: Console, relations: Iterable[Relation]) -> None:
+    """Print relations between columns, each with its id, its text and its rows."""
+    for each in relations:
+        console.print(_text("; ".join(each.text.splitlines())))
+        console.print(_text(f"{each.id}: {each.counts}", "dim", indent=2))
+
+
 def show_rule_reading(console: Console, reading: Reading) -> None:
-    """Print a rule in words, what the rows say of it, and what each law would make of it."""
+    """Print a candidate in words, with its rows and its laws."""
     console.print(_text(reading.sentence, "bold"))
+    if reading.rows:
+        console.print(_text(reading.rows))
+        return
     if reading.evidence is None:
         console.print("no data were given, so there are no figures: give them with --data")
     else:
@@ -201,9 +218,12 @@ def show_open(console: Console, review: Review, phrases: Phrases) -> None:
     for number, (label, candidate) in enumerate(waiting, start=1):
         place = f"{number} of {len(waiting)}, {label}: {candidate.id}"
         console.print(_text(place, "dim"))
-        reading = read_back(review, candidate, candidate.rule, candidate.evidence, phrases)
-        show_rule_reading(console, reading)
-        _show_rule(console, candidate.rule)
+        text = candidate.text
+        evidence = None if isinstance(candidate, Relation) else candidate.evidence
+        show_rule_reading(console, read_back(review, candidate, text, evidence, phrases))
+        if isinstance(candidate, Relation):
+            show_examples(console, candidate.examples)
+        _show_rule(console, text)
         console.print()
 
 
@@ -243,11 +263,16 @@ def show_evidence(console: Console, evidence: Evidence) -> None:
     )
     table.add_row("counterexamples", f"{evidence.counterexamples:,}")
     console.print(table)
-    if not evidence.examples:
+    show_examples(console, evidence.examples)
+
+
+def show_examples(console: Console, examples: Sequence[Example]) -> None:
+    """Print rows that speak against a candidate."""
+    if not examples:
         return
-    names = [name for name, _ in evidence.examples[0].values]
+    names = [name for name, _ in examples[0].values]
     rows = Table("row", *(Column(_text(name)) for name in names), box=None, header_style="dim")
-    for example in evidence.examples:
+    for example in examples:
         values = ("unknown" if value is None else str(value) for _, value in example.values)
         rows.add_row(str(example.row), *map(_text, values))
     console.print(rows)

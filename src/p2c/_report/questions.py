@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p2c._explain.phrases import ENGLISH
+from p2c._explain.relation_words import column_label, evidence_words, relation_words
 from p2c._explain.rules import law_words, rule_words
 from p2c._explain.sentences import label_words
 from p2c._learn.causal.adopt import approved_rules
 from p2c._learn.causal.candidate import suggest_law
 from p2c._learn.causal.contradictions import read_proposal, theory_of
 from p2c._learn.causal.records import ReviewVerdict
+from p2c._learn.relations.declared import read_declared
+from p2c._learn.relations.relation import Relation
 from p2c._spec.feature import Law
 from p2c.errors import ReviewError
 
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 class Question:
     """A candidate as a sentence, with the answer that counts for it, if there is one."""
 
-    candidate: Candidate
+    candidate: Candidate | Relation
     sentence: str
     answer: ReviewAnswer | None
 
@@ -76,11 +79,15 @@ class LawChoice:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A rule as it is put to an expert before it is approved, in words; `evidence` is None where there are no data."""
+    """A candidate in words, as an expert reads it.
+
+    `evidence` is None where there are no data. A relation has no laws, and its evidence is in `rows`, a sentence.
+    """
 
     sentence: str
     laws: tuple[LawChoice, ...]
     evidence: Evidence | None
+    rows: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,11 @@ def effects(review: Review, phrases: Phrases = ENGLISH) -> tuple[Effect, ...]:
     answers = review.verdicts()
     found: dict[str, list[Question]] = {}
     for each in review.candidates.values():
+        if isinstance(each, Relation):
+            label = column_label(each.feature, review.features)
+            sentence = relation_words(each, each.text, review.features, phrases)
+            found.setdefault(label, []).append(Question(each, sentence, answers.get(each.id)))
+            continue
         theory, clause = _bound(each.id, each.rule, _mentioned(review, each.rule))
         label = label_words(theory.feature[clause.head[0].feature])
         question = Question(each, rule_words(theory, clause, phrases), answers.get(each.id))
@@ -124,12 +136,16 @@ def following(told: Iterable[Effect], rule_id: str) -> str:
 
 def read_back(
     review: Review,
-    candidate: Candidate,
+    candidate: Candidate | Relation,
     text: str,
     evidence: Evidence | None,
     phrases: Phrases,
 ) -> Reading:
-    """Return a candidate's rule, or an edited text in its place, in words, with each law and its exceptions."""
+    """Return the text of a candidate, or an edited one, in words."""
+    if isinstance(candidate, Relation):
+        read_declared(candidate.id, text, review.features)
+        sentence = relation_words(candidate, text, review.features, phrases)
+        return Reading(sentence, (), None, evidence_words(candidate, phrases))
     features = _mentioned(review, text) if text == candidate.rule else review.features
     theory, clause = _bound(candidate.id, text, features)
     likely = candidate.law if text == candidate.rule else evidence and suggest_law(evidence)

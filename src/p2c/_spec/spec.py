@@ -112,7 +112,8 @@ class ModelSpec(Table):
     """A model in the place of decision rules: the keys of `[model]`.
 
     `file` is relative to the problem's file, `desired` the class that is wanted, from the probability `threshold` on where
-    there is one. `columns` names the model's column of a feature, where the two differ.
+    there is one. `columns` names the model's column of a feature, where the two differ. `groups` names the one-hot columns
+    that are one feature.
     """
 
     file: StrictStr = Field(description="The stored model, relative to the problem's file.")
@@ -122,6 +123,10 @@ class ModelSpec(Table):
     )
     columns: dict[StrictStr, StrictStr] = Field(
         default_factory=dict, description="The model's column of a feature, where names differ."
+    )
+    groups: dict[StrictStr, list[StrictStr]] = Field(
+        default_factory=dict,
+        description="The one-hot columns of the model that are one category, by the name of the feature.",
     )
 
 
@@ -229,6 +234,17 @@ class LintSpec(Table):
     )
 
 
+class RelationSpec(Table):
+    """A relation between features that data suggest and nobody has reviewed."""
+
+    text: StrictStr = Field(
+        description="What the problem states once it is approved: an equation, a rule or a group."
+    )
+    features: list[StrictStr] = Field(min_length=2, description="The features of the relation.")
+    rows: Count | None = Field(None, description="Number of rows on which it was judged.")
+    holds: Count | None = Field(None, description="Number of these rows on which it holds.")
+
+
 class ProblemSpec(Table):
     """The keys of a problem."""
 
@@ -270,6 +286,10 @@ class ProblemSpec(Table):
     )
     features: dict[str, FeatureSpec] = Field(
         min_length=1, description="What is known of a person, a table for each feature."
+    )
+    relations: dict[StrictStr, RelationSpec] = Field(
+        default_factory=dict,
+        description="Relations that data suggest, by id, until an expert has approved or rejected them.",
     )
     lint: LintSpec = Field(LintSpec(), description="What p2c lint should know.")
     _file: str = PrivateAttr("")

@@ -10,6 +10,7 @@ import typer
 
 from p2c._engines.doctor import examine
 from p2c._export import EXPORTS
+from p2c._export.veripb import VERSIONS, proved_files
 from p2c._markup import visible
 from p2c._report.terminal import show_examinations
 from p2c.cli.app import command_group, out, spread
@@ -32,6 +33,12 @@ def export(
     folder: Annotated[
         Path | None, typer.Option("--out", help="The folder for the files; printed by default.")
     ] = None,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="With --to opb: add a VeriPB log of the answer.")
+    ] = False,
+    proof_version: Annotated[
+        str, typer.Option(help=f"The version of the log: {' or '.join(VERSIONS)}.")
+    ] = VERSIONS[0],
 ) -> None:
     """Write the question of one person in the language of another tool."""
     check_word("--to: no language", to, EXPORTS)
@@ -40,7 +47,14 @@ def export(
         can = " and ".join(HOLD_MODELS)
         raise P2CError(f"--to {to}: it cannot hold a model, which decides here; {can} can")
     keyed = loaded.with_keys(**keys.overrides)
-    files = EXPORTS[to](keyed.compiled, keyed.read_row(who.read(loaded)))
+    if proof and to != "opb":
+        raise P2CError(f"--proof: --to {to} has no proof log, only --to opb has one")
+    row = keyed.read_row(who.read(loaded))
+    if proof:
+        claim = keyed.plan(row).to_dict()
+        files = proved_files(keyed.compiled, row, claim, version=proof_version)
+    else:
+        files = EXPORTS[to](keyed.compiled, row)
     if folder is None and len(files) > 1:
         raise P2CError(f"--to {to} makes {len(files)} files: name a folder for them with --out")
     for name, text in files.items():

@@ -25,12 +25,15 @@ from p2c.cli.desk import (
     write_new,
 )
 from p2c.cli.learning import Changes, DataFile, Kept, Reading, ScaleName, ScaleOption, Seed
-from p2c.errors import P2CError, and_more, need_learning
+from p2c.errors import P2CError, and_more, counted, need_learning
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
+    from p2c._learn.relations.relation import Relation
     from p2c._learn.tables.assumptions import Assumption
     from p2c._learn.tables.files import Table
 
@@ -154,6 +157,23 @@ class Output:
             )
         refuse_existing(self.rules)
 
+    def write_relations(self, relations: tuple[Relation, ...], frame: pd.DataFrame) -> None:
+        """Print relations between columns and put them into a review beside the problem."""
+        from p2c._project.relations import review_beside, write_relations
+        from p2c._report.learned import show_relations
+
+        if not relations:
+            return
+        path = review_beside(self.output)
+        write_relations(path, relations, frame)
+        show_relations(out, relations)
+        count = counted(len(relations), "relation")
+        out.print(
+            f"{count} between columns, which answers mention until you approve or reject them:"
+            f" p2c review {shlex.quote(str(path))} --list",
+            markup=False,
+        )
+
     def write_rules(self, text: str) -> None:
         """Write rules, if a file for them was named."""
         if self.rules is not None:
@@ -200,7 +220,14 @@ def fit(
         _learn_from(labels, efforts, learning, files, yes=yes)
         return
     from p2c._from_data import DataOptions
-    from p2c._project.fitting import fit_model, open_stored, read_causal, surrogate_problem
+    from p2c._project.fitting import (
+        fit_model,
+        open_stored,
+        read_causal,
+        shown_table,
+        surrogate_problem,
+    )
+    from p2c._project.relations import with_found_relations
     from p2c._report.learned import show_changes, show_extraction, show_next, show_reading
 
     learning.refuse_of_labels()
@@ -221,19 +248,23 @@ def fit(
     keys = {"name": files.output.stem if files.is_file else files.output.name}
     if files.is_file:
         extraction, problem = surrogate_problem(opened, options, keys)
+        problem, relations = with_found_relations(problem, opened.table.frame, rules)
         show_changes(out, opened.table, problem.assumptions)
         truth = "it too" if opened.labels is None else f"the column {opened.labels.name}"
         show_extraction(out, extraction, truth=truth)
         problem.save(files.output)
+        files.write_relations(relations, opened.table.frame)
         show_next(out, _problem_steps(files.output))
     else:
         problem = fit_model(opened, options, keys)
-        show_changes(out, opened.table, problem.assumptions)
+        problem, relations = with_found_relations(problem, opened.table.frame, rules)
+        show_changes(out, shown_table(problem, opened.table), problem.assumptions)
         assert problem.reading is not None
         assert problem.extraction is not None
         extraction = problem.extraction
         show_reading(out, problem.reading, extraction)
         problem.save(files.output, pickle="pickle" in words, replace=replace_old)
+        files.write_relations(relations, opened.table.frame)
         show_next(out, _next_steps(files.output, problem, causal is None, words))
     files.write_rules(extraction.program)
 
@@ -282,6 +313,7 @@ def _learn_from(
     from p2c._from_data import DataOptions, problem_from_table
     from p2c._learn.decision import outcomes_of
     from p2c._project.fitting import read_causal
+    from p2c._project.relations import with_found_relations
     from p2c._report.learned import show_changes, show_learned, show_next
 
     if not files.is_file:
@@ -306,11 +338,13 @@ def _learn_from(
     )
     keys = {"name": files.output.stem}
     problem = problem_from_table(Problem, table, column, options, keys)
+    problem, relations = with_found_relations(problem, rest.frame, options.causal)
     assert problem.provenance is not None
     assert problem.provenance.learned is not None
     show_changes(out, rest, assumed)
     show_learned(out, problem.provenance.learned)
     problem.save(files.output)
+    files.write_relations(relations, rest.frame)
     files.write_rules(problem.provenance.learned.text)
     show_next(out, _problem_steps(files.output))
 

@@ -72,7 +72,7 @@ def test_an_edited_rule_is_approved_as_edited(review: Review, path: Path) -> Non
     approved = read_review(path).approved()
     assert edited in approved.text
     assert HIGH not in approved.text
-    assert read_review(path).candidates["high"].rule == HIGH
+    assert read_review(path).candidates["high"].text == HIGH
 
 
 def test_an_edit_may_turn_the_direction_round(review: Review) -> None:

@@ -12,7 +12,7 @@ from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.outcome import GaveUp
 from p2c._plan.planner import find_plan, search_plan
-from p2c._plan.search import plan_search
+from p2c._plan.search import order_conflicts
 from p2c._plan.search.best_first import Limits
 from p2c._plan.search.devices import ALL, Device
 from p2c.errors import P2CError
@@ -111,7 +111,7 @@ def test_learning_finds_the_plans_of_the_search_by_sets_where_one_is_planted() -
 def test_learning_without_following_orders_finds_the_same(
     followed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan_search, "MOST_FOLLOWED", followed)
+    monkeypatch.setattr(order_conflicts, "MOST_FOLLOWED", followed)
     for document, row in seeded_problems(250, 150):
         agrees(document, row)
 

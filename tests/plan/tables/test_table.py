@@ -202,6 +202,7 @@ def test_every_answer_is_in_the_order_of_the_rows(loan: Problem) -> None:
         "steps",
         "exceptions",
         "unknown",
+        "proof",
         "message",
     ]
     assert_rows(loan, PEOPLE, answer)
@@ -506,6 +507,19 @@ def test_the_cost_of_a_row_is_that_of_the_plan_bit_for_bit(norm: str, step: floa
     rows: list[Any] = people.to_dict("records")
     alone = [problem.plan(row).cost for row in rows]
     assert problem.plan_many(people)["cost"].tolist() == alone
+
+
+@pytest.mark.parametrize("engine", ["auto", "native", "clingo"])
+def test_every_answer_of_a_table_says_how_it_is_proved(engine: str) -> None:
+    problem = Problem.from_dict(LOAN)
+    people = pd.DataFrame([JOHN | {"debt": debt} for debt in (0, 5000, -1)])
+    table = problem.plan_many(people, engine=engine)
+    assert table["status"].tolist() == ["infeasible", "found", "invalid"]
+    assert table["proof"].tolist() == ["exhausted", "exhausted", ""]
+    stopped = problem.plan_many(people[:1], time_limit=1e-9, engine=engine)
+    assert stopped["proof"].tolist() == [
+        "none" if status == "gave_up" else "exhausted" for status in stopped["status"]
+    ]
 
 
 def test_grid_points_that_no_float_holds_exactly_cost_what_they_cost_alone() -> None:

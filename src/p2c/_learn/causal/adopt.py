@@ -11,6 +11,7 @@ from p2c._learn.causal.contradictions import (
 )
 from p2c._learn.causal.records import ReviewVerdict
 from p2c._learn.causal.review import Review
+from p2c._learn.relations.relation import Relation
 from p2c._rules.bind import build_theory
 from p2c._rules.parse import parse
 from p2c._rules.satisfy import Formulas
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 
 def approved_rules(review: Review) -> Approved:
-    """Return the rules that a planner may use, once every candidate is answered and no two answers clash."""
-    pending = [each.id for each in review.pending()]
+    """Return the approved rules and relations, once every rule is answered.
+
+    Relations may be open: answers say so where it matters.
+    """
+    pending = [each.id for each in review.pending() if not isinstance(each, Relation)]
     if pending:
         count = f"{counted(len(pending), 'rule')} {'is' if len(pending) == 1 else 'are'}"
         message = (
@@ -46,7 +50,7 @@ def with_causal_rules(
     """Return a problem with the approved rules added to its own and the law of every effect set.
 
     The problem's rules stay first. What it says of an effect otherwise (`action`, `weight`, …) is kept. A model may decide in
-    the place of rules.
+    the place of rules. Equations of approved relations become keys of their features, open relations the key `relations`.
     """
     approved = approved_rules(review)
     if problem.get("rules") is None:
@@ -63,13 +67,53 @@ def with_causal_rules(
     _refuse_clashes(own, approved, {n: f.law or spec.law for n, f in spec.features.items()})
     for name, law in approved.laws.items():
         features[name]["law"] = law.value
+    for name, expression in approved.declared.equations.items():
+        _refuse_absent(name, features)
+        features[name] = computed_keys(features[name], expression)
     merged = {key: value for key, value in problem.items() if key != "rules_file"}
     merged["features"] = features
-    if approved.rules:
+    merged |= open_relations(problem, review)
+    if approved.text:
         merged["rules"] = f"{(spec.rules or '').rstrip()}\n\n{approved.text}\n"
     theory = build_theory(read_spec(merged), model=model)
     refuse_overlaps(Formulas(theory), {each.main: each.id for each in approved.rules})
     return merged
+
+
+COMPUTED = frozenset(
+    {"type", "label", "unit", "unit_one", "phrase", "advice", "names", "languages"}
+)
+"""The keys of a feature that it keeps when an equation computes it."""
+
+
+def computed_keys(keys: Mapping[str, Any], expression: str) -> dict[str, Any]:
+    """Return the keys of a feature that an equation computes from now on.
+
+    The limits and the grid that data suggested are dropped, for they would clip and round the computed value.
+    """
+    kept = {key: value for key, value in keys.items() if key in COMPUTED}
+    return kept | {"equation": expression}
+
+
+def open_relations(problem: Mapping[str, Any], review: Review) -> dict[str, Any]:
+    """Return the key `relations` of a problem: the relations without an answer."""
+    answered = review.verdicts()
+    kept = {
+        id_: each for id_, each in (problem.get("relations") or {}).items() if id_ not in answered
+    }
+    features = set(problem["features"])
+    fresh = {
+        each.id: relation_keys(each)
+        for each in review.open_relations()
+        if features.issuperset(each.features)
+    }
+    return {"relations": kept | fresh} if kept or fresh or "relations" in problem else {}
+
+
+def relation_keys(relation: Relation) -> dict[str, Any]:
+    """Return a relation as a problem keeps it until an expert has answered."""
+    counts = {"rows": relation.rows, "holds": relation.holds} if relation.rows else {}
+    return {"text": relation.text, "features": list(relation.features), **counts}
 
 
 def with_causes(
@@ -85,7 +129,10 @@ def _refuse_rejected(own: Program, review: Review) -> None:
     """Refuse a problem that already holds a rule which an expert rejected."""
     for answer in review.verdicts().values():
         if answer.verdict is ReviewVerdict.REJECTED:
-            main = parse(review.candidates[answer.rule].rule).rules[0]
+            candidate = review.candidates[answer.rule]
+            if isinstance(candidate, Relation):
+                continue
+            main = parse(candidate.rule).rules[0]
             if main in own.rules:
                 message = f"{answer.rule}: the problem holds this rule, which {answer.by} rejected: {answer.why}"
                 raise ReviewError(message, rules=[answer.rule])
@@ -96,6 +143,12 @@ def _refuse_unknown(proposal: Proposal, features: Mapping[str, Any]) -> None:
         if name not in features:
             message = f"the problem has no feature '{name}', of which the rule speaks"
             raise ReviewError(f"{proposal.id}: {message}", rules=[proposal.id])
+
+
+def _refuse_absent(name: str, features: Mapping[str, Any]) -> None:
+    if name not in features:
+        message = f"the problem has no feature '{name}', which an approved relation computes"
+        raise ReviewError(message)
 
 
 def _refuse_clashes(own: Program, approved: Approved, laws: Mapping[str, Any]) -> None:

@@ -108,6 +108,11 @@ class Candidate:
     evidence: Evidence
     law: Law | None
 
+    @property
+    def text(self) -> str:
+        """Return the rule, by the name that relations have for their text."""
+        return self.rule
+
 
 def suggest_law(evidence: Evidence) -> Law | None:
     """Return the law whose every direction convinces, the strongest first.

@@ -1,4 +1,4 @@
-"""What stands in a review file beside the candidates: an expert's answers, what makes one complete, and both as records.
+"""Answers of an expert to candidates, and both as records of a review file.
 
 A review file may be written by anybody, so pydantic looks at every value that is read.
 """
@@ -19,6 +19,7 @@ from p2c.errors import ReviewError, RuleError, suggestion
 
 if TYPE_CHECKING:
     from p2c._learn.causal.candidate import Candidate
+    from p2c._learn.relations.relation import Relation
 
 
 class ReviewVerdict(Enum):
@@ -31,9 +32,10 @@ class ReviewVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
-    """One verdict as it was given: by whom, when and why; `text` is the approved rule, empty where it is rejected.
+    """One verdict on a candidate.
 
-    `direction` reads `cause, cause -> effect`; `evidence` is what the data say of an edited text, where it was asked.
+    `text` is the approved text, empty where it is rejected. `direction` reads `cause, cause -> effect`; `evidence` is what the data say of an edited rule, where it was asked. A
+    relation has no `law`.
     """
 
     rule: StrictStr
@@ -48,7 +50,7 @@ class ReviewAnswer:
 
     @model_validator(mode="after")
     def _says_all(self) -> Self:
-        needed = () if self.verdict is ReviewVerdict.REJECTED else ("law", "direction", "text")
+        needed = () if self.verdict is ReviewVerdict.REJECTED else ("direction", "text")
         for key in needed:
             if not getattr(self, key):
                 raise ValueError(f"'{key}'")
@@ -77,39 +79,43 @@ def approved_law(candidate: Candidate, given: Law | str | None) -> Law:
     return known[word]
 
 
-def approved_text(candidate: Candidate, verdict: ReviewVerdict, given: str | None) -> str:
-    """Return the text that is approved; '' for a rejected rule."""
-    other = given is not None and not _says_the_same(given, candidate.rule)
+def approved_text(
+    candidate: Candidate | Relation, verdict: ReviewVerdict, edited: str | None
+) -> str:
+    """Return the text that is approved; '' for a rejected candidate."""
+    other = edited is not None and not _says_the_same(edited, candidate.text)
     match verdict:
-        case ReviewVerdict.REJECTED if given is not None:
+        case ReviewVerdict.REJECTED if edited is not None:
             raise refusal(candidate, "a rejected rule has no text: edit it, or leave the text out")
         case ReviewVerdict.REJECTED:
             return ""
         case ReviewVerdict.APPROVED if other:
             raise refusal(candidate, "a text other than the proposed one is 'edited'")
         case ReviewVerdict.APPROVED:
-            return candidate.rule
+            return candidate.text
         case ReviewVerdict.EDITED:
-            if given is None or not other:
+            if edited is None or not other:
                 raise refusal(candidate, "the text is the proposed one: approve it, or change it")
-            return given.strip()
+            return edited.strip()
 
 
 def _says_the_same(text: str, rule: str) -> bool:
+    if text.split() == rule.split():
+        return True
     try:
         return parse(text) == parse(rule)
     except RuleError:
         return False
 
 
-def refuse_anonymous(candidate: Candidate, *, by: str, why: str) -> None:
+def refuse_anonymous(candidate: Candidate | Relation, *, by: str, why: str) -> None:
     """Refuse an answer that does not say by whom it is and why."""
     for key, value in (("by", by), ("why", why)):
         if not value.strip():
             raise refusal(candidate, f"'{key}' is empty: an answer says by whom it is and why")
 
 
-def refusal(candidate: Candidate, message: str) -> ReviewError:
+def refusal(candidate: Candidate | Relation, message: str) -> ReviewError:
     """Return the error of an answer that is not taken."""
     return ReviewError(f"{candidate.id}: {message}", rules=[candidate.id])
 
@@ -124,6 +130,20 @@ def candidate_record(candidate: Candidate) -> dict[str, Any]:
         "rule": candidate.rule,
         "law": candidate.law.value if candidate.law else None,
         "evidence": _evidence_record(candidate.evidence),
+    }
+
+
+def relation_record(relation: Relation) -> dict[str, Any]:
+    """Return a relation as a record of a review file."""
+    return {
+        "record": "relation",
+        "id": relation.id,
+        "kind": relation.kind.value,
+        "features": list(relation.features),
+        "text": relation.text,
+        "rows": relation.rows,
+        "holds": relation.holds,
+        "examples": [{"row": each.row, "values": dict(each.values)} for each in relation.examples],
     }
 
 

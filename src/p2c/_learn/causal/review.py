@@ -26,8 +26,13 @@ from p2c._learn.causal.records import (
     approved_text,
     candidate_record,
     read_verdict,
+    refusal,
     refuse_anonymous,
+    relation_record,
 )
+from p2c._learn.relations.declared import merged, read_declared
+from p2c._learn.relations.relation import Relation
+from p2c._spec.feature import Law
 from p2c.errors import ReviewError, suggestion
 
 if TYPE_CHECKING:
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
 
     from p2c._learn.causal.candidate import Evidence
     from p2c._learn.causal.journal import Journal
-    from p2c._spec.feature import Law
+    from p2c._learn.relations.declared import Declared
 
 FORMAT = "p2c review 1"
 
@@ -52,11 +57,16 @@ class _Domain:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The rules that may be used: their text, each below a line that says who approved it, and the law of each effect."""
+    """The approved rules and relations.
+
+    `text` has each rule below a line that says who approved it, `laws` the law of each effect; `declared` are the
+    equations, rules and groups of relations.
+    """
 
     text: str
     laws: dict[str, Law]
     rules: tuple[Proposal, ...]
+    declared: Declared
 
 
 @dataclass
@@ -65,7 +75,7 @@ class Review:
 
     journal: Journal
     features: dict[str, dict[str, Any]] = field(default_factory=dict)
-    candidates: dict[str, Candidate] = field(default_factory=dict)
+    candidates: dict[str, Candidate | Relation] = field(default_factory=dict)
     answers: list[ReviewAnswer] = field(default_factory=list)
 
     @property
@@ -86,10 +96,14 @@ class Review:
         """Return every answer to a rule, the oldest first."""
         return tuple(answer for answer in self.answers if answer.rule == rule_id)
 
-    def pending(self) -> tuple[Candidate, ...]:
+    def pending(self) -> tuple[Candidate | Relation, ...]:
         """Return the candidates without an answer."""
         answered = self.verdicts()
         return tuple(each for each in self.candidates.values() if each.id not in answered)
+
+    def open_relations(self) -> tuple[Relation, ...]:
+        """Return the relations without an answer."""
+        return tuple(each for each in self.pending() if isinstance(each, Relation))
 
     def approved(self) -> Approved:
         """Return the rules approved so far, whatever is pending; a contradiction among them is an error."""
@@ -98,7 +112,17 @@ class Review:
         refuse_contradictions(rules, self.features)
         unique = {each.text: each for each in reversed(rules)}.values()
         parts = [f"% {_credit(counting[each.id])}\n{each.text}" for each in reversed(unique)]
-        return Approved("\n".join(parts), {each.feature: each.law for each in rules}, rules)
+        laws = {each.feature: each.law for each in rules}
+        declared = merged(self._declared())
+        for relation, each in self._declared():
+            if each.rules:
+                parts.append(f"% {_credit(counting[relation])}\n{each.rules}")
+            for name in each.heads:
+                if name in laws:
+                    message = f"{relation}: an approved rule has '{name}' as its effect: reject one of the two"
+                    raise ReviewError(message, rules=[relation])
+        laws |= {name: Law.IFF for name in declared.heads if name not in declared.equations}
+        return Approved("\n".join(parts), laws, rules, declared)
 
     def decide(
         self,
@@ -121,7 +145,9 @@ class Review:
         refuse_anonymous(candidate, by=by, why=why)
         text = approved_text(candidate, chosen, rule)
         settled, direction = None, ""
-        if chosen is not ReviewVerdict.REJECTED:
+        if isinstance(candidate, Relation):
+            direction = self._relation_direction(candidate, text, law)
+        elif chosen is not ReviewVerdict.REJECTED:
             settled = approved_law(candidate, law)
             proposal = read_proposal(rule_id, text, settled, self.features)
             direction = f"{', '.join(proposal.causes) or 'nothing'} -> {proposal.feature}"
@@ -134,7 +160,28 @@ class Review:
         self.answers.append(answer)
         return answer
 
-    def candidate(self, rule_id: str) -> Candidate:
+    def _relation_direction(self, relation: Relation, text: str, law: object) -> str:
+        """Return who determines whom in a relation; refuse one that clashes."""
+        if law is not None:
+            raise refusal(relation, "a relation has no law: leave it out")
+        if not text:
+            return ""
+        declared = read_declared(relation.id, text, self.features)
+        merged(
+            [
+                *(each for each in self._declared() if each[0] != relation.id),
+                (relation.id, declared),
+            ]
+        )
+        heads = declared.heads
+        inputs = [name for name in relation.features if name not in heads]
+        return (
+            f"{', '.join(inputs)} -> {', '.join(heads)}"
+            if heads and inputs
+            else ", ".join(relation.features)
+        )
+
+    def candidate(self, rule_id: str) -> Candidate | Relation:
         """Return a candidate by its id; one that is not there is an error that names a likely one."""
         candidate = self.candidates.get(rule_id)
         if candidate is None:
@@ -149,18 +196,25 @@ class Review:
         others = [each for each in self._proposals() if each.id != proposal.id]
         refuse_contradictions([*others, proposal], self.features)
 
+    def _declared(self) -> list[tuple[str, Declared]]:
+        """Return the content of each approved relation, with its id."""
+        return [
+            (answer.rule, read_declared(answer.rule, answer.text, self.features))
+            for answer in self.verdicts().values()
+            if answer.text and isinstance(self.candidates[answer.rule], Relation)
+        ]
+
     def _proposals(self) -> tuple[Proposal, ...]:
         found = []
         for answer in self.verdicts().values():
-            if answer.verdict is not ReviewVerdict.REJECTED:
-                assert answer.law is not None
+            if answer.verdict is not ReviewVerdict.REJECTED and answer.law is not None:
                 found.append(read_proposal(answer.rule, answer.text, answer.law, self.features))
         return tuple(found)
 
 
 def write_review(
     path: str | Path,
-    candidates: Iterable[Candidate],
+    candidates: Iterable[Candidate | Relation],
     *,
     features: pd.DataFrame | Mapping[str, Mapping[str, Any]],
 ) -> Review:
@@ -170,7 +224,7 @@ def write_review(
 
     Args:
         path: The review file.
-        candidates: Candidates, as `learn_causal_rules` returns them.
+        candidates: Candidates, as `learn_causal_rules` and `Problem.relations` return them.
         features: The table that they were learned from, or the domains of its features. Contradictions are sought in
             these domains.
 
@@ -198,7 +252,7 @@ def write_review(
         if review.features.get(name) != dict(keys)
     ]
     fresh = [each for each in candidates if each.id not in review.candidates]
-    review.journal.append([*domains, *map(candidate_record, fresh)])
+    review.journal.append([*domains, *map(_candidate_record, fresh)])
     return read_review(path)
 
 
@@ -227,6 +281,14 @@ def read_review(path: str | Path) -> Review:
     return review
 
 
+def _candidate_record(candidate: Candidate | Relation) -> dict[str, Any]:
+    return (
+        relation_record(candidate)
+        if isinstance(candidate, Relation)
+        else candidate_record(candidate)
+    )
+
+
 def _take(review: Review, record: dict[str, Any]) -> None:
     match record.get("record"):
         case "header":
@@ -237,10 +299,16 @@ def _take(review: Review, record: dict[str, Any]) -> None:
         case "candidate":
             candidate = Candidate(**record)
             review.candidates[candidate.id] = candidate
+        case "relation":
+            relation = Relation(**record)
+            review.candidates[relation.id] = relation
         case "answer":
             answer = ReviewAnswer(**record)
             if answer.rule not in review.candidates:
                 raise ValueError(f"'rule': there is no rule '{answer.rule[:60]}'")
+            needs_law = isinstance(review.candidates[answer.rule], Candidate)
+            if needs_law and answer.law is None and answer.verdict is not ReviewVerdict.REJECTED:
+                raise ValueError("'law'")
             review.answers.append(answer)
         case other:
             raise ValueError(f"the kind '{other}'" if "record" in record else "'record'")

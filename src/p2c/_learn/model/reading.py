@@ -13,6 +13,7 @@ from p2c._learn.model.asking import open_model, same, shaper, trained_names
 from p2c._learn.model.conformance import Conformance, compare, takes_missing
 from p2c._learn.model.cutoff import find_cutoff
 from p2c._learn.model.encoded import EncodedModel, encoded_model
+from p2c._learn.model.grouped import GroupedModel
 from p2c._learn.model.lowering import lower
 from p2c._learn.model.parts import Unreadable
 from p2c._learn.model.readers import read_parts
@@ -93,7 +94,8 @@ def read(
         return NotRead(f"the model could not be read: {type(error).__name__}: {said}")
     if not found.holds:
         return NotRead(str(found), found)
-    return Read(score, found, type(model).__name__, encoded)
+    kind = model.model if isinstance(model, GroupedModel) else model
+    return Read(score, found, type(kind).__name__, encoded)
 
 
 def _compared(

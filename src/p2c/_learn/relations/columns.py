@@ -147,7 +147,9 @@ class DataTable:
         )
 
 
-def read_table(frame: Any, names: dict[str, str], *, seed: int) -> DataTable:
+def read_table(
+    frame: Any, names: dict[str, str], *, seed: int, any_name: bool = False
+) -> DataTable:
     """Return the columns of a frame as arrays.
 
     Columns of one value, of dates and of more than 60 words are left out, and so are those whose name equations cannot
@@ -157,6 +159,7 @@ def read_table(frame: Any, names: dict[str, str], *, seed: int) -> DataTable:
         frame: A pandas, polars or other eager frame.
         names: The feature of each column.
         seed: Random seed for the rows to screen on.
+        any_name: Whether columns stay whose name equations cannot refer to.
 
     Raises:
         P2CError: The frame is no table, or has no rows.
@@ -169,7 +172,7 @@ def read_table(frame: Any, names: dict[str, str], *, seed: int) -> DataTable:
     columns = []
     for place, column in enumerate(table.columns):
         name = names.get(str(column), "")
-        if PLAIN_NAME.fullmatch(name):
+        if PLAIN_NAME.fullmatch(name) or (any_name and name):
             read = _read_column(name, table.get_column(column), place)
             if read is not None and read.distinct > 1:
                 columns.append(read)

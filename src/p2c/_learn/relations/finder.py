@@ -63,6 +63,29 @@ def find_relations(
         return tuple(_relations(table, threshold))
 
 
+def one_hot_groups(frame: Any) -> dict[str, tuple[str, ...]]:
+    """Return the one-hot groups of a pandas frame.
+
+    Args:
+        frame: A table, of which only columns of numbers and truth values are looked at.
+
+    Returns:
+        The columns of each group, by a name for it.
+    """
+    numbers = frame.select_dtypes(["number", "bool"])
+    names = [str(each) for each in numbers.columns]
+    if len(names) < 2 or not len(frame):
+        return {}
+    table = read_table(numbers, {each: each for each in names}, seed=0, any_name=True)
+    taken = {predicate_name(str(each)) for each in frame.columns}
+    groups = {}
+    for each in find_groups(table):
+        name = re.sub(r"\W+", "_", predicate_name(each.name)).strip("_")
+        name = name if name not in taken else f"{name}_group"
+        groups[name] = tuple(column.name for column in each.columns)
+    return groups
+
+
 def _relations(table: DataTable, threshold: float) -> Iterator[Relation]:
     groups = tuple(find_groups(table))
     finds = [

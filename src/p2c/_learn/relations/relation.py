@@ -78,14 +78,14 @@ class Relation:
         return self.rows - self.holds
 
     @property
-    def evidence(self) -> str:
+    def counts(self) -> str:
         """Return the counts as one line."""
         if not self.rows:
             return "suggested by the names of the columns"
         return f"holds on {self.holds:,} of {self.rows:,} rows"
 
     def __str__(self) -> str:
-        return f"{self.id}: {'; '.join(self.text.splitlines())} ({self.evidence})"
+        return f"{self.id}: {'; '.join(self.text.splitlines())} ({self.counts})"
 
 
 def relation_id(feature: str, text: str) -> str:

@@ -63,6 +63,7 @@ class Why(Enum):
     AGE = "nobody grows younger"
     USUAL = "nothing speaks against it"
     EFFECT = "causal rules lead to it"
+    GROUP = "one of its columns is set in each row, so they are one category"
 
 
 USELESS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,8 @@ from p2c.errors import P2CError, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from p2c._learn.tables.grouping import Grouping
 
 RESERVED = frozenset({"label", "not", "", ACCEPTED.predicate})
 """Names that mean something else in rules."""
@@ -74,6 +76,19 @@ class View:
 
     columns: tuple[ColumnView, ...]
     framed: bool
+    grouping: Grouping | None = None
+    """The one-hot groups of the table, each of which is one column here."""
+
+    def collapse(self, X: Any) -> pd.DataFrame:
+        """Return rows as a frame with each one-hot group as one column."""
+        frame = as_frame(X)
+        return frame if self.grouping is None else self.grouping.collapse(frame)
+
+    def collapse_row(self, row: Mapping[str, Any] | pd.Series) -> Mapping[str, Any]:
+        """Return one person's row as a mapping with each one-hot group as one value."""
+        if isinstance(row, pd.Series):
+            row = dict(zip(row.index, row.array, strict=True))
+        return row if self.grouping is None else self.grouping.collapse_row(row)
 
     @cached_property
     def features(self) -> tuple[ColumnView, ...]:
@@ -96,7 +111,7 @@ class View:
 
     def table(self, X: Any) -> pd.DataFrame:
         """Return rows as features, tidy."""
-        frame = as_frame(X)
+        frame = self.collapse(X)
         refuse_twice(frame.columns)
         absent = [each.name for each in self.columns if each.name not in frame.columns]
         if absent:
@@ -107,7 +122,7 @@ class View:
     def refuse_absent(self, frame: pd.DataFrame, features: Collection[str]) -> None:
         """Refuse a table that lacks one of some features, by the name of its column and by its own, or has one twice."""
         refuse_twice(frame.columns)
-        given = {*map(str, frame.columns)}
+        given = {*map(str, self.collapse(frame).columns)}
         named = (each for each in self.features if each.feature in features)
         refuse_absent([str(each.name) for each in named if each.feature not in given], given)
 
@@ -122,18 +137,20 @@ class View:
         if isinstance(row, pd.Series):
             refuse_twice(row.index)
         if hasattr(row, "keys"):
-            return cast("Mapping[str, Any]", row)
+            return row if self.grouping is None else self.collapse_row(row)
         if not pd.api.types.is_list_like(row, allow_sets=False):
             raise P2CError(f"expected a row of {len(self.columns)} values, found {shown(row)}")
         values = list(row)
-        if len(values) != len(self.columns):
-            raise P2CError(f"expected {len(self.columns)} values, found {len(values)}")
-        return dict(zip((each.name for each in self.columns), values, strict=True))
+        names = [each.name for each in self.columns]
+        if self.grouping is not None and len(values) == len(self.grouping.columns):
+            return self.collapse_row(dict(zip(self.grouping.columns, values, strict=True)))
+        if len(values) != len(names):
+            raise P2CError(f"expected {len(names)} values, found {len(values)}")
+        return dict(zip(names, values, strict=True))
 
     def row(self, row: Mapping[str, Any] | pd.Series) -> dict[str, Any]:
         """Return one person's row by feature; what is no column is left aside."""
-        if isinstance(row, pd.Series):
-            row = dict(zip(row.index, row.array, strict=True))
+        row = self.collapse_row(row)
         given = {}
         for each in self.features:
             if each.name in row or each.feature in row:
@@ -151,8 +168,7 @@ class View:
         self, row: Mapping[str, Any] | pd.Series, states: Sequence[Mapping[str, Any]]
     ) -> list[list[Any]]:
         """Return states as the cells of each column of the table, not yet of its type; what did not change keeps the person's value."""
-        if isinstance(row, pd.Series):
-            row = dict(zip(row.index, row.array, strict=True))
+        row = self.collapse_row(row)
         start = self.row(row)
         columns = []
         for each in self.columns:
@@ -162,17 +178,18 @@ class View:
         return columns
 
     def as_columns(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> dict[Any, Any]:
-        """Return an end state by column, with values of the types that the columns have.
+        """Return an end state by the model's own columns, typed as they are.
 
         Args:
             start: The initial state; what did not change is missing as it was there.
             end: The end state.
         """
         cells = self.cells(start, [end])
-        return {
+        row = {
             each.name: _column(own, each.dtype).tolist()[0]
             for each, own in zip(self.columns, cells, strict=True)
         }
+        return row if self.grouping is None else self.grouping.expand_row(row)
 
     def frame(self, cells: Sequence[list[Any]]) -> pd.DataFrame:
         """Return cells of each column as a table of their types."""
@@ -183,6 +200,7 @@ class View:
     def people(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the columns of the table out of rows about people, what is missing written as the table does."""
         refuse_twice(rows.columns)
+        rows = self.collapse(rows)
         found = rows[[each.name for each in self.columns]]
         texts = [each for each in self.columns if pd.api.types.is_string_dtype(each.dtype)]
         filled = {each.name: _filled(each, found[each.name]) for each in texts}
@@ -199,7 +217,7 @@ class View:
         states: Sequence[Mapping[str, Any]],
     ) -> pd.DataFrame:
         """Return one state for each row of the table, from what was read of it, in the same way."""
-        columns = {}
+        rows, columns = self.collapse(rows), {}
         for each in self.columns:
             name = each.name if each.name in rows.columns else each.feature
             raw = rows[name].tolist() if name in rows.columns else [None] * len(rows)

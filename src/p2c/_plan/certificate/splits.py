@@ -27,7 +27,7 @@ class Splits:
         self.problem = cover.problem
         self.forest = cover.judge.forest
         rules = [rule.body for cause in self.problem.causes for rule in cause.rules]
-        self.formulas = list(_walk([cover.judge.final, *rules], lambda _: True))
+        self.formulas = list(formulas([cover.judge.final, *rules]))
         """All formulas of the goal, the laws and the constraints, the goal first."""
         self.tests = [each for each in self.formulas if each.kind == "test"]
         self.asks_model = any(each.kind == "accepted" for each in self.formulas)
@@ -47,7 +47,7 @@ class Splits:
 
     def _undecided(self, facts: Facts) -> Iterator[Formula]:
         """Yield undecided tests, those of undecided parts of the goal and laws first."""
-        open_ = _walk([self.cover.judge.final], lambda each: facts.truth(each) == MAYBE)
+        open_ = formulas([self.cover.judge.final], lambda each: facts.truth(each) == MAYBE)
         for each in itertools.chain(open_, self.tests):
             if each.kind == "test" and facts.truth(each) == MAYBE:
                 yield each
@@ -200,7 +200,9 @@ def _floor(number: float, scale: int) -> int:
     return floor(Fraction(number) * scale)
 
 
-def _walk(roots: Sequence[Formula], enters: Callable[[Formula], bool]) -> Iterator[Formula]:
+def formulas(
+    roots: Sequence[Formula], enters: Callable[[Formula], bool] = lambda _: True
+) -> Iterator[Formula]:
     """Yield each formula below the roots once, parents before parts."""
     waiting, seen = [*reversed(roots)], set[Formula]()
     while waiting:

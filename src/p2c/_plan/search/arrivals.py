@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from p2c._plan.search.best_first import LimitReached, best_first
-from p2c._plan.search.ceilings import under_ceilings
+from p2c._plan.search.ceilings import best_under_ceilings, under_ceilings
 from p2c._plan.search.courses import SpanOptions
 from p2c._plan.search.devices import ALL, Device
 from p2c._plan.search.options import Options
@@ -84,6 +84,8 @@ def arrivals(
         return iter(())
     if not space.theory.norm.largest:
         return search(transitions)
+    if learns:
+        return best_under_ceilings(transitions, search, limits)
     return under_ceilings(
         transitions, search, partial(may_arrive, limits=limits) if weighs else None, limits
     )

@@ -2,8 +2,9 @@
 
 The algorithm is that of MiniSat (Eén and Sörensson, SAT 2003): two watched literals, first unique implication point, restarts. A variable v has the literals 2v (true) and 2v + 1 (false).
 
-One linear constraint may hold under a literal, its guard: the weights of the true literals sum up to a limit at most. It
-explains what it implies by the heaviest of these literals that are enough.
+One linear constraint may hold under a literal, its guard: the weights of the true literals sum up to a limit at most. Its
+literals are given in chains, each implied by the next one of its chain by clauses (the levels of an order encoding). So a
+literal weighs as much as its chain up to it, and an explanation needs one literal of a chain.
 
 A clause at `ref` of the arena is its size, its LBD (0 if it was added, not learned), the next clause watching its first and
 its second literal, then its literals, the watched ones first.
@@ -25,14 +26,14 @@ ClauseRef = NewType("ClauseRef", int)
 
 (
     TRAIL, HEAD, LEVELS, END, HEAP, CONFLICTS, WORK, LEARNED, MOST_LEARNED, OUT, LBD, ASSUMED, PREFERRED,
-    TOTAL, LIMIT, GUARD, ITEMS,
-) = range(17)  # fmt: skip
+    TOTAL, LIMIT, GUARD, ITEMS, CHAINS, FIELDS,
+) = range(19)  # fmt: skip
 """Places of the counters.
 
 Assigned literals, propagated ones, decisions; the end of the arena; the size of the heap; conflicts, visited clauses, learned
 clauses and how many of these are kept; the size and the LBD of the clause or core that is handed out; the number of assumed and
 of preferred literals. Of the linear constraint: what its true literals weigh, the limit, the literal that it holds under (0 for
-none), and the number of its literals.
+none), and the numbers of its literals and of their chains.
 """
 
 BY_WEIGHT = -1
@@ -65,7 +66,15 @@ class State(NamedTuple):
     noted: MutableSequence[int]
     weight: MutableSequence[int]
     items: MutableSequence[int]
-    """Literals of the linear constraint, the heaviest first."""
+    """Literals of the linear constraint, chain after chain, the heaviest chain first."""
+    prefix: MutableSequence[int]
+    """For each item, the weight of its chain up to it."""
+    slot: MutableSequence[int]
+    """For each literal of the linear constraint, its place among the items."""
+    first: MutableSequence[int]
+    """For each chain, the place of its first item, and at last the number of items."""
+    chain: MutableSequence[int]
+    """For each item, the number of its chain."""
     position: MutableSequence[int]
     buffer: MutableSequence[int]
     activity: MutableSequence[float]
@@ -110,12 +119,19 @@ def weigh(s: State) -> bool:
     rest = s.counter[LIMIT] - s.counter[TOTAL]
     if rest < 0:
         return False
-    for each in range(s.counter[ITEMS]):
-        item = s.items[each]
-        if s.weight[item] <= rest:
+    for chain in range(s.counter[CHAINS]):
+        if s.prefix[s.first[chain + 1] - 1] <= rest:
             break
-        if s.value[item] == 0:
-            assign(s, item ^ 1, BY_WEIGHT)
+        left = rest
+        for each in range(s.first[chain], s.first[chain + 1]):
+            item = s.items[each]
+            if s.value[item] < 0:
+                break
+            if s.value[item] == 0:
+                left -= s.weight[item]
+                if left < 0:
+                    assign(s, item ^ 1, BY_WEIGHT)
+                    break
     return True
 
 
@@ -124,21 +140,34 @@ def explain_weight(s: State, literal: int) -> int:
 
     The false literals of the clause that implies it go into `buffer`; their number is returned.
 
-    Sound because the negated literals weigh more than the limit leaves beside that literal's negation.
+    Sound because each literal implies its chain up to it, and what the negated literals imply weighs more than the limit leaves
+    beside what the negation of that literal implies.
     """
-    need, until = s.counter[LIMIT], s.counter[TRAIL]
+    need, until, own = s.counter[LIMIT], s.counter[TRAIL], -1
     if literal >= 0:
-        need -= s.weight[literal ^ 1]
+        place = s.slot[literal ^ 1]
+        need -= s.prefix[place]
         until = s.position[literal >> 1]
+        own = s.chain[place]
     s.buffer[0] = s.counter[GUARD] ^ 1
-    size, total = 1, 0
-    for each in range(s.counter[ITEMS]):
-        item = s.items[each]
-        if s.value[item] > 0 and s.position[item >> 1] < until:
-            s.buffer[size] = item ^ 1
+    size = 1
+    for chain in range(s.counter[CHAINS]):
+        if chain == own:
+            continue
+        last = -1
+        for each in range(s.first[chain], s.first[chain + 1]):
+            item = s.items[each]
+            if s.value[item] <= 0:
+                break
+            if s.position[item >> 1] < until:
+                last = each
+                if s.prefix[each] > need:
+                    break
+        if last >= 0:
+            s.buffer[size] = s.items[last] ^ 1
             size += 1
-            total += s.weight[item]
-            if total > need:
+            need -= s.prefix[last]
+            if need < 0:
                 break
     return size
 

@@ -1,4 +1,6 @@
-"""Costs that are no sums: where the largest cost on a feature counts, a ceiling on every action rises until paths open.
+"""Minimize the largest cost of a feature (bottleneck bound).
+
+Where the largest cost on a feature counts, a ceiling on every action rises until paths open.
 
 Under a ceiling all that is left to compare is the number of actions, the way and the sequence, which add up, so every bound
 and every pruning of the search holds. What arrives under a ceiling and touches it was not open under the one before. The next
@@ -43,7 +45,8 @@ def under_ceilings(
     if may_arrive is not None:
         lowest = _seen(transitions, may_arrive, limits)
         if lowest is not None and transitions.person.space.selects:
-            lowest = _reached(transitions, search, lowest, limits)
+            reached = _reached(transitions, search, lowest, limits)
+            lowest = None if reached is None else largest(transitions.person, reached)
     if lowest is None:
         return
     by_actions = transitions.person.space.theory.minimize is Minimize.ACTIONS
@@ -68,8 +71,13 @@ def under_ceilings(
 
 
 def _highest(person: Person) -> int:
-    """Return a ceiling that keeps nothing out."""
-    return max(
+    """Return a ceiling that keeps nothing out.
+
+    Along `moves` a feature goes each way at most once from each of its values.
+    """
+    axes = person.space.axes
+    most = max((each.size for each in axes if each.feature.moves_from is not None), default=1)
+    return most * max(
         person.price(index, place, end)
         for index, axis in enumerate(person.space.axes)
         for place in {person.places[index], 0, axis.size - 1}
@@ -92,13 +100,44 @@ def _seen(
     return first_where(0, _highest(transitions.person), seen)
 
 
-def _reached(transitions: Transitions, search: Search, lowest: int, limits: Limits) -> int | None:
-    """Return the least ceiling with a path under it; None if there is none.
+def best_under_ceilings(
+    transitions: Transitions, search: Search, limits: Limits
+) -> Iterator[Arrival]:
+    """Yield the best path, if there is one.
 
-    `lowest` is a ceiling below which there is no path.
+    Sound because a path under a ceiling is one under every higher ceiling: the best path under a ceiling that it stays below is
+    the best under each ceiling that it touches.
+    """
+    person = transitions.person
+    actions = None
+    if person.space.theory.minimize is Minimize.ACTIONS:
+        free = Ceiling(person, _highest(person))
+        arrival = next(_under(transitions, free, search, limits), None)
+        if arrival is None:
+            return
+        actions = arrival.direct
+    best = _reached(transitions, search, 0, limits, actions)
+    if best is not None:
+        yield best
 
-    It is found by halving what lies between a ceiling that is known to be too low and the cost of a path: a path under a ceiling
-    is one under every higher ceiling.
+
+def _reached(
+    transitions: Transitions,
+    search: Search,
+    lowest: int,
+    limits: Limits,
+    actions: int | None = None,
+) -> Arrival | None:
+    """Return a path under the least ceiling that has one; None if there is none.
+
+    It is found by halving the gap between a ceiling that is too low and the cost of a path.
+
+    Args:
+        transitions: The moves of the person.
+        search: Yields the best path under a ceiling first.
+        lowest: A ceiling below which there is no path.
+        limits: Limits of the search.
+        actions: Number of direct actions of the path; None if it may have any.
     """
     person = transitions.person
     best: Arrival | None = None
@@ -110,7 +149,7 @@ def _reached(transitions: Transitions, search: Search, lowest: int, limits: Limi
         except LimitReached as reached:
             # Ceilings are tried out of their order: only what lies below the lowest is known to be too low.
             raise LimitReached(lowest * person.prices.per_cost, best or reached.best) from None
-        if arrival is not None:
+        if arrival is not None and actions in (None, arrival.direct):
             best = priced(person, arrival)
             highest = largest(person, arrival)
         elif ceiling.beyond is None:
@@ -119,7 +158,7 @@ def _reached(transitions: Transitions, search: Search, lowest: int, limits: Limi
             lowest = ceiling.beyond
             highest = max(highest, lowest) if best is None else highest
         if best is not None and lowest >= highest:
-            return highest
+            return best
         most = highest if best is None else (lowest + highest) // 2
 
 

@@ -69,6 +69,11 @@ class Completion:
         """Return a literal that does not hold."""
         return opposite(self.true)
 
+    @cached_property
+    def accepted(self) -> Literal:
+        """Return the literal that a model accepts the end; no clause defines it."""
+        return self.solver.literal()
+
     def state(self) -> None:
         """Add all clauses."""
         for axis, mask in self.reach.on_axis.items():
@@ -181,6 +186,8 @@ class Completion:
     def body(self, rule: int) -> list[Literal]:
         """Return literals that all hold at the end just if a rule fires there."""
         space = self.options.space
+        if space.model_bit >> rule & 1:
+            return [self.accepted]
         literals = [self.passes(axis, rule) for axis in space.tested[rule]]
         needs, bars = space.called.get(rule, ((), ()))
         literals += [self.decided(position) for position in needs]

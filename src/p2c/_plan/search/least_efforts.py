@@ -15,7 +15,7 @@ from p2c._plan.compiled.transitions import Variety
 from p2c._spec.feature import Action
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.options import Choice
@@ -72,11 +72,28 @@ def gaps(
         places = (own, own) if stays and own in regions[start] else regions[start]
         for end in numbers(ends):
             if end == start:
-                if transitions.variety is Variety.POINTS or (
-                    axis in transitions.own_matters and anew >> end & 1
-                ):
+                if transitions.variety is Variety.POINTS:
                     yield person.prices.per_action
+                elif axis in transitions.own_matters and anew >> end & 1:
+                    yield from _steps(transitions, axis, places, regions[end])
             elif end > start and action is not Action.DOWN:
                 yield person.effort(axis, places[-1], regions[end][0])
             elif end < start and action is not Action.UP:
                 yield person.effort(axis, places[0], regions[end][-1])
+
+
+def _steps(
+    transitions: Transitions, axis: int, places: Sequence[int], region: Sequence[int]
+) -> Iterator[int]:
+    """Yield the efforts of setting a feature to another value of its region.
+
+    It stands at its own value if `places` names no other one.
+    """
+    person = transitions.person
+    if places[0] != places[-1] or places[0] not in region:
+        yield person.prices.per_action
+        return
+    own = places[0]
+    for place in (own - 1, own + 1) if isinstance(region, range) else region:
+        if place != own and place in region and transitions.leads(axis, own, place):
+            yield person.effort(axis, own, place)

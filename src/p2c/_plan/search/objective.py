@@ -2,8 +2,7 @@
 
 This is core-boosted linear search (Berg, Demirović and Stuckey, CPAIOR 2019). First unsatisfiable cores raise the lower bound, and the literals of each core are replaced by those that say how many of them
 hold beyond the first (MaxRes, Narodytska and Bacchus, AAAI 2014), with stratification and weight-aware core extraction. After
-`MOST_CORES` cores the rest is searched between bounds: a linear constraint halves the gap between
-the bound and the best model. Weights are whole numbers of any size.
+`MOST_CORES` cores a linear constraint asks for better and better models until there is none. Weights are whole numbers of any size.
 """
 
 from __future__ import annotations
@@ -26,6 +25,17 @@ EASY = 20_000
 """Work from which on these trials are worth it."""
 MOST_CORES = 0.6
 """Number of cores before linear search takes over, for each weighted literal."""
+LONG = 20
+"""Mean length from which on chains are counted in place of literals.
+
+Cores tear chains apart, and linear search needs them.
+"""
+CAUTION = 4
+"""One part in how many of the gap is tried at once by linear search.
+
+The gap lies between the bound and the last model. Under a falling limit all that was learned stays valid; after a limit that
+is too low it has to be learned again.
+"""
 
 
 @dataclass
@@ -37,6 +47,8 @@ class Objective:
     bound: int = 0
     base: int = 0
     """Weight of every model beside the literals that are left."""
+    _before: dict[Literal, Literal] = field(default_factory=dict)
+    """For each level of a price but the lowest, the level below it."""
     _cores: int | None = None
     """Number of cores that may still be extracted; None before the first call."""
     _least: int | None = None
@@ -45,8 +57,17 @@ class Objective:
     _limit: int | None = None
     """The limit of the linear constraint, under its guard."""
 
-    def add(self, literal: Literal, weight: int) -> None:
-        """Let a literal weigh more if it holds."""
+    def add(self, literal: Literal, weight: int, before: Literal | None = None) -> None:
+        """Let a literal weigh more if it holds.
+
+        Args:
+            literal: The literal.
+            weight: What it adds.
+            before: The level below it, a literal that it implies by clauses.
+        """
+        if before is not None:
+            self._before[literal] = before
+        self.solver.prefer(opposite(literal))
         contrary = opposite(literal)
         opposed = self.weights.pop(contrary, 0)
         both = min(opposed, weight)
@@ -76,12 +97,17 @@ class Objective:
     def minimize(self, check: Callable[[], None], enough: int | None = None) -> bool:
         """Find a model of least weight; tell whether one weighs less than `enough`."""
         if self._cores is None:
-            self._cores = int(MOST_CORES * len(self.weights))
+            self._cores = int(MOST_CORES * self._size())
         if self.bound == self.base:
             found = self._by_cores(check, enough)
             if found is not None:
                 return found
         return self._linearly(check, enough)
+
+    def _size(self) -> int:
+        """Return the number of weighted literals; of chains where these are long."""
+        chains = len(self._chains())
+        return len(self.weights) if len(self.weights) <= LONG * chains else chains
 
     # Linear search.
 
@@ -98,9 +124,9 @@ class Objective:
         return self._improved(heaviest, check)
 
     def _improved(self, heaviest: int, check: Callable[[], None]) -> bool:
-        """Halve the gap between the bound and the last model until there is none."""
+        """Narrow the gap between the bound and the last model until there is none."""
         while heaviest > self.bound:
-            most = (self.bound + heaviest) // 2
+            most = heaviest - 1 - (heaviest - 1 - self.bound) // CAUTION
             better = self._model_below(most, check)
             if better is None:
                 self.bound = most + 1
@@ -137,8 +163,20 @@ class Objective:
                 self.solver.add([opposite(self._guard)])
             self._guard = self.solver.literal()
         self._limit = most
-        self.solver.limit(self.weights, most - self.base, self._guard)
+        self.solver.limit(self._chains(), most - self.base, self._guard)
         return self._guard
+
+    def _chains(self) -> list[list[tuple[Literal, int]]]:
+        """Return the weighted literals in chains of levels."""
+        chains: dict[Literal, list[tuple[Literal, int]]] = {}
+        lowest: dict[Literal, Literal] = {}
+        for literal, before in self._before.items():
+            lowest[literal] = lowest.get(before, before)
+        for literal in [*self.weights.keys() - self._before.keys(), *self._before]:
+            if literal in self.weights:
+                chain = chains.setdefault(lowest.get(literal, literal), [])
+                chain.append((literal, self.weights[literal]))
+        return list(chains.values())
 
     def weight(self) -> int:
         """Return the weight of the last model."""
@@ -164,11 +202,15 @@ class Objective:
                         self._relax(core, weight)
                     waiting.clear()
                     continue
-                lower = [each for each in self.weights.values() if each < least]
-                if not lower:
+                # With all heavier literals assumed false, the same model would come again.
+                holds = self.solver.holds
+                missed = max((each for x, each in self.weights.items() if holds(x)), default=0)
+                if not missed:
                     self._least = 0
                     return True
-                least = max((each for each in lower if each <= least // 2), default=min(lower))
+                most = min(missed, least // 64)
+                lower = [each for each in self.weights.values() if each <= most]
+                least = max(lower, default=missed)
                 continue
             if not self.solver.core:
                 return False

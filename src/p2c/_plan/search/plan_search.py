@@ -23,15 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c._plan.compiled.bitsets import grown, mask_of, numbers
 from p2c._plan.search.best_first import Arrival, LimitReached
 from p2c._plan.search.completion import Completion
-from p2c._plan.search.ends import Ends
-from p2c._plan.search.least_efforts import gaps
 from p2c._plan.search.objective import Objective
-from p2c._plan.search.options import Options
+from p2c._plan.search.options import Options, placed
 from p2c._plan.search.order import Ordering, orders
+from p2c._plan.search.order_conflicts import FEW_FOLLOWED, OrderConflicts
 from p2c._plan.search.relaxed_reach import RelaxedReach
 from p2c._plan.search.set_search import joined
+from p2c._plan.search.settings import Settings
 from p2c._plan.search.solver import opposite
-from p2c._spec.spec import Effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.best_first import Act, Limits
     from p2c._plan.search.cdcl import Literal
-
-MOST_FOLLOWED = 9
-"""Maximum number of noticed options whose orders are followed for an explanation."""
 
 
 class Measure(NamedTuple):
@@ -78,7 +74,6 @@ class PlanSearch:
     """The best plan known, while it is not proved to be the answer."""
     _paths: dict[Course, Arrival | None] = field(default_factory=dict)
     """The best path of each course, before options that are not noticed are added."""
-    _ends: dict[frozenset[int], Ends] = field(default_factory=dict)
 
     @cached_property
     def options(self) -> Options:
@@ -173,13 +168,14 @@ class PlanSearch:
             price = self.packed(option.effort, len(option.trail), option.way)
             by_price.setdefault(price, []).append(number)
         below, level = 0, opposite(self.master.stays[axis])
+        before: Literal | None = None
         for price, some in sorted(by_price.items()):
             if below:
                 before, level = level, self.master.solver.literal()
                 self.master.solver.add([opposite(level), before])
             for number in some:
                 self.master.solver.add([opposite(self.master.chosen[number]), level])
-            objective.add(level, price - below)
+            objective.add(level, price - below, before)
             below = price
 
     def _weigh_endogenous(self, objective: Objective, position: int) -> None:
@@ -197,45 +193,21 @@ class PlanSearch:
         objective.add(changed, self.packed(0, 1, 0))
         least = self.options.listed[number].effort
         objective.add(chosen, self.packed(least, 1, 0))
-        prices = self._gaps(position, number)
         below, before = least, chosen
-        for effort in sorted(each for each in set(prices.values()) if each > least):
+        for effort, clauses in sorted(self.settings.state(position, number).items()):
+            if effort <= least:
+                continue
             level = solver.literal()
             solver.add([opposite(level), before])
-            for region, price in prices.items():
-                if price == effort:
-                    solver.add(
-                        [opposite(chosen), opposite(master.regions[position][region]), level]
-                    )
-            objective.add(level, self.packed(effort - below, 0, 0))
+            for clause in clauses:
+                solver.add([*clause, level])
+            objective.add(level, self.packed(effort - below, 0, 0), before)
             below, before = effort, level
 
-    def _gaps(self, position: int, number: int) -> dict[int, int]:
-        """Return the least effort of setting a feature that ends in each region.
-
-        Sound because the feature stands where effects may have brought it and is set to where it ends, or to where it may be
-        carried on from; both are sets of delete-relaxed reachability with all options.
-        """
-        reach, option = self.reach, self.options.listed[number]
-        axis, person = option.axis, self.transitions.person
-        if person.prices.flat[axis] or option.again or self.transitions.lasting:
-            return {}
-        if person.places[axis] < 0:
-            return {}
-        everything = reach.stirring_options
-        way = reach.on_the_way(everything)
-        rules = reach.moves_of[axis].governed.rules
-        may, must = way.may & rules, way.must & rules
-        others = reach.unset(axis).on_the_way(tuple(n for n in everything if n != number))
-        starts = others.regions[position]
-        stays = not reach.moved(position, starts, may, must) & reach.start[position]
-        efforts: dict[int, int] = {}
-        for region in self.master.regions[position]:
-            ends = reach.leading_to(position, 1 << region, may, must)
-            anew = ends if stays else ends | reach.start[position]
-            known = gaps(self.transitions, axis, starts, ends, anew, stays=stays)
-            efforts[region] = min(known, default=option.effort)
-        return efforts
+    @cached_property
+    def settings(self) -> Settings:
+        """Return the bounds of setting endogenous features."""
+        return Settings(self.master)
 
     def _check(self) -> None:
         """Count a node; raise if a limit is reached."""
@@ -246,10 +218,12 @@ class PlanSearch:
 
     def _cheapest(self) -> Arrival | None:
         """Return the best plan, or None if there is none."""
+        if self.master.solver.is_refuted:
+            return None
         while self.objective.minimize(self._check, self._enough):
             self._check()
             choice = self._chosen()
-            if self._reachable(choice.course) and self._is_exact(choice):
+            if self._admits(choice.course) and self._is_exact(choice):
                 return self._first_of_ties(choice)
         return self.best
 
@@ -265,11 +239,18 @@ class PlanSearch:
         calm = tuple(sorted(n for n in taken if not self.noticed >> n & 1))
         return Choice(Course(noticed, regions), calm)
 
+    def _admits(self, course: Course) -> bool:
+        """Tell whether the relaxations admit a course; add clauses if not."""
+        return self._reachable(course) and self._stands(course)
+
     def _reachable(self, course: Course) -> bool:
         """Tell whether a course is delete-relaxed reachable; add a landmark if not."""
         reach, master = self.reach, self.master
         stirring = tuple(n for n in course.noticed if self._stirring >> n & 1)
         prospect = reach.on_the_way(stirring)
+        noticed = self.noticed & self._stirring
+        if not self.settings.are_reachable(mask_of(stirring), noticed, course.regions):
+            return False
         for position, region in enumerate(course.regions):
             if prospect.regions[position] >> region & 1:
                 continue
@@ -339,82 +320,62 @@ class PlanSearch:
     def _ordered(self, course: Course) -> Iterator[Arrival]:
         transitions, reach = self.transitions, self.reach
         rests = [1 << region for region in course.regions]
+        # Options that are noticed only by rules that never fire meanwhile commute with everything.
+        noticed = reach.stirring(course.noticed)
+        apart = [self.options.listed[n] for n in course.noticed if n not in noticed]
 
         def strays(position: int, place: int) -> bool:
             return not reach.region(position, place) & rests[position]
 
         def arrives(places: Places) -> bool:
             astray = any(strays(n, places[axis]) for axis, n in reach.position.items())
-            return not astray and transitions.judge(places).consistent
+            return not astray and transitions.judge(placed(places, apart)).consistent
 
         may_come = partial(reach.may_come, rests=rests)
         ordering = Ordering(
-            self.options, course.noticed, arrives, strays, False, {}, math.inf, may_come
+            self.options,
+            noticed,
+            arrives,
+            strays,
+            False,
+            self.settings.least_efforts(course.noticed, course.regions),
+            math.inf,
+            may_come,
         )
-        return orders(ordering, self.limits)
+        for path in orders(ordering, self.limits):
+            yield joined(transitions, path, apart)
 
     def _with_calm(self, path: Arrival, calm: Iterable[int]) -> Arrival:
         return joined(self.transitions, path, [self.options.listed[n] for n in calm])
 
     def _exclude(self, course: Course) -> None:
-        """Add a clause against a course that no order follows.
+        """Add a clause against a course that no order follows."""
+        clause = self.conflicts.clause(course.noticed, course.regions, self.limits)
+        clause = clause or self._not(course)
+        assert not any(map(self.master.solver.holds, clause)), "a clause excludes the last model"
+        self.master.solver.add(clause)
 
-        Sound because what lies upstream of an endogenous feature is all that its effects depend on: each path, seen from there
-        only, is one of the orders that are followed. The clause excludes final regions in which none of these comes to rest.
-        """
-        for some in self._parts():
-            upstream = self._upstream(some)
-            noticed = tuple(n for n in course.noticed if self.options.listed[n].axis in upstream)
-            if len(noticed) > MOST_FOLLOWED:
-                continue
-            still = frozenset(self.reach.position) - upstream
-            positions = [self.reach.position[axis] for axis in some]
-            ends = self._ends.setdefault(still, Ends(self.options))
-            stands = ends.rests(noticed, self.limits, still)
-            wanted = [course.regions[position] for position in positions]
-            if any(
-                all(
-                    self.reach.region(position, stand[position]) >> region & 1
-                    for position, region in zip(positions, wanted, strict=True)
-                )
-                for stand in stands
-            ):
-                continue
-            others = self.noticed & mask_of(
-                n for axis in upstream for n in numbers(self.options.by_axis.get(axis, 0))
+    def _stands(self, course: Course) -> bool:
+        """Tell whether features stand where they are set from, or add clauses."""
+        stands = True
+        for position, starts in self.settings.assumed(course.noticed):
+            clause = self.conflicts.standing_clause(position, starts, course.noticed, self.limits)
+            if clause is not None:
+                self.master.solver.add(clause)
+                stands = False
+        if stands and course not in self._paths:
+            clause = self.conflicts.clause(
+                course.noticed, course.regions, self.limits, FEW_FOLLOWED
             )
-            for number in noticed:
-                others &= ~self.options.by_axis[self.options.listed[number].axis]
-            chosen, regions = self.master.chosen, self.master.regions
-            self.master.solver.add(
-                [
-                    *(opposite(chosen[n]) for n in noticed),
-                    *(chosen[n] for n in numbers(others)),
-                    *(opposite(regions[p][r]) for p, r in zip(positions, wanted, strict=True)),
-                ]
-            )
-            return
-        self.master.solver.add(self._not(course))
+            if clause is not None:
+                self.master.solver.add(clause)
+                return False
+        return stands
 
-    def _parts(self) -> Iterator[tuple[int, ...]]:
-        """Yield each endogenous feature, the one with least upstream first; then all."""
-        every = tuple(self.reach.position)
-        if self.options.space.theory.effects is Effects.TRIGGERED:
-            yield from (
-                (axis,) for axis in sorted(every, key=lambda axis: len(self._upstream((axis,))))
-            )
-        yield every
-
-    def _upstream(self, some: tuple[int, ...]) -> frozenset[int]:
-        """Return endogenous features and all features upstream."""
-        space = self.options.space
-        if len(some) == len(self.reach.position):
-            return frozenset(range(len(space.axes)))
-        upstream = space.theory.upstream
-        axes = set(some)
-        for axis in some:
-            axes.update(space.index[name] for name in upstream[space.axes[axis].feature.name])
-        return frozenset(axes)
+    @cached_property
+    def conflicts(self) -> OrderConflicts:
+        """Return the oracle that explains why no order ends in a course."""
+        return OrderConflicts(self.options, self.reach, self.master)
 
     # Ties.
 
@@ -427,7 +388,7 @@ class PlanSearch:
             assert self.best is not None
             if following is None or self._least_sequence(following) >= self.best.key.sequence:
                 return self.best
-            if self._reachable(following.course) and self._is_exact(following):
+            if self._admits(following.course) and self._is_exact(following):
                 self._improve(following)
                 solver.add(self._not(following.course))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, getitem, or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.bitsets import bits, mask_of, numbers, subsets
@@ -30,6 +30,18 @@ if TYPE_CHECKING:
 
 FEW_RULES = 4
 """Up to how many rules of a feature that may fire or not are taken one way and the other."""
+
+
+class Extent(NamedTuple):
+    """The reach of changes of endogenous features."""
+
+    regions: tuple[int, ...] = ()
+    """For each feature the regions that changes may end in; empty if any may."""
+    relaxed: int = -1
+    """The features whose restrictions may be relaxed, as a mask."""
+
+
+EVERYWHERE = Extent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +185,21 @@ class RelaxedReach:
         return tuple(n for n, each in enumerate(self.options) if each.axis in stirring)
 
     @cached_property
-    def _known(self) -> dict[tuple[int, ...], Prospect]:
+    def _known(self) -> dict[tuple[Extent, tuple[int, ...]], Prospect]:
         return {}
 
-    def on_the_way(self, stirring: tuple[int, ...]) -> Prospect:
-        """Return where governed features may ever come to stand, and what may and must fire all the time."""
-        known = self._known.get(stirring)
-        if known is None:
-            known = self._known[stirring] = self._look(stirring)
-        return known
+    def on_the_way(self, stirring: tuple[int, ...], extent: Extent = EVERYWHERE) -> Prospect:
+        """Return the regions that features may stand in, and the rules that may fire.
+
+        Args:
+            stirring: The options that may be done.
+            extent: The reach of changes of endogenous features.
+        """
+        key = extent, stirring
+        prospect = self._known.get(key)
+        if prospect is None:
+            prospect = self._known[key] = self._look(stirring, extent)
+        return prospect
 
     def unset(self, axis: int) -> RelaxedReach:
         """Return what options bring about while a governed feature is not set, so that its own value keeps its exception."""
@@ -259,11 +277,16 @@ class RelaxedReach:
     def _rules_of(self, axes: frozenset[int]) -> int:
         return sum(rules for _, axis, rules in self.governed if axis in axes)
 
-    def _look(self, stirring: tuple[int, ...]) -> Prospect:
-        may_of, must_of, regions = self._before(stirring)
+    def _look(self, stirring: tuple[int, ...], extent: Extent) -> Prospect:
+        may_of, must_of, regions = self._before(stirring, extent)
         for number in stirring:
             self.let(number, may_of, must_of, regions)
-        return self.look(may_of, must_of, regions)
+        for position, mask in enumerate(extent.regions):
+            kept = regions[position] & (mask | self.start[position])
+            if kept != regions[position]:
+                moves, regions[position] = self.causal_moves[position], kept
+                may_of[moves.index], must_of[moves.index] = self.bodies(moves, kept)
+        return self.look(may_of, must_of, regions, extent)
 
     def may_come(self, places: Places, left: tuple[int, ...], rests: Sequence[int]) -> bool:
         """Tell whether governed features may come from a state to some regions each, by doing some options."""
@@ -294,9 +317,18 @@ class RelaxedReach:
         regions[position] |= self.permitted[position]
         may_of[axis], must_of[axis] = self.bodies(moves, regions[position])
 
-    def look(self, may_of: list[int], must_of: list[int], regions: list[int]) -> Prospect:
+    def look(
+        self, may_of: list[int], must_of: list[int], regions: list[int], extent: Extent = EVERYWHERE
+    ) -> Prospect:
         """Return how far governed features may come from some regions, by what all features may and must let fire."""
-        return self._settled(may_of, must_of, regions, self.memory.reached, self._grown)
+        return self._settled(
+            may_of,
+            must_of,
+            regions,
+            self.memory.reached,
+            self._grown,
+            within=extent.regions,
+        )
 
     def at_rest(self, before: Prospect) -> Prospect:
         """Return what is left of a prospect once every governed feature must stand where its law allows it."""
@@ -310,6 +342,8 @@ class RelaxedReach:
         regions: list[int],
         known: dict[Case, int],
         follow: Callable[[int, int, int, int], int],
+        *,
+        within: tuple[int, ...] = (),
     ) -> Prospect:
         """Return what is possible when the regions of each governed feature follow from what may and must fire."""
         space = self.transitions.person.space
@@ -322,6 +356,8 @@ class RelaxedReach:
                 now = known.get(key)
                 if now is None:
                     now = known[key] = follow(*key)
+                if within:
+                    now &= within[position] | regions[position]
                 if now != regions[position]:
                     changed, regions[position] = True, now
                     if not now:
@@ -332,10 +368,12 @@ class RelaxedReach:
     def _grown(self, position: int, regions: int, fired: int, sure: int) -> int:
         return regions | self.moved(position, regions, fired, sure)
 
-    def _before(self, stirring: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
+    def _before(
+        self, stirring: tuple[int, ...], extent: Extent
+    ) -> tuple[list[int], list[int], list[int]]:
         """Return what is possible with one option less, where that is known: more only makes more possible."""
         for place in range(len(stirring)):
-            known = self._known.get(stirring[:place] + stirring[place + 1 :])
+            known = self._known.get((extent, stirring[:place] + stirring[place + 1 :]))
             if known is not None:
                 return known.may_of[:], known.must_of[:], known.regions[:]
         return list(self.own), list(self.own), list(self.start)
@@ -468,12 +506,20 @@ class RelaxedReach:
         if moves.governed.surely_allows(fired, sure, headed):
             return True
         # Where it can be set, or be carried off and back, it may stand beside its own value and have no exception.
-        return (
-            fired == sure
-            and region == start
-            and moves.index not in self.on_axis
-            and not (self.are_supported and fired)
-            and self.transitions.excused.get(moves.index) == fired
+        excused = self.transitions.excused.get(moves.index)
+        if (
+            excused is None
+            or region != start
+            or moves.index in self.on_axis
+            or (self.are_supported and fired)
+        ):
+            return False
+        unsure = fired & ~sure
+        if unsure.bit_count() > FEW_RULES:
+            return False
+        return all(
+            each == excused or moves.governed.allows(each, headed)
+            for each in (sure | some for some in subsets(unsure))
         )
 
     def model_regions(self, position: int, regions: int) -> int | None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from p2c._plan.search.cdcl import (
     ASSUMED,
+    CHAINS,
     CORE,
     END,
+    FIELDS,
     FULL,
     GUARD,
     INTERPRETED,
@@ -33,7 +35,7 @@ from p2c._plan.search.cdcl import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 WARM, WARMER = 400_000, 50_000
 """Work (visited clauses) after which the compiled functions take over.
@@ -70,7 +72,7 @@ class Solver:
     def __init__(self) -> None:
         self.state: Any = State(*([] for _ in State._fields))
         self.state.arena.append(0)
-        self.state.counter.extend([0] * (ITEMS + 1))
+        self.state.counter.extend([0] * FIELDS)
         self.state.counter[END] = 1
         self.state.counter[MOST_LEARNED] = FIRST_LEARNED
         self.state.step.append(1.0)
@@ -93,9 +95,14 @@ class Solver:
         push(self.state, var)
         return Literal(2 * var)
 
+    def prefer(self, literal: Literal) -> None:
+        """Decide that a literal holds where nothing else is learned."""
+        self.state.phase[literal >> 1] = literal & 1
+
     def _grow_variables(self) -> None:
         more = max(64, len(self.state.level))
-        sizes = {"watching": 2, "value": 2, "starts": 3, "weight": 2, "items": 2}
+        twice = ("watching", "value", "weight", "items", "prefix", "slot", "first", "chain")
+        sizes = {"starts": 3} | dict.fromkeys(twice, 2)
         arrays = {}
         for name in State._fields:
             if name not in ("arena", "counter", "step"):
@@ -131,22 +138,39 @@ class Solver:
         s.counter[END] = past
         attach(s, end)
 
-    def limit(self, weights: Mapping[Literal, int], most: int, guard: Literal) -> None:
+    def limit(
+        self, chains: Sequence[Sequence[tuple[Literal, int]]], most: int, guard: Literal
+    ) -> None:
         """Replace the linear constraint: under its guard, literals weigh at most `most`.
 
         Weights too large for machine numbers are divided and rounded down, which only admits more.
+
+        Args:
+            chains: Literals and their weights; clauses say that each literal implies the one before it in its chain.
+            most: The limit.
+            guard: The literal under which it holds.
         """
         s = self.state
         for place in range(s.counter[ITEMS]):
             s.weight[s.items[place]] = 0
-        scale = 1 + (sum(weights.values()) >> 60)
-        items = sorted(weights, key=lambda each: -weights[each])
-        for place, literal in enumerate(items):
-            s.items[place] = literal
-            s.weight[literal] = weights[literal] // scale
-        s.counter[ITEMS], s.counter[LIMIT], s.counter[GUARD] = len(items), most // scale, guard
+        scale = 1 + (sum(weight for chain in chains for _, weight in chain) >> 60)
+        place = 0
+        for number, chain in enumerate(
+            sorted(chains, key=lambda chain: -sum(weight // scale for _, weight in chain))
+        ):
+            s.first[number], total = place, 0
+            for literal, weight in chain:
+                total += weight // scale
+                s.items[place], s.slot[literal] = literal, place
+                s.weight[literal] = weight // scale
+                s.prefix[place], s.chain[place] = total, number
+                place += 1
+        s.first[len(chains)] = place
+        s.counter[ITEMS], s.counter[CHAINS] = place, len(chains)
+        s.counter[LIMIT], s.counter[GUARD] = most // scale, guard
         # Between two calls just the literals of level 0 are assigned.
-        s.counter[TOTAL] = sum(int(s.weight[each]) for each in items if s.value[each] > 0)
+        literals = (s.items[each] for each in range(place))
+        s.counter[TOTAL] = sum(int(s.weight[each]) for each in literals if s.value[each] > 0)
 
     def _grow_arena(self, more: int) -> None:
         size = max(len(self.state.arena), more + self.variables, 1024)
@@ -171,8 +195,7 @@ class Solver:
             None if there was not enough work to tell.
         """
         self.core = []
-        if not self.consistent or propagate(self.state):
-            self.consistent = False
+        if self.is_refuted:
             return False
         until = None if most is None else self.work + most
         literals = [*assumptions, *preferred]
@@ -193,6 +216,13 @@ class Solver:
                 self._make_room()
             check()
         return None
+
+    @property
+    def is_refuted(self) -> bool:
+        """Tell whether unit propagation refutes the clauses."""
+        if self.consistent and propagate(self.state):
+            self.consistent = False
+        return not self.consistent
 
     def _make_room(self) -> None:
         counter = self.state.counter

@@ -41,6 +41,7 @@ def plan_cells(theory: Theory, plan: Plan) -> dict[str, Any]:
         "steps": steps,
         "exceptions": listed(plan.question.exceptions),
         "unknown": listed(theory.missing(plan.question.initial)),
+        "proof": plan.proof,
         "message": bound and f"the search stopped at its limit; {bound}",
     }
 

@@ -100,7 +100,7 @@ def plan_rows(
     places = places_of(space, columns)
     by_class = space.is_small and solver.by_class
     near = neighbours(space, columns, places) if by_class else places
-    rests = ("exceptions", "unknown", "message")
+    rests = ("exceptions", "unknown", "proof", "message")
     names = ("status", *(("actions", "steps") if details else ()), *rests)
     batch = Batch(
         space,
@@ -270,6 +270,7 @@ def _answer_class(batch: Batch, entry: Entry | None, rows: Whole) -> None:
         return
     if entry.exceptions:
         batch.words["exceptions"][rows] = listed(entry.exceptions)
+    batch.words["proof"][rows] = "exhausted"
     if entry.already:
         batch.words["status"][rows] = "already"
         batch.cost[rows] = 0.0
@@ -442,6 +443,7 @@ def _answer_alone(batch: Batch, row: int) -> None:
 def _mark_invalid(batch: Batch, rows: Whole, message: str) -> None:
     batch.words["status"][rows] = "invalid"
     batch.words["unknown"][rows] = ""
+    batch.words["proof"][rows] = ""
     batch.words["message"][rows] = message
     for index in batch.places:
         batch.places[index][rows] = INVALID

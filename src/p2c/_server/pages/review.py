@@ -21,6 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from p2c._explain.phrases import ENGLISH, phrases_of
 from p2c._learn.causal.records import ReviewVerdict, approved_text
 from p2c._learn.causal.review import read_review
+from p2c._learn.relations.relation import Relation
 from p2c._report.questions import conclude, effects, following, open_questions, read_back
 from p2c._server.page_error import Trouble
 from p2c._server.pages.frame import language_of, sent_form, show, texts_of
@@ -158,12 +159,13 @@ def _refuse_overtaken(current: Review, rule: str, seen: str) -> None:
 def _write(settings: Settings, current: Review, visit: Visit) -> None:
     form, verdict = visit.form, visit.form.get("verdict", "")
     text = _edited_text(form) if verdict == "edited" else None
+    is_relation = isinstance(current.candidates.get(visit.rule), Relation)
     current.decide(
         visit.rule,
         verdict,
         by=form.get("by", ""),
         why=form.get("why", ""),
-        law=None if verdict == "rejected" else form.get("law") or None,
+        law=None if verdict == "rejected" or is_relation else form.get("law") or None,
         rule=text,
         evidence=None if text is None else _measured(settings, current, visit.rule, text),
     )
@@ -171,7 +173,7 @@ def _write(settings: Settings, current: Review, visit: Visit) -> None:
 
 def _measured(settings: Settings, current: Review, rule: str, text: str) -> Evidence | None:
     """Return what the data say of an edited rule, where the server was given data."""
-    if not settings.review_data:
+    if not settings.review_data or isinstance(current.candidates.get(rule), Relation):
         return None
     from p2c._learn.causal.learning import measure
     from p2c._learn.tables.files import read_frame
@@ -215,7 +217,8 @@ def _facts(settings: Settings, visit: Visit, edited: Reading | None) -> dict[str
     opened = current.candidates.get(visit.rule) or (left[0].candidate if left else None)
     reading = None
     if opened is not None:
-        reading = read_back(current, opened, opened.rule, opened.evidence, visit.phrases)
+        evidence = None if isinstance(opened, Relation) else opened.evidence
+        reading = read_back(current, opened, opened.text, evidence, visit.phrases)
     problem = settings.problems[0] if len(settings.problems) == 1 else "problem.toml"
     return {
         "review": current,
@@ -223,6 +226,8 @@ def _facts(settings: Settings, visit: Visit, edited: Reading | None) -> dict[str
         "effects": told,
         "left": len(left),
         "candidate": opened,
+        "is_relation": isinstance(opened, Relation),
+        "text": opened.text if opened else "",
         "reading": reading,
         "laws": (edited or reading).laws if reading else (),
         "history": current.history(opened.id) if opened else (),

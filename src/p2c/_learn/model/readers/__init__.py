@@ -33,6 +33,7 @@ READERS: dict[str, tuple[str, str]] = {
     "Perceptron": (LINEAR, "read_linear"),
     "SGDClassifier": (LINEAR, "read_linear"),
     "Pipeline": (WRAPPED, "read_pipeline"),
+    "GroupedModel": (WRAPPED, "read_grouped"),
     "CalibratedClassifierCV": (WRAPPED, "read_calibrated"),
     "FixedThresholdClassifier": (WRAPPED, "read_fixed_threshold"),
     "TunedThresholdClassifierCV": (WRAPPED, "read_fixed_threshold"),

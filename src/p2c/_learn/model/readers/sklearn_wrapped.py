@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from p2c._learn.model.grouped import own_stage
 from p2c._learn.model.parts import DOUBLE, Link, Sum, Unreadable
 from p2c._learn.model.readers import read_parts
 from p2c._learn.model.transformers import pass_through
@@ -14,6 +15,7 @@ from p2c._learn.model.transformers import pass_through
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from p2c._learn.model.grouped import GroupedModel
     from p2c._learn.model.stages import Stage
 
 
@@ -22,6 +24,11 @@ def read_pipeline(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     for _, step in model.steps[:-1]:
         stage = pass_through(step, stage)
     return read_parts(model.steps[-1][1], stage)
+
+
+def read_grouped(model: GroupedModel, stage: Stage) -> tuple[Sum, Stage]:
+    """Look through the groups of columns, then read the model that takes the columns."""
+    return read_parts(model.model, own_stage(model, stage))
 
 
 def read_inner(model: Any, stage: Stage) -> tuple[Sum, Stage]:
