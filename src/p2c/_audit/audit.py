@@ -258,9 +258,7 @@ def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | N
 
 def _by_columns(decider: Decider, frame: Any) -> pd.DataFrame:
     """Return a table of people with the model's own column names."""
-    from p2c._learn.tables.view import as_frame  # pandas loads slowly
-
-    rows = as_frame(frame)
+    rows = decider.source.view.collapse(frame)
     names = {e.feature: e.name for e in decider.source.view.columns if e.name not in rows}
     return rows.rename(columns=names)
 
@@ -276,7 +274,7 @@ def _by_features(decider: Decider, frame: Any) -> Mapping[str, Sequence[Any]]:
 
 
 def _confirmed(answers: Any) -> tuple[int, int] | None:
-    """Count the ends of plans that the model accepts and all of them; None if the answers lack that."""
+    """Count the verified ends of plans and all ends; None without a model's answers."""
     table = table_of(answers)
     if "verified" not in table.columns:
         return None
