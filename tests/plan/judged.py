@@ -257,7 +257,12 @@ def _drawn(rng: random.Random, feature: Feature) -> Any:
 
 def _curve(line: ScoreLine) -> Curve:
     """Return a curve that goes the way of a line: cubes instead of numbers."""
-    return Curve(line.axis, lambda numbers: line.of(numbers**3 / 4), len(line.slope))
+
+    def cubed(numbers: Any) -> Any:
+        return line.of(numbers**3 / 4)
+
+    margins = len(line.slope)
+    return Curve(line.axis, cubed, margins, lambda numbers: abs(cubed(numbers)).max(axis=1))
 
 
 def _asked(score: AdditiveScore) -> Callable[[Mapping[str, Any]], bool]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from p2c._blackbox.opening import draw_states, open_model_of
 from p2c._learn.model.asking import open_model
-from p2c._learn.model.conformance import made_up_rows, show_row, takes_missing
+from p2c._learn.model.conformance import features_with_gaps, made_up_rows, show_row
 from p2c._learn.model.reading import Read
 from p2c._learn.model.stages import Bench
 from p2c._learn.tables.view import as_frame
@@ -70,7 +70,7 @@ def _made_up(spec: ProblemSpec, decider: Decider, frame: pd.DataFrame) -> Iterat
     model, view, reading = decider.source.model, decider.source.view, decider.reading
     assert model is not None
     bench = Bench(view, frame)
-    missing = [takes_missing(model, bench, place) for place in range(len(view.columns))]
+    missing = features_with_gaps(model, bench)
     score = reading.score if isinstance(reading, Read) else None
     yield from made_up_rows(bench, score, missing=missing, seed=decider.seed)
     states: list[dict[str, Any]] = draw_states(spec).to_dict("records")  # type: ignore[assignment]

@@ -96,6 +96,12 @@ class ParsedModel(Classifier, Protocol):
     def gain(self, name: str, value: Value) -> tuple[float, ...] | None:
         """Return what a value adds by itself to each margin that must be reached; None where that is not known."""
 
+    def gains(self, name: str, numbers: Any) -> Any:
+        """Return the gains of numbers of a feature, by number and margin."""
+
+    def keep_gain(self, name: str, value: Value, gain: tuple[float, ...]) -> None:
+        """Keep the gain of a value."""
+
     def is_straight(self, name: str) -> bool:
         """Tell whether the same step adds the same everywhere within a cell of a number."""
 

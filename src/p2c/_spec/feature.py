@@ -13,7 +13,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import SupportsFloat
+from typing import TYPE_CHECKING, SupportsFloat
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 RAW_PART = re.compile(r"\d|^[^\W\d_]$|^[b-df-hj-np-tv-xz]{2,}$|^[A-Z]{2,}$")
 """A part of a raw name: a digit, one letter, no vowel, or capitals alone."""
@@ -127,6 +132,19 @@ class Grid:
         start, step = self._exact
         return float(start + place * step)
 
+    def numbers(self) -> NDArray[np.float64]:
+        """Return all values as floats, the same as `value` gives."""
+        import numpy as np
+
+        start, step = self._exact
+        common = start.denominator * step.denominator
+        first, each = start.numerator * step.denominator, step.numerator * start.denominator
+        exact_so_far = max(abs(first), abs(first + (self.size - 1) * each), common) < 2**53
+        if exact_so_far:
+            # Both are exact, so their quotient is rounded once, as that of the fraction is.
+            return np.asarray((first + np.arange(self.size) * float(each)) / float(common))
+        return np.array([self.value(place) for place in range(self.size)], dtype=np.float64)
+
     def first_place_from(self, number: Fraction) -> int:
         """Return the place of the least value at or above a number; `size` if there is none."""
         steps, parts = self._steps(number)
@@ -162,6 +180,12 @@ class Points:
     def size(self) -> int:
         """Return how many values there are."""
         return len(self.values)
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Return all values of a list of numbers as floats."""
+        import numpy as np
+
+        return np.array(self.values, dtype=np.float64)
 
     def value(self, place: int) -> str | int | float:
         """Return the value at a place, counted from zero."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     ExtraTreesClassifier,
@@ -30,8 +32,9 @@ from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
 )
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -205,6 +208,91 @@ def _points(three: bool) -> Case:
         return Case(load_points(path), make_people(gaps=True))
 
 
+def _statsmodels(fit: Callable[[Any, pd.DataFrame], Any]) -> Maker:
+    """Return a case of a result of statsmodels, which knows two outcomes."""
+
+    def make(three: bool) -> Case:
+        pytest.importorskip("statsmodels.api")
+        if three:
+            pytest.skip("it knows two outcomes")
+        from p2c._learn.model.stored import of_booster
+
+        people = make_people()
+        return Case(of_booster(fit(good(people), people)), people)
+
+    return make
+
+
+def _logit(labels: Any, people: pd.DataFrame) -> Any:
+    from statsmodels import api
+
+    return api.Logit(labels, api.add_constant(people[["age", "income"]])).fit(disp=0)
+
+
+def _binomial(labels: Any, people: pd.DataFrame) -> Any:
+    from statsmodels import api
+
+    family = api.families.Binomial(api.families.links.Probit())
+    return api.GLM(labels, api.add_constant(people[["age", "income"]]), family=family).fit()
+
+
+def _formula(labels: Any, people: pd.DataFrame) -> Any:
+    from statsmodels.formula import api
+
+    text = "good ~ age + income + C(job)"
+    return api.logit(text, data=people.assign(good=labels)).fit(disp=0)
+
+
+def _onnx(estimator: Callable[[], Any]) -> Maker:
+    """Return a case of an estimator that is stored as a graph of single precision."""
+
+    def make(three: bool) -> Case:
+        skl2onnx = pytest.importorskip("skl2onnx")
+        from tempfile import TemporaryDirectory
+
+        from p2c._learn.model.onnx_model import open_onnx
+
+        people = make_people()
+        table = numbers(people).drop(columns="rate")
+        rows = table.to_numpy(dtype="float32")
+        model = estimator().fit(rows, _labels(people, three))
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "model.onnx"
+            path.write_bytes(skl2onnx.to_onnx(model, rows[:1]).SerializeToString())
+            return Case(open_onnx(path, table), table)
+
+    return make
+
+
+def _resampled(estimator: Any) -> Maker:
+    """Return a case of a pipeline that resamples rows for training."""
+
+    def make(three: bool) -> Case:
+        pipeline = pytest.importorskip("imblearn.pipeline")
+        sampling = pytest.importorskip("imblearn.over_sampling")
+        people = make_people()
+        table = numbers(people)
+        sampler = sampling.RandomOverSampler(random_state=0)
+        model = pipeline.make_pipeline(StandardScaler(), sampler, estimator())
+        return Case(model.fit(table, _labels(people, three)), table)
+
+    return make
+
+
+def _counted(encoder: str, estimator: Callable[[], Any]) -> Maker:
+    """Return a case of an encoder that has the name of one of scikit-learn's."""
+
+    def make(three: bool) -> Case:
+        encoders = pytest.importorskip("category_encoders")
+        people = make_people()
+        if three and encoder == "TargetEncoder":
+            pytest.skip("it knows two classes")
+        steps = getattr(encoders, encoder)(cols=["job"]), StandardScaler(), estimator()
+        return Case(make_pipeline(*steps).fit(people, _labels(people, three)), people)
+
+    return make
+
+
 def _two(maker: Maker) -> Maker:
     def make(three: bool) -> Case:
         if three:
@@ -244,7 +332,35 @@ CASES: dict[str, list[Maker]] = {
         piped(lambda: SGDClassifier(loss="log_loss")),
         piped(lambda: SGDClassifier(loss="modified_huber")),
     ],
-    "Pipeline": [piped(LogisticRegression)],
+    "LinearDiscriminantAnalysis": [piped(LinearDiscriminantAnalysis)],
+    "BernoulliNB": [piped(BernoulliNB)],
+    "GaussianNB": [plain(GaussianNB), piped(GaussianNB)],
+    "MultinomialNB": [plain(lambda: make_pipeline(MinMaxScaler(clip=True), MultinomialNB()))],
+    "ComplementNB": [plain(lambda: make_pipeline(KBinsDiscretizer(4), ComplementNB()))],
+    "CategoricalNB": [
+        plain(lambda: make_pipeline(KBinsDiscretizer(4, encode="ordinal"), CategoricalNB()))
+    ],
+    "Pipeline": [
+        piped(LogisticRegression),
+        plain(lambda: make_pipeline(StandardScaler(), PCA(2), LogisticRegression())),
+        plain(
+            lambda: make_pipeline(
+                StandardScaler(), TruncatedSVD(2), StandardScaler(), LogisticRegression()
+            )
+        ),
+        _resampled(LogisticRegression),
+        _counted("OneHotEncoder", LogisticRegression),
+        _counted("OrdinalEncoder", _small_forest),
+        _counted("TargetEncoder", LogisticRegression),
+    ],
+    "StatsmodelsResult": [_statsmodels(_logit), _statsmodels(_binomial), _statsmodels(_formula)],
+    "OnnxModel": [
+        _onnx(LogisticRegression),
+        _onnx(lambda: make_pipeline(StandardScaler(), LogisticRegression())),
+        _onnx(_small_forest),
+        _onnx(_boosting),
+        _onnx(lambda: make_pipeline(StandardScaler(), HistGradientBoostingClassifier(max_iter=10))),
+    ],
     "CalibratedClassifierCV": [
         _two(plain(lambda: CalibratedClassifierCV(_small_forest(), ensemble=False, cv=3))),
         _two(

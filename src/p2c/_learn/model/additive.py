@@ -111,17 +111,23 @@ class ScoreLine:
         """Return what numbers of the feature add to the margins."""
         return np.where(np.isnan(numbers), 0.0, numbers)[:, None] * self.slope
 
+    def size(self, numbers: Floats) -> Floats:
+        """Return how large the terms are that the model adds for each number."""
+        return np.asarray(np.abs(self.of(numbers)).max(axis=1))
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
     """What a feature adds through a transformer that is no straight line, such as a logarithm.
 
-    `apply` runs the model's own transformer, for so many `margins`; a curve that turns is not read.
+    `apply` runs the model's own transformer, for so many `margins`. Within a cell a curve never turns.
     """
 
     axis: int
     apply: Callable[[Floats], Floats]
     margins: int
+    sizes: Callable[[Floats], Floats]
+    """How large the terms are that the model adds, which may cancel."""
 
     def of(self, numbers: Floats) -> Floats:
         """Return what numbers of the feature add to the margins; a missing one adds nothing here."""
@@ -130,6 +136,14 @@ class Curve:
         if known.any():
             told[known] = self.apply(numbers[known])
         return told
+
+    def size(self, numbers: Floats) -> Floats:
+        """Return how large the terms are that the model adds for each number."""
+        present = ~np.isnan(numbers)
+        sizes = np.zeros(len(numbers))
+        if present.any():
+            sizes[present] = self.sizes(numbers[present])
+        return sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +207,7 @@ class AdditiveScore:
             return np.full(1 if numbers is None else len(numbers), self.rounding * self.magnitude)
         size = np.full(len(numbers), self.magnitude)
         for line in self.lines:
-            size += np.abs(line.of(numbers[:, line.axis])).max(axis=1)
+            size += line.size(numbers[:, line.axis])
         return self.rounding * size
 
     def decide(self, cells: Cells, numbers: Floats | None = None) -> NDArray[np.int64]:

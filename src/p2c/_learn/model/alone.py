@@ -27,6 +27,8 @@ MOST_MIXES = 12
 """How many sums of two margins are looked at besides the margins themselves."""
 MOST_MIXED = 4
 """Up to how many margins they are worth it."""
+CHUNK = 65_536
+"""Number of rows for which transformers run at a time."""
 TOGETHER = 64
 """How many times as far numbers go where none decides alone, since several margins pull them different ways."""
 EXACT = float(np.finfo(np.float64).eps)
@@ -96,6 +98,23 @@ class AloneParts:
             more = line.of(np.array([number]))[0].tolist() if slopes is None else slopes
             by = 1.0 if slopes is None else 0.0 if math.isnan(number) else number
             total = tuple([a + by * b for a, b in zip(total, more, strict=True)])
+        return total
+
+    def gains(self, name: str, numbers: Floats) -> Floats:
+        """Return the gains of numbers of a feature, by number and margin.
+
+        They are infinite where the model was not read.
+        """
+        axis = self.score.places[name]
+        cells = self.score.axes[axis].locate(numbers)
+        total = np.zeros((len(numbers), self.score.margins))
+        for table in self.score.tables:
+            if table.axes == (axis,):
+                total += table.values[cells]
+        for line in self._lines.get(name, ()):
+            for at in range(0, len(numbers), CHUNK):
+                total[at : at + CHUNK] += line.of(numbers[at : at + CHUNK])
+        total[cells < 0] = np.inf
         return total
 
     @cached_property
@@ -182,17 +201,19 @@ class AloneParts:
 
     def weighed(self, state: Mapping[str, Value]) -> tuple[Floats, float]:
         """Return what lines and curves add to the margins of a state, and how large the sum of their sizes is."""
-        told = []
+        curved, sizes = [], 0.0
         for name, lines in self._lines.items():
             value = state[name]
-            if value is not None:
-                number = np.array([float(value)])
-                told += [line.of(number)[0] for line in lines if isinstance(line, Curve)]
+            for line in lines if value is not None else ():
+                if isinstance(line, Curve):
+                    number = np.array([float(value)])  # type: ignore[arg-type]
+                    curved.append(line.of(number)[0])
+                    sizes += float(line.size(number)[0])
         values = [state[name] for name in self._straight[0]]
         numbers = [0.0 if each is None else float(each) for each in values]
         straight = np.array(numbers)[:, None] * self._straight[1]
-        added = np.array([*told, *straight]).reshape(-1, self.score.margins)
-        return added.sum(axis=0), float(np.abs(added).max(axis=1).sum())
+        added = np.array([*curved, *straight]).reshape(-1, self.score.margins)
+        return added.sum(axis=0), sizes + float(np.abs(straight).max(axis=1, initial=0.0).sum())
 
     @cached_property
     def _straight(self) -> tuple[tuple[str, ...], Floats]:

@@ -103,12 +103,27 @@ def made_up_rows(
     return random, _near_rows(score, bench, generator)
 
 
-def takes_missing(asked: AskedModel, bench: Bench, place: int) -> bool:
-    """Tell whether the model answers about a row that lacks a feature."""
+def features_with_gaps(model: AskedModel, bench: Bench) -> list[bool]:
+    """Tell for each feature whether the model answers about a row that lacks it."""
+    count = len(bench.view.columns)
+    own = [bench.base[column.name] for column in bench.view.columns]
+    rows = [
+        [bench.gap(place) if at == place else own[place] for at in range(count)]
+        for place in range(count)
+    ]
+    try:
+        # Of one question about all of them the answer is the same, and it takes less time.
+        model.answer(bench.vary(rows))
+    except P2CError:
+        return [_takes_missing(model, bench, place) for place in range(count)]
+    return [True] * count
+
+
+def _takes_missing(model: AskedModel, bench: Bench, place: int) -> bool:
     values: list[Any] = [None] * len(bench.view.columns)
     values[place] = [bench.gap(place)]
     try:
-        asked.answer(bench.vary(values))
+        model.answer(bench.vary(values))
     except P2CError:
         return False
     return True

@@ -9,6 +9,7 @@ import pandas as pd
 
 from p2c._learn.model.additive import ColumnCells
 from p2c._learn.model.stages import ColumnShape
+from p2c._learn.model.transformers import refuse_turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,12 +29,21 @@ class CutFeature(NamedTuple):
     seen: NDArray[Any]
 
 
-def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> dict[int, CutFeature]:
-    """Cut every feature that the model reads, by its place; `missing` tells for each whether the model takes a missing value."""
+def cut_features(
+    model: Sum, stage: Stage, missing: Sequence[bool], turns: Mapping[int, Floats]
+) -> dict[int, CutFeature]:
+    """Cut every feature that the model reads, by its place.
+
+    Args:
+        model: The model over the columns of the stage.
+        stage: The stage before the model.
+        missing: For each feature, whether the model takes a missing value.
+        turns: The numbers at which what a feature adds turns, by its place.
+    """
     bench, columns = stage.bench, stage.bench.view.columns
     uppers = {
         place: np.unique(np.floor(ends) if is_whole(columns[place]) else ends)
-        for place, ends in sorted(_ends(model, stage).items())
+        for place, ends in sorted(_ends(model, stage, turns).items())
     }
     values = [
         _values(column, uppers[place], bench.base) if place in uppers else None
@@ -43,8 +53,10 @@ def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> dict[int,
     cuts = {}
     for place, at in uppers.items():
         own = seen[: len(values[place] or ())]
-        if missing[place]:
-            own = np.concatenate([own, stage.values(place, [bench.gap(place)])])
+        gap = stage.values(place, [bench.gap(place)]) if missing[place] else seen[:0]
+        is_told = len(gap) > 0 and not _is_lost(gap, place, model, stage)
+        if is_told:
+            own = np.concatenate([own, gap])
         column = columns[place]
         own, listed = (own, {}) if column.is_number else _grouped(own, place, model, stage)
         cells = ColumnCells(
@@ -52,18 +64,31 @@ def cut_features(model: Sum, stage: Stage, missing: Sequence[bool]) -> dict[int,
             len(own),
             at if column.is_number else None,
             listed,
-            len(own) - 1 if missing[place] else None,
+            len(own) - 1 if is_told else None,
             is_whole(column),
         )
         cuts[place] = CutFeature(cells, own)
     return cuts
 
 
-def _ends(model: Sum, stage: Stage) -> dict[int, Floats]:
+def _is_lost(gap: NDArray[Any], place: int, model: Sum, stage: Stage) -> bool:
+    """Tell whether a missing value makes the whole score of a linear model one."""
+    read = [
+        at
+        for at, column in enumerate(stage.columns)
+        if column.source == place
+        and (at in model.bends or (model.weights is not None and model.weights[at].any()))
+    ]
+    return bool(np.isnan(as_numbers(gap[:, read]).astype(np.float64)).any())
+
+
+def _ends(model: Sum, stage: Stage, turns: Mapping[int, Floats]) -> dict[int, Floats]:
     """Return for each feature that the model reads the bounds of the model and of the steps before it."""
+    every = model.bounds()
+    refuse_turns(stage, every)
     wanted = {
         column: bounds
-        for column, bounds in model.bounds().items()
+        for column, bounds in every.items()
         if stage.columns[column].shape is ColumnShape.MONOTONE
         and stage.columns[column].source is not None
     }
@@ -71,7 +96,8 @@ def _ends(model: Sum, stage: Stage) -> dict[int, Floats]:
     ends: dict[int, list[Any]] = {}
     for place, column in enumerate(stage.columns):
         if column.source is not None:
-            ends.setdefault(column.source, []).extend([column.breaks, pulled.get(place, ())])
+            own = [column.breaks, pulled.get(place, ()), turns.get(column.source, ())]
+            ends.setdefault(column.source, []).extend(own)
     return {place: np.concatenate(each).astype(np.float64) for place, each in ends.items()}
 
 
@@ -102,7 +128,8 @@ def _signs(model: Sum, column: int, values: NDArray[Any]) -> Floats:
     for term in model.terms:
         at = [bins for each, bins in zip(term.columns, term.bins, strict=True) if each == column]
         found += [bins(values) for bins in at]
-    if model.weights is not None and model.weights[column].any():
+    weighed = model.weights is not None and model.weights[column].any()
+    if weighed or column in model.bends:
         found.append(values)
     return np.column_stack([each.astype(np.float64) for each in found])
 

@@ -12,6 +12,7 @@ from p2c._learn.model.cutting import as_numbers, cut_features
 from p2c._learn.model.parts import DOUBLE, Unreadable
 from p2c._learn.model.stages import ColumnShape
 from p2c._learn.model.trees import plant
+from p2c._learn.model.turns import source_curves, turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from p2c._learn.model.cutting import CutFeature
     from p2c._learn.model.parts import Sum, Tree
     from p2c._learn.model.stages import Stage
+    from p2c._learn.model.turns import SourceCurve
 
 
 MOST_LEAVES = 200_000
@@ -36,16 +38,24 @@ def lower(model: Sum, stage: Stage, cutoff: Cutoff, missing: Sequence[bool]) -> 
     leaves = sum(int((tree.column < 0).sum()) for tree in model.trees)
     if leaves > MOST_LEAVES:
         raise Unreadable(f"the model has {leaves:,} leaves; up to {MOST_LEAVES:,} are read")
-    return _ScoreBuilder(model, stage, cutoff, cut_features(model, stage, missing)).build()
+    curves = source_curves(model, stage, cutoff.mix)
+    turns = {source: turns_of(curve) for source, curve in curves.items()}
+    cuts = cut_features(model, stage, missing, turns)
+    return _ScoreBuilder(model, stage, cutoff, cuts, curves).build()
 
 
 class _ScoreBuilder:
     """The sum as it is put together; lives for one lowering."""
 
     def __init__(
-        self, model: Sum, stage: Stage, cutoff: Cutoff, cuts: Mapping[int, CutFeature]
+        self,
+        model: Sum,
+        stage: Stage,
+        cutoff: Cutoff,
+        cuts: Mapping[int, CutFeature],
+        curves: Mapping[int, SourceCurve],
     ) -> None:
-        self.model, self.stage, self.cutoff = model, stage, cutoff
+        self.model, self.stage, self.cutoff, self.curves = model, stage, cutoff, curves
         self.cuts = list(cuts.values())
         self.order = {place: axis for axis, place in enumerate(cuts)}
         self.margins = cutoff.mix.shape[1]
@@ -55,7 +65,7 @@ class _ScoreBuilder:
         }
         self.pairs: dict[tuple[int, int], Floats] = {}
         self.lines: list[ScoreLine | Curve] = []
-        self.size = float(np.abs(model.bias).sum())
+        self.size = float(np.abs(model.bias).sum()) + model.size
         self.terms = 1
         self.known: dict[int, NDArray[Any]] = {}
 
@@ -172,27 +182,27 @@ class _ScoreBuilder:
                 raise Unreadable("a term of the model reads more than two features")
 
     def _add_weights(self) -> None:
-        """Add what a linear model gives each column: a line, a curve, or a table where the column has steps."""
-        if self.model.weights is None:
-            return
-        weights = self.model.weights @ self.cutoff.mix
-        curved: dict[int, list[int]] = {}
+        """Add the lines, the curves, and a table for each column with steps."""
+        nothing = np.zeros((len(self.stage.columns), self.margins))
+        weights = nothing if self.model.weights is None else self.model.weights @ self.cutoff.mix
+        along = {column for curve in self.curves.values() for column in curve.columns}
         for place, column in enumerate(self.stage.columns):
             self.terms += 1
-            if not weights[place].any():
+            if place in along or not (weights[place].any() or place in self.model.bends):
                 continue
             axis = self.axis_of(place)
             values = self.columns(place).astype(np.float64)
+            added = values[:, None] * weights[place]
+            if place in self.model.bends:
+                added = added + self.model.bends[place](values) @ self.cutoff.mix
             if axis is None:
-                self._shift(weights[place] * values[0])
-            elif column.shape is not ColumnShape.MONOTONE:
-                self._add_single(axis, values[:, None] * weights[place])
-            elif column.affine is not None:
+                self._shift(added[0])
+            elif column.shape is ColumnShape.MONOTONE:
                 self._add_line(axis, place, values, weights[place])
             else:
-                curved.setdefault(axis, []).append(place)
-        for axis, places in curved.items():
-            self._add_curve(axis, places, weights)
+                self._add_single(axis, added)
+        for source, curve in self.curves.items():
+            self._add_curve(self.order[source], curve)
 
     def _shift(self, by: Floats) -> None:
         self.bias = self.bias + by
@@ -220,32 +230,15 @@ class _ScoreBuilder:
             self.single[axis][-1] += value
             self.size += float(np.abs(value).max(initial=0.0))
 
-    def _add_curve(self, axis: int, places: list[int], weights: Floats) -> None:
-        source = self.stage.columns[places[0]].source
-        assert source is not None
-        stage, chosen = self.stage, weights[places]
-
-        def apply(numbers: Floats) -> Floats:
-            seen = stage.values(source, numbers)[:, places].astype(np.float64)
-            return np.asarray(seen @ chosen)
-
-        ends = stage.bench.varied(source).agg(["min", "max"]).to_numpy(dtype=np.float64)
-        change = np.diff(stage.values(source, ends)[:, places].astype(np.float64), axis=0)[0]
-        lines = [
-            line.slope for line in self.lines if isinstance(line, ScoreLine) and line.axis == axis
-        ]
-        ways = np.sign(np.vstack([change[:, None] * chosen, *lines]))
-        if ((ways > 0).any(axis=0) & (ways < 0).any(axis=0)).any():
-            name = stage.bench.view.columns[source].name
-            raise Unreadable(
-                f"the column {name!r} adds to the score in two ways that go against each other"
-            )
-        self._at_missing(axis, self.cuts[axis].seen[-1, places].astype(np.float64) @ chosen)
-        self.lines.append(Curve(axis, apply, self.margins))
+    def _add_curve(self, axis: int, curve: SourceCurve) -> None:
+        seen = self.cuts[axis].seen[-1:, list(curve.columns)].astype(np.float64)
+        self._at_missing(axis, curve.added(seen)[0])
+        self.size += curve.largest
+        self.lines.append(Curve(axis, curve.of, self.margins, curve.sizes))
 
     def _is_exact(self) -> bool:
         """Tell whether every sum of the model is exact: all terms are multiples of one power of two, and few enough."""
-        if self.lines or self.model.weights is not None:
+        if self.lines or self.model.weights is not None or self.model.bends:
             return False
         leaves = [tree.value[tree.column < 0].ravel() for tree in self.model.trees]
         leaves += [term.values.ravel() for term in self.model.terms]

@@ -63,9 +63,11 @@ class OnnxModel:
     1. `predict_proba` is None where the order of the classes in the shares cannot be told.
     """
 
-    def __init__(self, session: Any, feeds: Sequence[Feed], sample: pd.DataFrame) -> None:
-        self._session = session
-        self._feeds = tuple(feeds)
+    def __init__(
+        self, session: Any, feeds: Sequence[Feed], sample: pd.DataFrame, graph: bytes = b""
+    ) -> None:
+        self._session, self.graph = session, graph
+        self.feeds = tuple(feeds)
         outputs = [(each.name, each.type) for each in session.get_outputs()]
         self._label = next((name for name, kind in outputs if kind in LABELS), None)
         self._share = next((name for name, kind in outputs if kind not in LABELS), None)
@@ -90,7 +92,7 @@ class OnnxModel:
         return np.column_stack([1 - shares, shares]) if shares.shape[1] == 1 else shares
 
     def _run(self, output: str, frame: pd.DataFrame) -> Any:
-        fed = {each.name: each.tensor(frame) for each in self._feeds}
+        fed = {each.name: each.tensor(frame) for each in self.feeds}
         try:
             return self._session.run([output], fed)[0]
         except Exception as error:
@@ -118,7 +120,8 @@ class OnnxModel:
 def open_onnx(path: Path, frame: pd.DataFrame) -> OnnxModel:
     """Open a stored graph and match its inputs with the columns of a table."""
     session = _session(path)
-    return OnnxModel(session, match_inputs(session.get_inputs(), frame), frame)
+    feeds = match_inputs(session.get_inputs(), frame)
+    return OnnxModel(session, feeds, frame, path.read_bytes())
 
 
 def absent_inputs(path: Path, frame: pd.DataFrame) -> dict[str, str | float]:
@@ -142,13 +145,20 @@ def copy_graph(origin: Path, path: Path) -> None:
         ) from None
 
 
-def _session(path: Path) -> Any:
+def open_session(graph: Path | bytes) -> Any:
+    """Return a session for a graph in a file or in memory."""
     try:
         import onnxruntime
     except ImportError as error:
         raise MissingExtra("onnxruntime", extra="onnx") from error
+    return onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+
+
+def _session(path: Path) -> Any:
     try:
-        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        return open_session(path)
+    except MissingExtra:
+        raise
     except Exception as error:
         # The runtime raises classes of its own that it does not export.
         reason = one_line(error)

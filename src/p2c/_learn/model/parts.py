@@ -142,8 +142,14 @@ class Sum:
     trees: tuple[Tree, ...] = ()
     terms: tuple[Term, ...] = ()
     weights: Floats | None = None
+    bends: Mapping[int, Callable[[Floats], Floats]] = field(default_factory=dict)
+    """Scores that a column of numbers adds along a curve, by number."""
+    sizes: Mapping[int, Callable[[Floats], Floats]] = field(default_factory=dict)
+    """How large the terms of each such column are, which may cancel in the scores."""
     precision: float = DOUBLE
     cuts: Mapping[int, Floats] = field(default_factory=dict)
+    size: float = 0.0
+    """How large sums inside the model are that cancel in bias and weights."""
 
     def bounds(self) -> dict[int, Floats]:
         """Return for each column every bound at which the sum can change."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from p2c._learn.model.additive import AdditiveScore
     from p2c._learn.model.affordable import Forest
+    from p2c._learn.model.arrays import Floats
     from p2c._learn.model.cheapest_cells import CheapestCells
     from p2c._learn.model.priced_leaves import PricedLeaves
     from p2c._spec.feature import Feature, Value
@@ -89,6 +90,18 @@ class ReadModel:
                 None if cell < 0 else self._alone.gain(name, cell, value)
             )
         return known
+
+    def gains(self, name: str, numbers: Floats) -> Floats:
+        """Return the gains of numbers of a feature, by number and margin.
+
+        Curves have no mixes of margins.
+        """
+        return self._alone.gains(name, numbers)
+
+    def keep_gain(self, name: str, value: Value, gain: tuple[float, ...]) -> None:
+        """Keep the gain of a value, so that no transformer runs for it again."""
+        if math.isfinite(gain[0]):
+            self._gains[name, value] = gain
 
     def is_straight(self, name: str) -> bool:
         """Tell whether no curve reads a number."""

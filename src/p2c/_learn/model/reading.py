@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c._learn.model.asking import open_model, same, shaper, trained_names
-from p2c._learn.model.conformance import Conformance, compare, takes_missing
+from p2c._learn.model.conformance import Conformance, compare, features_with_gaps
 from p2c._learn.model.cutoff import find_cutoff
 from p2c._learn.model.encoded import EncodedModel, encoded_model
 from p2c._learn.model.grouped import GroupedModel
@@ -108,7 +108,7 @@ def _compared(
     places = [place for place, each in enumerate(parts.classes) if same(each, asked.desired)]
     if not places:
         raise Unreadable(f"the model has no class {asked.desired!r}")
-    missing = [takes_missing(asked, stage.bench, place) for place in range(len(view.columns))]
+    missing = features_with_gaps(asked, stage.bench)
     cutoff = find_cutoff(parts, places[0], threshold)
     score = lower(parts, stage, cutoff, missing)
 
@@ -117,5 +117,10 @@ def _compared(
         return np.asarray(told.reshape(len(rows), -1) @ cutoff.mix)
 
     bench = stage.bench
+    lost = {each.feature for each in score.axes if each.missing is None}
+    missing = [
+        known and each.feature not in lost
+        for known, each in zip(missing, bench.view.columns, strict=True)
+    ]
     told = compare(score, asked, bench, own_scores=own_scores, missing=missing, seed=seed)
     return score, told, stage

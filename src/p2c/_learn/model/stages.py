@@ -41,6 +41,8 @@ class ColumnShape(Enum):
     """The column never turns back as the number grows."""
     STEPS = "steps"
     """The column is constant between the breaks."""
+    CURVED = "curved"
+    """The column goes up and down: it may have a weight, but no bound."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,8 @@ class Stage:
     bench: Bench
     beside: tuple[tuple[slice, Stage], ...] = ()
     """Stages whose columns stand side by side here, each in its place, where one can be run without the others."""
+    is_first: bool = False
+    """Whether no transformer stands before: columns are the table's."""
 
     def matrix(self, frame: pd.DataFrame) -> NDArray[Any]:
         """Return rows of the table as they are at this stage, as an array."""
@@ -170,6 +174,8 @@ class Stage:
 
         All columns are bisected at once. A bound that no number within reach crosses is left out.
         """
+        if self.is_first:
+            return {column: bounds[np.isfinite(bounds)] for column, bounds in wanted.items()}
         jobs = [job for column, bounds in wanted.items() for job in self._brackets(column, bounds)]
         if not jobs:
             return {column: np.zeros(0) for column in wanted}
@@ -246,7 +252,7 @@ def first_stage(view: View, frame: pd.DataFrame, names: Sequence[Any], run: Any)
         for place in places
         if place is not None
     ]
-    return Stage(tuple(columns), run, Bench(view, frame))
+    return Stage(tuple(columns), run, Bench(view, frame), is_first=True)
 
 
 def dense(table: Any) -> NDArray[Any]:

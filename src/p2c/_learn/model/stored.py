@@ -182,9 +182,13 @@ def untrusted_types(path: Path, trusted: Collection[str] = ()) -> list[str]:
 
 
 def of_booster(model: Any) -> Any:
-    """Return a bare booster of XGBoost or LightGBM as the classifier that its file would be; any other model as it is."""
+    """Wrap a bare booster or a result of statsmodels as a classifier."""
     kind = type(model)
     library = kind.__module__.partition(".")[0]
+    if library == "statsmodels":
+        from p2c._learn.model.readers.statsmodels_linear import of_statsmodels
+
+        return of_statsmodels(model)
     if kind.__name__ != "Booster" or library not in ("xgboost", "lightgbm"):
         return model
     if library == "xgboost":

@@ -6,7 +6,7 @@ A transformer is run, never written anew, so what is known of it here is only th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -32,10 +32,17 @@ def pass_through(transformer: Any, stage: Stage) -> Stage:
     if transformer is None or isinstance(transformer, str):
         return stage
     for kind in type(transformer).__mro__:
-        handler = TRANSFORMERS.get(kind.__name__)
+        # Other libraries have encoders of the same names that work differently.
+        library = kind.__module__.partition(".")[0]
+        handler = TRANSFORMERS.get(kind.__name__) if library == "sklearn" else None
         if handler is not None:
             return handler(transformer, stage)
     return _tried(transformer, stage)
+
+
+def is_sampler(step: Any) -> bool:
+    """Tell whether a step only resamples rows for training, as imblearn's do."""
+    return hasattr(step, "fit_resample") and not hasattr(step, "transform")
 
 
 def select(stage: Stage, places: Sequence[int], pick: Callable[[Any], Any]) -> Stage:
@@ -45,7 +52,8 @@ def select(stage: Stage, places: Sequence[int], pick: Callable[[Any], Any]) -> S
 
 def _pipeline(pipeline: Any, stage: Stage) -> Stage:
     for _, step in pipeline.steps:
-        stage = pass_through(step, stage)
+        if not is_sampler(step):
+            stage = pass_through(step, stage)
     return stage
 
 
@@ -170,6 +178,7 @@ def stepped(column: StageColumn, breaks: Sequence[float]) -> StageColumn:
 def _points(stage: Stage, wanted: dict[int, Any]) -> dict[int, Sequence[float]]:
     """Return for columns of numbers the breaks of their features around single values of the column."""
     bounds = {}
+    refuse_turns(stage, wanted)
     for place, values in wanted.items():
         if (
             stage.columns[place].shape is ColumnShape.MONOTONE
@@ -178,6 +187,17 @@ def _points(stage: Stage, wanted: dict[int, Any]) -> dict[int, Sequence[float]]:
             known = np.array([each for each in values if each is not None], dtype=np.float64)
             bounds[place] = around(known[np.isfinite(known)])
     return {place: each.tolist() for place, each in stage.pull_back(bounds).items()}
+
+
+def refuse_turns(stage: Stage, columns: Iterable[int]) -> None:
+    """Refuse bounds on columns that turn."""
+    for place in columns:
+        column = stage.columns[place]
+        if column.shape is ColumnShape.CURVED and column.source is not None:
+            label = stage.bench.view.columns[column.source].name
+            raise Unreadable(
+                f"a step turns the column {label!r} up and down, so bounds on it are none of the feature"
+            )
 
 
 def _stepwise(transformer: Any, stage: Stage, points: Any, widths: Sequence[int]) -> Stage:
@@ -257,8 +277,7 @@ def _tried(transformer: Any, stage: Stage) -> Stage:
             names = " and ".join(repr(view.columns[each].name) for each in found[:2])
             raise Unreadable(f"{name} mixes the columns {names}, so the model is no sum over them")
         columns.append(_tried_column(stage, found[0] if found else None))
-    _check_turns(name, replace(behind, columns=tuple(columns)))
-    return replace(behind, columns=tuple(columns))
+    return _with_turns(replace(behind, columns=tuple(columns)))
 
 
 def _sources(
@@ -291,8 +310,9 @@ def _tried_column(stage: Stage, source: int | None) -> StageColumn:
     return StageColumn(source, ColumnShape.MONOTONE, tried=True)
 
 
-def _check_turns(name: str, stage: Stage) -> None:
-    """Refuse a column of numbers that turns back on the way through its feature's values."""
+def _with_turns(stage: Stage) -> Stage:
+    """Return a stage in which columns that turn are marked."""
+    columns = list(stage.columns)
     for place, column in enumerate(stage.columns):
         if column.shape is not ColumnShape.MONOTONE or column.source is None:
             continue
@@ -308,10 +328,8 @@ def _check_turns(name: str, stage: Stage) -> None:
         seen = dense(stage.values(column.source, tried))[:, place].astype(np.float64)
         steps = np.diff(seen)
         if (steps > 0).any() and (steps < 0).any():
-            label = stage.bench.view.columns[column.source].name
-            raise Unreadable(
-                f"{name} turns the column {label!r} up and down, so bounds on it are none of the feature"
-            )
+            columns[place] = replace(column, shape=ColumnShape.CURVED)
+    return replace(stage, columns=tuple(columns))
 
 
 TRANSFORMERS: dict[str, Handler] = {

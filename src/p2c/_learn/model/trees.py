@@ -55,14 +55,11 @@ class Trees:
         """Return how many trees there are."""
         return len(self.roots)
 
+    def _is_compiled(self, cells: Ints) -> bool:
+        return len(cells) * self.count >= WORTH_COMPILING and find_spec("numba") is not None
+
     def leaves_reached(self, cells: Ints) -> Ints:
         """Return for each row and tree the node that the row ends in."""
-        if len(cells) * self.count >= WORTH_COMPILING and find_spec("numba") is not None:
-            from p2c._learn.model.tree_walks import walk
-
-            nodes = self.axis, self.test, self.left, self.right
-            own = np.ascontiguousarray(cells, dtype=np.int64)
-            return walk(self.roots, nodes, self.goes_left, own)
         rows = np.arange(len(cells))[:, None]
         node = np.repeat(self.roots[None, :], len(cells), axis=0)
         for _ in range(self.depth):
@@ -72,6 +69,12 @@ class Trees:
 
     def score(self, cells: Ints) -> Floats:
         """Return the sum over the trees for each row and margin."""
+        if self._is_compiled(cells):
+            from p2c._learn.model.tree_walks import add_up
+
+            nodes = self.axis, self.test, self.left, self.right
+            own = np.ascontiguousarray(cells, dtype=np.int64)
+            return np.asarray(add_up(self.roots, nodes, self.goes_left, own, self.value))
         step = max(CHUNK // max(self.count, 1), 1)
         parts = [
             self.value[self.leaves_reached(cells[at : at + step])].sum(axis=1)
@@ -95,15 +98,20 @@ class _Masks:
     """The distinct masks of the cells of one axis, by number; the first has every cell."""
 
     def __init__(self, size: int) -> None:
-        self.rows: list[Mask] = []
-        self.known: dict[bytes, int] = {}
-        self.add(np.ones(size, dtype=bool))
+        self.size, self.whole = size, (1 << size) - 1
+        self.numbers: dict[int, int] = {}
+        self.add(self.whole)
 
-    def add(self, mask: Mask) -> int:
-        number = self.known.setdefault(mask.tobytes(), len(self.rows))
-        if number == len(self.rows):
-            self.rows.append(mask)
-        return number
+    def add(self, mask: int) -> int:
+        return self.numbers.setdefault(mask, len(self.numbers))
+
+    def rows(self) -> Mask:
+        """Return the masks as rows of cells."""
+        width = (self.size + 7) // 8
+        raw = b"".join(mask.to_bytes(width, "little") for mask in self.numbers)
+        bytes_ = np.frombuffer(raw, dtype=np.uint8).reshape(len(self.numbers), width)
+        bits = np.unpackbits(bytes_, axis=1, bitorder="little")
+        return np.asarray(bits[:, : self.size], dtype=bool)
 
 
 class _Planter:
@@ -117,6 +125,7 @@ class _Planter:
         sizes: Sequence[int],
     ) -> None:
         self.columns, self.axis_of, self.mix, self.sizes = columns, axis_of, mix, sizes
+        self.nothing = np.zeros(mix.shape[1])
         self.masks = [_Masks(size) for size in sizes]
         self.axis: list[int] = []
         self.sent: list[int] = []
@@ -127,13 +136,15 @@ class _Planter:
         self.leaf_values: list[Floats] = []
         self.leaf_masks: list[list[int]] = []
         self.depth = 0
+        self.tests: dict[tuple[int, float, bool, bool], int] = {}
+        """The cells that go left, by column, bound and side of missing values."""
 
     def plant(self, trees: Sequence[Tree]) -> Trees:
         roots, starts = [], [0]
         for tree in trees:
             roots.append(self._grow(tree, 0, {}, 0))
             starts.append(len(self.leaf_values))
-        masks = tuple(np.array(each.rows) for each in self.masks)
+        masks = tuple(each.rows() for each in self.masks)
         begins = np.cumsum([0, *(each.size for each in masks)])
         axis, width = _whole(self.axis), self.mix.shape[1]
         return Trees(
@@ -151,20 +162,31 @@ class _Planter:
             masks=masks,
         )
 
-    def _grow(self, tree: Tree, node: int, open_: dict[int, Mask], depth: int) -> int:
-        """Add a node and what is below it; a split that no cell takes both ways is left out."""
+    def _left(self, tree: Tree, node: int, column: int) -> int:
+        """Return the cells of a column that a node sends left, as bits."""
+        if node in tree.chosen:
+            return _bits(tree.goes_left(node, self.columns(column)))
+        key = column, tree.bound[node], tree.missing_left[node], tree.zero_is_missing
+        if key not in self.tests:
+            self.tests[key] = _bits(tree.goes_left(node, self.columns(column)))
+        return self.tests[key]
+
+    def _grow(self, tree: Tree, node: int, open_: dict[int, int], depth: int) -> int:
+        """Add a node and all below it; a split that no cell takes both ways is left out."""
         column = int(tree.column[node])
         if column < 0:
             return self._leaf(tree, node, open_, depth)
-        axis, left = self.axis_of(column), tree.goes_left(node, self.columns(column))
+        axis, left = self.axis_of(column), self._left(tree, node, column)
         if axis is None:
-            return self._grow(tree, int((tree.left if left[0] else tree.right)[node]), open_, depth)
-        here = open_.get(axis, self.masks[axis].rows[0])
-        if not (here & left).any():
+            return self._grow(
+                tree, int((tree.left if left & 1 else tree.right)[node]), open_, depth
+            )
+        here = open_.get(axis, self.masks[axis].whole)
+        if not here & left:
             return self._grow(tree, int(tree.right[node]), open_, depth)
-        if not (here & ~left).any():
+        if not here & ~left:
             return self._grow(tree, int(tree.left[node]), open_, depth)
-        place = self._node(axis, self.masks[axis].add(left), np.zeros(self.mix.shape[1]))
+        place = self._node(axis, self.masks[axis].add(left), self.nothing)
         self.left[place] = self._grow(
             tree, int(tree.left[node]), {**open_, axis: here & left}, depth + 1
         )
@@ -182,7 +204,7 @@ class _Planter:
         self.value.append(value)
         return place
 
-    def _leaf(self, tree: Tree, node: int, open_: dict[int, Mask], depth: int) -> int:
+    def _leaf(self, tree: Tree, node: int, open_: dict[int, int], depth: int) -> int:
         value = tree.value[node] @ self.mix
         masks = [0] * len(self.sizes)
         for axis, mask in open_.items():
@@ -191,6 +213,10 @@ class _Planter:
         self.leaf_masks.append(masks)
         self.depth = max(self.depth, depth)
         return self._node(0, 0, value)
+
+
+def _bits(mask: Mask) -> int:
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
 def _whole(numbers: Sequence[Any]) -> Ints:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from p2c._plan.compiled.space import Space
     from p2c._plan.compiled.transitions import Transitions
+    from p2c._plan.search.gain_tables import GainTable
     from p2c._rules.theory import ParsedModel
 
 WAY_SHARE = 0.25
@@ -32,6 +33,12 @@ KEPT = 1_000_000
 """Of how many places it is remembered what they add."""
 PIECE = 1.5
 """By what factor distance grows over a piece within which a bent price or gain is taken for straight."""
+PIECES = 16
+"""Number of equal pieces of a stretch along a curve of which a table is there."""
+CREST = 1e-13
+"""Share by which the gain of a crest is raised, since floats round."""
+MOST_PLACES = 4_000_000
+"""Greatest number of places for which the gains of a curve are tabled."""
 
 Gains = tuple[float, ...]
 
@@ -134,6 +141,8 @@ class Course(NamedTuple):
     gains: Gains
     rise: Gains | None
     survey: Survey
+    curve: GainTable | None = None
+    """The gains of each place, if a curve reads the feature."""
 
     @property
     def last(self) -> int:
@@ -148,13 +157,42 @@ class Course(NamedTuple):
 
     def price(self, step: int) -> float:
         """Return what a place is priced."""
-        d = self.first + self.offset(step)
+        return self.price_at(self.offset(step))
+
+    def price_at(self, offset: float) -> float:
+        """Return the price at a distance from the first place."""
+        d = self.first + offset
         return self.base + (self.unit + self.square * d) * d
+
+    def crest(self, one: int, other: int, margin: int) -> tuple[float, float]:
+        """Return a price and a gain beyond the deals between two steps.
+
+        No place between them is a better deal than a mix of all three.
+
+        Sound because gains rise at most as the steepest difference of neighbours does from the first step, and are below
+        the last one by at least the flattest; the price is a straight line. Where it bends, or no table is there, the
+        price of the nearer step stands beside the better gain.
+        """
+        near, far = self.gain(one, margin), self.gain(other, margin)
+        if self.curve is None or self.square or not self.stride or other <= one:
+            return self.price(one), max(near, far)
+        ends = self.places[one], self.places[other]
+        low, high = self.curve.extremes(min(ends), max(ends), margin)
+        if ends[0] > ends[1]:
+            low, high = -high, -low
+        count = other - one
+        at = (far - near - low * count) / (high - low) if high > low else count / 2
+        if not 0 <= at <= count:
+            return self.price(one), max(near, far)
+        gain = near + high * at
+        return self.price_at((one + at) * self.stride), gain + CREST * (abs(gain) + abs(near))
 
     def gain(self, step: int, margin: int) -> float:
         """Return what a place adds to a margin."""
         if self.rise is not None:
             return self.gains[margin] + self.rise[margin] * self.offset(step)
+        if self.curve is not None:
+            return float(self.curve.values[self.places[step], margin])
         return self.survey.gain(self.axis, self.places[step])[margin]
 
     def first_step(self, wanted: float, margin: int, near: int, far: int) -> int:
@@ -165,6 +203,9 @@ class Course(NamedTuple):
 
     def pieces(self, near: int, far: int) -> list[int]:
         """Return steps from one to another such that distance grows by little from each to the next."""
+        if self.curve is not None:
+            width = max(-(-(far - near) // PIECES), 1)
+            return [*range(near, far, width), far]
         found = [near]
         while near < far:
             most = max(self.first + self.offset(near), 1) * PIECE
@@ -221,14 +262,29 @@ class Survey:
         line = self.options.transitions.person.lines[axis]
         return abs(line.position(one) - line.position(other))
 
+    def table(self, axis: int) -> GainTable | None:
+        """Return the gains of each place along a curve.
+
+        Returns:
+            None if no curve reads the feature, or it has too many places.
+        """
+        tables = self.options.space.kept(_tables)
+        if axis not in tables:
+            tables[axis] = _table_of(self.options.space, axis, self.model)
+        return tables[axis]
+
     def gain(self, axis: int, place: int) -> Gains:
         """Return what a place adds to each margin; without bound where the model was not read for it."""
         known = self._own.get(axis) if place == OFF else self._on_grid.get((axis, place))
         if known is None:
             person = self.options.transitions.person
-            name = person.space.axes[axis].feature.name
-            told = self.model.gain(name, person.value(axis, place))
-            known = told or (math.inf,) * self.margins
+            name, value = person.space.axes[axis].feature.name, person.value(axis, place)
+            table = None if place == OFF else self.table(axis)
+            if table is None:
+                known = self.model.gain(name, value) or (math.inf,) * self.margins
+            else:
+                known = tuple(table.values[place].tolist())
+                self.model.keep_gain(name, value, known)
             if place == OFF:
                 self._own[axis] = known
             else:
@@ -303,7 +359,27 @@ class Survey:
         if known and self.model.is_straight(person.space.axes[axis].feature.name):
             rise = tuple((b - a) / max(apart, 1) for a, b in zip(near, far, strict=True))
         stride = 0 if line.listed else line.stride
-        return Course(number, axis, places, first, stride, base, unit, square, near, rise, self)
+        curve = None if rise is not None else self.table(axis)
+        return Course(
+            number, axis, places, first, stride, base, unit, square, near, rise, self, curve
+        )
+
+
+def _tables(_: Space) -> dict[int, GainTable | None]:
+    return {}
+
+
+def _table_of(space: Space, axis: int, model: ParsedModel) -> GainTable | None:
+    feature = space.axes[axis].feature
+    if axis not in space.lined_axes or model.is_straight(feature.name):
+        return None
+    domain = feature.domain
+    if domain.size > MOST_PLACES:
+        return None
+    # It brings arrays along, which rules alone do without.
+    from p2c._plan.search.gain_tables import GainTable
+
+    return GainTable(model.gains(feature.name, domain.numbers()))
 
 
 def _gains(_: Space) -> dict[tuple[int, int], Gains]:

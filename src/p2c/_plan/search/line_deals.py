@@ -82,8 +82,7 @@ class LineDeals:
         if near == far:
             return stretch if told(near) <= most else None
         if course.rise is None:
-            best = max(course.gain(near, margin), course.gain(far, margin))
-            return stretch if _worth(course.price(near), best, rate) <= most else None
+            return _worth_it(course, stretch, margin, rate, most)
         if course.stride and not course.square:
             return sloped(stretch, told(near), told(far), most)
         return _dip(stretch, told, most)
@@ -94,12 +93,33 @@ def _worth(price: float, gain: float, rate: float) -> float:
     return price - rate * gain if rate else price
 
 
+def _worth_it(
+    course: Course, stretch: Stretch, margin: int, rate: float, most: float
+) -> Stretch | None:
+    """Return a bent stretch from its first to its last worthwhile piece.
+
+    Sound because no place of a piece is a better deal than what lies between its ends and its crest.
+    """
+
+    def may_do(one: int, other: int) -> bool:
+        deals = [(course.price(each), course.gain(each, margin)) for each in (one, other)]
+        return any(
+            _worth(*deal, rate) <= most for deal in [*deals, course.crest(one, other, margin)]
+        )
+
+    pieces = pairwise(course.pieces(stretch.near, stretch.far))
+    kept = [(one, other) for one, other in pieces if may_do(one, other)]
+    return Stretch(stretch.number, kept[0][0], kept[-1][1]) if kept else None
+
+
 def _outside(course: Course, stretch: Stretch, margin: int) -> Iterator[Deal]:
     """Yield deals such that no place of a stretch is a better deal than what lies between them."""
     for one, other in pairwise(course.pieces(stretch.near, stretch.far)):
         if course.rise is None:
-            gain = max(course.gain(one, margin), course.gain(other, margin))
-            yield course.price(one), -gain, stretch, OUTSIDE
+            price, gain = course.crest(one, other, margin)
+            yield price, -gain, stretch, OUTSIDE
+            if course.curve is not None and other < stretch.far:
+                yield course.price(other), -course.gain(other, margin), stretch, other
             continue
         # Where the tangents of a square meet.
         a, b = course.first + course.offset(one), course.first + course.offset(other)

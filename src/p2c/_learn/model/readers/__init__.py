@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 SKLEARN, LINEAR, WRAPPED = "sklearn_trees", "sklearn_linear", "sklearn_wrapped"
+BAYES = "sklearn_bayes"
 
 READERS: dict[str, tuple[str, str]] = {
     "DecisionTreeClassifier": (SKLEARN, "read_tree"),
@@ -27,11 +28,17 @@ READERS: dict[str, tuple[str, str]] = {
     "AdaBoostClassifier": (SKLEARN, "read_adaboost"),
     "HistGradientBoostingClassifier": ("sklearn_histogram", "read_histogram"),
     "LogisticRegression": (LINEAR, "read_linear"),
+    "LinearDiscriminantAnalysis": (LINEAR, "read_linear"),
     "RidgeClassifier": (LINEAR, "read_linear"),
     "RidgeClassifierCV": (LINEAR, "read_linear"),
     "LinearSVC": (LINEAR, "read_linear"),
     "Perceptron": (LINEAR, "read_linear"),
     "SGDClassifier": (LINEAR, "read_linear"),
+    "BernoulliNB": (BAYES, "read_bernoulli"),
+    "GaussianNB": (BAYES, "read_gaussian"),
+    "MultinomialNB": (BAYES, "read_multinomial"),
+    "ComplementNB": (BAYES, "read_complement"),
+    "CategoricalNB": (BAYES, "read_categorical"),
     "Pipeline": (WRAPPED, "read_pipeline"),
     "GroupedModel": (WRAPPED, "read_grouped"),
     "CalibratedClassifierCV": (WRAPPED, "read_calibrated"),
@@ -46,6 +53,8 @@ READERS: dict[str, tuple[str, str]] = {
     "ExplainableBoostingClassifier": ("interpret_ebm", "read_ebm"),
     "Scorecard": ("scorecards", "read_optbinning"),
     "PointsTable": ("scorecards", "read_points"),
+    "StatsmodelsResult": ("statsmodels_linear", "read_statsmodels"),
+    "OnnxModel": ("onnx_graph", "read_onnx"),
 }
 """Where the reader of each type stands: the module in this package and the function in it."""
 

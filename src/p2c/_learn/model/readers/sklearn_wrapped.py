@@ -10,7 +10,8 @@ import numpy as np
 from p2c._learn.model.grouped import own_stage
 from p2c._learn.model.parts import DOUBLE, Link, Sum, Unreadable
 from p2c._learn.model.readers import read_parts
-from p2c._learn.model.transformers import pass_through
+from p2c._learn.model.readers.mixing import is_mixing, unmixed
+from p2c._learn.model.transformers import is_sampler, pass_through
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +22,14 @@ if TYPE_CHECKING:
 
 def read_pipeline(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Look through the transformers, then read what stands behind them."""
-    for _, step in model.steps[:-1]:
+    steps = [step for _, step in model.steps[:-1] if not is_sampler(step)]
+    mixing = next((place for place, step in enumerate(steps) if is_mixing(step)), len(steps))
+    for step in steps[:mixing]:
         stage = pass_through(step, stage)
-    return read_parts(model.steps[-1][1], stage)
+    inner, behind = read_parts(model.steps[-1][1], stage)
+    if mixing == len(steps):
+        return inner, behind
+    return unmixed(inner, steps[mixing:], behind), behind
 
 
 def read_grouped(model: GroupedModel, stage: Stage) -> tuple[Sum, Stage]:
