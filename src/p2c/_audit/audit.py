@@ -258,7 +258,9 @@ def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | N
 
 def _by_columns(decider: Decider, frame: Any) -> pd.DataFrame:
     """Return a table of people with the model's own column names."""
-    rows = decider.source.view.collapse(frame)
+    from p2c._learn.tables.view import as_frame  # pandas loads slowly
+
+    rows = as_frame(frame)
     names = {e.feature: e.name for e in decider.source.view.columns if e.name not in rows}
     return rows.rename(columns=names)
 
