@@ -15,10 +15,11 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c._rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Test, Theory
+from p2c._rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Relation, Test, Theory
 from p2c._spec.cost import Norm
 from p2c._spec.feature import Action, Law, Value
 from p2c._spec.spec import Effects, Exceptions, Minimize
+from tests.oracle_arithmetic import Arithmetic, relation_holds
 from tests.oracle_document import infeasible_document, path_document
 from tests.oracle_values import compares, distance, domain_values, goes, may_end, number, same
 
@@ -83,10 +84,12 @@ class Facts:
     violated: frozenset[int]
     breached: frozenset[int]
     goal: bool
+    lost: bool = False
+    """Whether something is undefined that was defined at the start."""
 
     @property
     def consistent(self) -> bool:
-        return not self.violated and not self.breached
+        return not self.violated and not self.breached and not self.lost
 
 
 def best_plan(
@@ -178,7 +181,11 @@ class World:
         self.lasting = lasting
         self.features = theory.features
         self.index = {feature.name: place for place, feature in enumerate(theory.features)}
-        self.domains = [domain_values(feature) for feature in theory.features]
+        self.arithmetic = Arithmetic(theory, initial, getattr(initial, "omitted", frozenset()))
+        initial = self.arithmetic.initial
+        self.domains = [
+            [] if feature.equation else domain_values(feature) for feature in theory.features
+        ]
         self.values: list[list[Value]] = [list(domain) for domain in self.domains]
         self.initial = tuple(
             self._place(f, initial[each.name]) for f, each in enumerate(self.features)
@@ -213,7 +220,8 @@ class World:
     def refused(self) -> bool:
         """Tell whether the person breaks a rule at the start where that is not forgiven."""
         strict = self.theory.exceptions is Exceptions.STRICT
-        return strict and bool(self.excused or self.excused_constraints)
+        excused = self.excused or self.excused_constraints or self.arithmetic.mismatches
+        return strict and bool(excused)
 
     def _place(self, f: int, value: Value) -> int:
         for place, each in enumerate(self.domains[f]):
@@ -227,13 +235,38 @@ class World:
     def holds(self, condition: Condition, state: Places) -> bool:
         """Tell whether a test or a call succeeds."""
         if isinstance(condition, Test):
-            return self._table(condition)[state[self.index[condition.feature]]]
+            f = self.index[condition.feature]
+            if self.features[f].equation:
+                value = self.values[f][state[f]]
+                return compares(self.features[f], value, condition) != condition.negated
+            return self._table(condition)[state[f]]
+        if isinstance(condition, Relation):
+            return relation_holds(condition, self.named(state)) != condition.negated
         return self._decided(condition.decision, state) != condition.negated
 
     def _decided(self, decision: Decision, state: Places) -> bool:
         if decision == ACCEPTED and self.theory.model is not None:
             return self.theory.model.accepts(self.named(state))
         return any(self.all_hold(clause.body, state) for clause in self.decisions[decision])
+
+    def after(self, state: Places, act: Act) -> Places:
+        """Return the state after an action, every computed feature at its computed value."""
+        moved = changed(state, act)
+        if not self.arithmetic.computed:
+            return moved
+        values = self.arithmetic.recomputed(self.named(moved))
+        return tuple(
+            self._known(f, values[each.name]) if each.equation else moved[f]
+            for f, each in enumerate(self.features)
+        )
+
+    def _known(self, f: int, value: Value) -> int:
+        """Return the place of a computed value, a new one if it was not seen before."""
+        for place, each in enumerate(self.values[f]):
+            if each is value or (each is not None and value is not None and same(each, value)):
+                return place
+        self.values[f].append(value)
+        return len(self.values[f]) - 1
 
     def all_hold(self, body: Iterable[Condition], state: Places) -> bool:
         """Tell whether a body or a query succeeds."""
@@ -274,7 +307,8 @@ class World:
                 if self.all_hold(clause.body, state) and not self._constraint_excepted(c, state)
             )
             goal = self.all_hold(self.theory.goal, state)
-            self._facts[state] = Facts(fired, violated, breached, goal)
+            lost = self.arithmetic.lost(self.named(state))
+            self._facts[state] = Facts(fired, violated, breached, goal, lost)
         return self._facts[state]
 
     def _fired(self, f: int, state: Places) -> frozenset[int]:
@@ -313,6 +347,8 @@ class World:
             match condition:
                 case Test(feature=name):
                     found.add(self.index[name])
+                case Relation():
+                    found |= {self.index[name] for name in condition.reads}
                 case Call(decision=decision) if decision == ACCEPTED and self.theory.model:
                     found |= {self.index[name] for name in self.theory.model.reads}
                 case Call(decision=decision):
@@ -345,6 +381,9 @@ class World:
             f: frozenset[int]().union(*(self._read(clause.body) for clause in clauses))
             for f, clauses in self.causes.items()
         }
+        for f, each in enumerate(self.features):
+            if each.equation:
+                parents[f] = frozenset(self.index[name] for name in each.equation.reads)
         above = {f: frozenset(parents[f]) for f in parents}
         for _ in self.features:
             above = {f: up.union(*(above[g] for g in up if g in above)) for f, up in above.items()}
@@ -411,7 +450,7 @@ class World:
         for act in effects:
             ends = self.targets[act.feature][node.state[act.feature]]
             if act.feature not in node.held and act.place in ends:
-                state = changed(node.state, act)
+                state = self.after(node.state, act)
                 yield act, False, 0, node._replace(state=state, held=self._held(node.held, state))
         if effects and not self.facts(node.state).consistent:
             return
@@ -420,7 +459,7 @@ class World:
             used = 1 << place if self.features[f].moves is not None else 1
             left = replaced(node.left, f, node.left[f] | used)
             price, spent = self._priced(node, act)
-            state, held = changed(node.state, act), node.held | {f} & self.excused
+            state, held = self.after(node.state, act), node.held | {f} & self.excused
             yield act, True, price, Node(state, left, spent, self._held(held, state))
 
     def _held(self, held: frozenset[int], state: Places) -> frozenset[int]:
@@ -495,7 +534,7 @@ class World:
         """Return the path behind a key."""
         states = [self.initial]
         for act in key[4]:
-            states.append(changed(states[-1], act))
+            states.append(self.after(states[-1], act))
         weight, length = self._whole
         unit = weight * length ** {Norm.L0: 0, Norm.L2: 2}.get(self.theory.norm, 1)
         measure = Fraction(key[1] if self._counts_first else key[0], unit)

@@ -51,7 +51,24 @@ def _exceptions(world: World) -> list[dict[str, Any]]:
         {"constraint": render_rule(world.theory.constraints[c].rule)}
         for c in sorted(world.excused_constraints)
     ]
-    return [*features, *constraints]
+    return [*world.arithmetic.mismatches, *features, *constraints]
+
+
+def _recomputed(world: World, act: Act, before: Places, after: Places) -> list[dict[str, Any]]:
+    """Return the changes of computed features that an action brings."""
+    return [
+        {
+            "kind": "causal",
+            "feature": each.name,
+            "from": world.values[world.index[each.name]][before[world.index[each.name]]],
+            "to": world.values[world.index[each.name]][after[world.index[each.name]]],
+            "cost": 0,
+            "because": [each.equation.text],
+            "assumed": False,
+        }
+        for each in world.arithmetic.computed
+        if each.equation and before[world.index[each.name]] != after[world.index[each.name]]
+    ]
 
 
 def _broken_rules(world: World, f: int) -> list[str]:
@@ -73,6 +90,7 @@ def _written(world: World, path: Path) -> list[dict[str, Any]]:
         path.acts, path.direct, path.states, path.states[1:], strict=False
     ):
         actions.append(_action(world, act, before, direct=direct))
+        actions += _recomputed(world, act, before, after)
         if world.facts(after).consistent:
             steps.append({"actions": actions, "state": world.named(after)})
             actions = []

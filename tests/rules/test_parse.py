@@ -25,7 +25,7 @@ WRONG_RULES = [
     ('a(X) :- b(X,‘c’).', 1, 13, "found '‘', which has no place in a rule (write names in straight single quotes)"),
     ('a(X) :- b(X,N), N<1 or N>9.', 1, 21, "expected ',' or '.', found 'or' (write two rules instead of 'or')"),
     ('a(X) - b(X,1).', 1, 6, "found '-', which has no place in a rule (write ':-' after a head)"),
-    ('a(X) :- b(X,N), N - 1<3.', 1, 19, "found '-', which has no place in a rule"),
+    ('a(X) :- b(X,N), N - <3.', 1, 19, "found '-', which has no place in a rule"),
     ('a(X) :- b(X,"c").', 1, 13, 'found \'"\', which has no place in a rule (write names in single quotes)'),
     ('a(X) :- b(X) & c(X).', 1, 14, "found '&', which has no place in a rule (write ',' between literals)"),
     ('a(X) :- b(X); c(X).', 1, 13, "found ';', which has no place in a rule (write two rules instead of ';')"),
@@ -85,7 +85,7 @@ WRONG_RULES = [
     ('a(X) :- b(X,N), N<5\n  and c(X).', 2, 3, "expected ',' or '.', found 'and' (write ',' between literals)"),
     ('\n\n  a(X) :- b(X)..', 3, 16, "expected a rule such as 'reject(X) :- age(X,N), N<18.', found '.'"),
     (':- .', 1, 4, "expected a literal such as age(X,N) or N=<5, found '.'"),
-    ('a(X) :- b(X,N), N-1<5.', 1, 18, "expected a comparison sign such as =<, found '-1'"),
+    ('a(X) :- b(X,N), N-1<foo.', 1, 18, "expected a comparison sign such as =<, found '-1'"),
 ]
 WRONG_GOALS = [
     ('', 1, 1, 'expected a literal such as age(X,N) or N=<5, found the end of the text'),

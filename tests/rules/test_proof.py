@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p2c._rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
-from p2c._rules.proof import Applied, Compared, Decided, Proof, ProofNode, Query, why
+from p2c._rules.proof import Applied, Compared, Decided, Proof, ProofNode, Query, Related, why
 from tests.loan import JOHN, LOAN, category, small, theory_of, whole
 from tests.strategies import problems
 
@@ -189,12 +189,16 @@ def _meant(theory: Theory, state: Mapping[str, Value], node: ProofNode) -> bool:
             return clause_fires(theory, clause, state)
         case Compared(test):
             return condition_holds(theory, test, state)
+        case Related(relation):
+            return condition_holds(theory, relation, state)
 
 
 def _follows(node: ProofNode) -> bool:
     """Tell whether the children have the truth that settles the claim, and there is one where needed."""
     same = all(child.holds is node.holds for child in node.children)
     match node.claim:
+        case Related():
+            return not node.children
         case Decided(call) if call.negated:
             (child,) = node.children
             return child.holds is not node.holds

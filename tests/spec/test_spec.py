@@ -78,7 +78,7 @@ WRONG = [
     ('features.age.phrase', 'you owe value}', ['features.age.phrase: nothing fills in }; there are {label} and {value}']),
     ('features.age.advice', 'go to {value}, {Start} and {end}', ['features.age.advice: nothing fills in {value}; there are {label}, {start} and {end}', 'features.age.advice: nothing fills in {Start}; there are {label}, {start} and {end}']),
     ('features.age.languages', {'de': {'phrase': 'Sie sind { value }'}}, ['features.age.languages.de.phrase: nothing fills in { value }; there are {label} and {value}']),
-    ('features.age.colour', 'red', ["features.age.colour: unknown key; known: 'action', 'advice', 'kept', 'label', 'languages', 'law', 'max', 'min', …"]),
+    ('features.age.colour', 'red', ["features.age.colour: unknown key; known: 'action', 'advice', 'equation', 'kept', 'label', 'languages', 'law', 'max', …"]),
     ('features.age.lable', 'x', ["features.age.lable: unknown key; did you mean 'label'?"]),
     ('features.job.values', None, ['features.job.values: a category needs its values']),
     ('features.job.values', 'ab', ["features.job.values: expected a list, found 'ab'"]),

@@ -9,8 +9,15 @@ from p2c._audit.groups import ELSEWHERE, UNKNOWN
 from p2c._explain.facts import source_words
 from p2c._explain.letter import teller_in
 from p2c._explain.rules import condition_words, rule_words
-from p2c._explain.sentences import decision_words, filled, number_words, rounded, value_words
-from p2c._rules.theory import ACCEPTED, Call, Test
+from p2c._explain.sentences import (
+    decision_words,
+    filled,
+    number_words,
+    relation_words,
+    rounded,
+    value_words,
+)
+from p2c._rules.theory import ACCEPTED, Call, Relation, Test
 from p2c._spec.feature import Action, Kind
 
 if TYPE_CHECKING:
@@ -108,6 +115,8 @@ class AuditTeller:
     def _condition(self, condition: Condition) -> str:
         if isinstance(condition, Test):
             return condition_words(self.theory, condition, self.phrases)
+        if isinstance(condition, Relation):
+            return relation_words(self.theory, condition, self.phrases)
         if condition.decision == ACCEPTED:
             return self.words["goal_refuses" if condition.negated else "goal_accepts"]
         decision = decision_words(condition.decision, self.phrases)

@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from p2c._plan.outcome import CausalAction, DirectAction, Found, Question, Step, broken_law
+from p2c._plan.outcome import (
+    CausalAction,
+    DirectAction,
+    Found,
+    Question,
+    Step,
+    broken_equation,
+    broken_law,
+)
 from p2c._rules.evaluate import in_head
-from p2c._rules.meaning import FeatureException
+from p2c._rules.meaning import ConstraintException, EquationException
 from p2c._rules.play import Player
 from p2c._rules.render import render_rule
 
@@ -149,7 +157,9 @@ class Walker:
         return Question(theory.name, theory.norm.value, dict(self.initial), records)
 
     def _record(self, broken: AbducedException) -> dict[str, Any]:
-        if not isinstance(broken, FeatureException):
+        if isinstance(broken, EquationException):
+            return broken_equation(broken.feature, broken.equation, broken.stated, broken.computed)
+        if isinstance(broken, ConstraintException):
             return {"constraint": render_rule(broken.constraint.rule)}
         clauses = self.theory.rules_of[broken.feature]
         headed = (each for each in clauses if in_head(self.theory, each, broken.value))

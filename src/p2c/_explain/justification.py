@@ -20,7 +20,7 @@ from p2c._engines.scasp.worker import OutOfTime
 from p2c._explain.phrases import ENGLISH
 from p2c._explain.sentences import decision_words, filled, stated_words, value_words
 from p2c._rules.proof import Applied, Compared, Query, why
-from p2c._rules.theory import Test
+from p2c._rules.theory import Call, Test
 from p2c.errors import EngineError
 
 if TYPE_CHECKING:
@@ -204,6 +204,7 @@ def _bodies(rules: Rules) -> dict[str, set[tuple[str, bool]]]:
 def _literal(rules: Rules, condition: Condition) -> tuple[str, bool]:
     if isinstance(condition, Test):
         return rules.test_name(condition), condition.negated
+    assert isinstance(condition, Call), "an instance has no arithmetic"
     return rules.decision_names[condition.decision], condition.negated
 
 

@@ -119,6 +119,9 @@ class Phrases:
     """What then happens by itself, for readers without patience for rules."""
     follows_named: str
     follows_unknown: str
+    computed_rises: str
+    """How the value of an equation changes."""
+    computed_falls: str
     because: str
     because_only: str
     """Why an effect happens to which no rule leads: the value that there was needs a rule that applies."""

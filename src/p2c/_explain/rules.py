@@ -21,20 +21,27 @@ from p2c._explain.sentences import (
     decision_words,
     filled,
     label_words,
+    relation_words,
     value_words,
 )
 from p2c._rules.binder import decision_of
 from p2c._rules.evaluate import clause_fires, in_head
-from p2c._rules.meaning import FeatureException, abduce, candidate_values, unheaded
+from p2c._rules.meaning import (
+    ConstraintException,
+    EquationException,
+    abduce,
+    candidate_values,
+    unheaded,
+)
 from p2c._rules.syntax import Comparator
-from p2c._rules.theory import Test
+from p2c._rules.theory import Call, Relation, Test
 from p2c._spec.feature import Law
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from p2c._explain.phrases import Phrases
-    from p2c._rules.theory import Call, Clause, Condition, Decision, Theory
+    from p2c._rules.theory import Clause, Condition, Decision, Theory
     from p2c._spec.feature import Feature, Value
     from p2c._spec.row import State
 
@@ -147,7 +154,10 @@ class _Words:
                 parts.append(self.tests([each for each in group if isinstance(each, Test)]))
                 continue
             for call in group:
-                assert not isinstance(call, Test)
+                if isinstance(call, Relation):
+                    parts.append(relation_words(self.theory, call, self.phrases))
+                    continue
+                assert isinstance(call, Call)
                 told = self.call(call, depth)
                 (exceptions if call.negated else parts).append(told)
         conditions = self.frames["and"].join(parts)
@@ -162,7 +172,7 @@ class _Words:
         name = filled(self.frames["decides"], decision=decision_words(call.decision, self.phrases))
         if depth >= DEEPEST or not clauses:
             return name
-        nested = any(not isinstance(each, Test) for clause in clauses for each in clause.body)
+        nested = any(isinstance(each, Call) for clause in clauses for each in clause.body)
         ways = (
             []
             if self.named is not None and nested
@@ -282,7 +292,9 @@ def breaches(theory: Theory, rows: Iterable[State]) -> tuple[Breach, ...]:
     counts: Counter[tuple[str, tuple[Clause, ...], bool]] = Counter()
     for row in rows:
         for found in abduce(theory, row):
-            if not isinstance(found, FeatureException):
+            if isinstance(found, EquationException):
+                continue
+            if isinstance(found, ConstraintException):
                 counts["", (found.constraint,), True] += 1
             elif found.fired and theory.feature[found.feature].law is not Law.ONLY_IF:
                 counts[found.feature, found.fired, True] += 1

@@ -12,13 +12,15 @@ dollars." A sentence that is explained by others stands before them, one level h
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from p2c._explain.phrases import ENGLISH, LANGUAGES
 from p2c._markup import clean
-from p2c._rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query
+from p2c._rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query, Related
+from p2c._spec.expression import renamed, text_of
+from p2c._spec.feature import in_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from p2c._explain.phrases import Phrases
     from p2c._rules.proof import Proof, ProofNode
     from p2c._rules.syntax import Comparator
-    from p2c._rules.theory import Decision, Theory
+    from p2c._rules.theory import Decision, Relation, Theory
     from p2c._spec.feature import Feature, Value
 
 FOLDSE_EXCEPTION = re.compile(r"ab(\d+)")
@@ -94,6 +96,11 @@ class _Speaker:
             case Compared() as claim:
                 relation = relation_of(claim, holds=plain.holds)
                 return compared_words(self.theory, [claim], relation, self.phrases)
+            case Related(relation):
+                stated = relation
+                if not plain.holds:
+                    stated = replace(relation, negated=not relation.negated)
+                return relation_words(self.theory, stated, self.phrases)
             case Decided(call):
                 frame = self.phrases.applies if plain.holds else self.phrases.applies_not
                 return frame.replace("{decision}", decision_words(call.decision, self.phrases))
@@ -145,6 +152,26 @@ def compared_words(
         frame = phrases.relations[relation.value]
     statement = statement_words(feature, value, phrases)
     return filled(frame, statement=statement, constant=phrases.disjunction.join(constants))
+
+
+def relation_words(theory: Theory, relation: Relation, phrases: Phrases) -> str:
+    """Return an arithmetic comparison with the features' names in running text.
+
+    A negated comparison is written as its opposite; missing values are spoken of elsewhere.
+    """
+    comparator = relation.comparator.opposite if relation.negated else relation.comparator
+    labels = {
+        each: label_words(in_language(theory.feature[each], phrases.language))
+        for each in relation.reads
+    }
+    left, right = (
+        text_of(renamed(side, labels)).replace('"', "") for side in (relation.left, relation.right)
+    )
+    return f"{left} {SIGNS.get(comparator.value, comparator.value)} {right}"
+
+
+SIGNS = {"=<": "≤", ">=": "≥", "\\=": "≠"}
+"""Comparisons as people write them, where that differs from rules."""
 
 
 def statement_words(feature: Feature, value: Value, phrases: Phrases) -> str:

@@ -99,7 +99,11 @@ def _act(teller: Teller, action: Action) -> Act:
         return Act(teller.sentence(clause), direct=True)
     if action.assumed:
         clause = f"{clause} ({teller.phrases.assumed})"
-    law = teller.theory.feature[action.feature].law.value
+    feature = teller.theory.feature[action.feature]
+    if feature.equation is not None:
+        equation = f"{feature.name} = {feature.equation.text}"
+        return Act(teller.sentence(clause), direct=False, because=(equation,))
+    law = feature.law.value
     reason = only_where(teller.theory, action.feature, action.start, teller.phrases)
     because = action.because or (f"{reason} ({law})",)
     return Act(teller.sentence(clause), direct=False, because=because)

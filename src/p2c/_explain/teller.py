@@ -139,6 +139,9 @@ class Teller:
         named = _is_named(self.theory.feature[action.feature])
         frame = self.phrases.follows_named if named else self.phrases.follows
         frame = self.phrases.follows_unknown if action.start is None else frame
+        own = self.theory.feature[action.feature]
+        if own.equation is not None:
+            return self._change(self._computed_frame(own, action), action)
         known = self.theory.clause_of
         proofs = [
             why_fires(self.theory, known[text], state) for text in action.because if text in known
@@ -150,6 +153,16 @@ class Teller:
             reason = only_where(self.theory, action.feature, action.start, self.phrases)
             causes = (filled(self.phrases.because, reason=reason),)
         return f"{self._change(frame, action)} {self.sentences(causes)}"
+
+    def _computed_frame(self, feature: Feature, action: CausalAction) -> str:
+        """Return the frame that says how a computed value changes."""
+        if action.start is None or action.end is None:
+            frame = self.phrases.follows_unknown
+        elif feature.order(action.end) > feature.order(action.start):
+            frame = self.phrases.computed_rises
+        else:
+            frame = self.phrases.computed_falls
+        return frame
 
     def without_steps(self, plan: Found) -> tuple[Item, ...]:
         """Return what stays when one thing to do is left out; nothing where there is only one."""

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._rules.evaluate import in_head
-from p2c._rules.meaning import FeatureException
-from p2c._rules.theory import Test
+from p2c._rules.meaning import ConstraintException, FeatureException
+from p2c._rules.theory import Call, Test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -103,6 +103,7 @@ class Formulas:
                 name, [p for p in self.places[name] if self.instance.passes(condition, p)]
             )
         else:
+            assert isinstance(condition, Call), "an instance has no arithmetic"
             clauses = self.instance.theory.rules_for[condition.decision]
             plain = either(*(self.body(clause.body) for clause in clauses))
         return self.negation(plain) if condition.negated else plain
@@ -173,7 +174,7 @@ class Formulas:
 
     def _kept(self, clause: Clause) -> Formula:
         unbroken = self.negation(self.body(clause.body))
-        excused = [e for e in self.instance.exceptions if not isinstance(e, FeatureException)]
+        excused = [e for e in self.instance.exceptions if isinstance(e, ConstraintException)]
         if all(each.constraint != clause for each in excused):
             return unbroken
         reads = [n for n in self.instance.features if n in self.instance.theory.reads(clause.body)]

@@ -13,6 +13,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c._plan.boxes import planner as boxes
+from p2c._plan.boxes.relaxations import Relaxations
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.lifting import lifted, liftings
@@ -115,7 +117,11 @@ class Trial:
         if not self.liftings:
             return None
         self.limits.check()
-        sets = self.sets
+        sets: CorrectionSets | Relaxations
+        if self.space.theory.is_arithmetic:
+            sets = Relaxations(len(self.liftings), self._may_open)
+        else:
+            sets = self.sets
         best: Opened | None = None
         for relaxed, bound in sets.candidates():
             if best is not None and (
@@ -144,6 +150,12 @@ class Trial:
         strict = Transitions(place_person(self.space, self.state))
         return CorrectionSets(transitions, strict, variants, len(self.liftings), self.limits)
 
+    def _may_open(self, chosen: frozenset[int]) -> bool:
+        """Tell whether a path is left if chosen restrictions may be relaxed."""
+        self.limits.check()
+        theory = self.lifted_space(chosen).theory
+        return boxes.may_arrive(theory, self.state, self.limits)
+
     def _variants(self, name: str) -> Iterator[Variant]:
         """Yield a feature without each set of its restrictions, smaller sets first."""
         own = [n for n, each in enumerate(self.liftings) if each.blocker.feature == name]
@@ -161,9 +173,13 @@ class Trial:
 
     def _search(self, chosen: Lifts, *, lasting: bool = False) -> Plan:
         """Return the plan without the chosen restrictions."""
-        person = place_person(self.lifted_space(frozenset(chosen)), self.state)
-        transitions = Transitions(person, lasting=lasting, barring=self._barring(chosen))
-        plan = search_plan(transitions, self.limits, self.devices)
+        space = self.lifted_space(frozenset(chosen))
+        if space.theory.is_arithmetic:
+            plan = boxes.find_plan(space.theory, self.state, self.limits, lasting=lasting)
+        else:
+            person = place_person(space, self.state)
+            transitions = Transitions(person, lasting=lasting, barring=self._barring(chosen))
+            plan = search_plan(transitions, self.limits, self.devices)
         if isinstance(plan, GaveUp):
             raise LimitReached(0, None)
         return plan

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from p2c._plan.compiled.space import Space
     from p2c._spec.feature import Domain, Number, Value
 
+REACH = 1 << 10
+"""Reach of a number without its limits, in sizes of its range.
+
+It holds where arithmetic reads the number.
+"""
 MOST_STEPS = 1 << 60
 """Maximum number of steps that a number goes beyond its limits."""
 SPARE = 1 << 10
@@ -82,7 +87,7 @@ def _liftings(space: Space, seen: Mapping[str, Iterable[Value]]) -> Iterator[Lif
     far = _far(space, seen)
     for axis in space.axes:
         feature = axis.feature
-        if feature.name not in space.concerned or feature.kept:
+        if feature.name not in space.concerned or feature.kept or feature.equation is not None:
             continue
         for kind in restrictions(feature):
             yield Lifting(Blocker(feature.name, kind.value), unrestricted(feature, kind))
@@ -108,8 +113,13 @@ def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
     The other numbers may be anywhere that rules ask for.
     """
     model = space.theory.parsed
+    reached = {
+        name: REACH * _size(space.theory.feature[name])
+        for name in frozenset().union(*space.theory.kept_defined)
+        if space.theory.feature[name].kind.is_number and space.theory.feature[name].equation is None
+    }
     if model is None or not model.lined:
-        return {}
+        return reached
     ends: dict[str, list[Value]] = {}
     for axis in space.axes:
         feature = _widened(axis) or axis.feature
@@ -117,7 +127,13 @@ def _far(space: Space, seen: Mapping[str, Iterable[Value]]) -> dict[str, float]:
         some = places if feature.is_listed else (places[0], places[-1])
         own = seen.get(feature.name, ())
         ends[feature.name] = [*map(feature.domain.value, some), *own]
-    return model.beyond(ends)
+    return reached | model.beyond(ends)
+
+
+def _size(feature: Feature) -> float:
+    """Return how large the numbers of a feature are, or how wide their range is."""
+    low, high = float(feature.minimum), float(feature.maximum)
+    return max(abs(low), abs(high), high - low)
 
 
 def _widened(axis: Axis, far: float | None = None, *, by_steps: bool = True) -> Feature | None:

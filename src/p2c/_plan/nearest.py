@@ -7,9 +7,11 @@ places within them. A way that contains a cheaper one adds something pointless t
 from __future__ import annotations
 
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from p2c._plan.answer import found
+from p2c._plan.boxes import planner as boxes
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions, Variety
 from p2c._plan.outcome import Found, Infeasible
@@ -52,6 +54,9 @@ def nearest_plans(
     that it gave up comes last.
     """
     limits = limits or Limits()
+    if space.theory.is_arithmetic:
+        yield from _with_arithmetic(space.theory, state, distinct, limits)
+        return
     first = first or find_plan(space, state, limits)
     if isinstance(first, Infeasible):
         return
@@ -71,6 +76,30 @@ def nearest_plans(
         yield from (each for each in plans if each.end != end)
     except LimitReached as reached:
         yield gave_up(transitions, first.question, reached)
+
+
+def _with_arithmetic(
+    theory: Theory, state: Mapping[str, Value], distinct: Distinct, limits: Limits
+) -> Iterator[Plan]:
+    """Yield plans to distinct end states of a problem with arithmetic.
+
+    Where ends differ by what rules can see, every value of a feature that arithmetic reads counts as seen.
+    """
+    every = boxes.plans(theory, state, limits)
+    first = next(every)
+    if isinstance(first, Infeasible):
+        return
+    if distinct is Distinct.POINTS or not isinstance(first, Found):
+        yield first
+        yield from every
+        return
+    kept: list[Found] = []
+    for plan in chain([first], every):
+        if not isinstance(plan, Found):
+            yield plan
+        elif not any(contains(theory, plan, each) for each in kept):
+            yield plan
+            kept.append(plan)
 
 
 def _cells(transitions: Transitions, limits: Limits) -> Iterator[Arrival]:

@@ -8,22 +8,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from p2c._rules.meaning import origin
 from p2c._spec.feature import exact
+from p2c._spec.row import omitted_in
 
 if TYPE_CHECKING:
     from p2c._rules.theory import Theory
-    from p2c._spec.feature import Feature
+    from p2c._spec.feature import Feature, Value
     from p2c._spec.row import State
 
 
 def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any]:
     """Return the plan that sets every changed feature to its value in the end state, one after the other."""
-    changed = [each for each in theory.features if start[each.name] != end[each.name]]
+    changed = [
+        each
+        for each in theory.features
+        if start[each.name] != end[each.name] and each.equation is None
+    ]
+    person = origin(theory, start)
     state = dict(start)
     steps = []
     for feature in sorted(changed, key=lambda each: each.governed):
         name = feature.name
-        state = {**state, name: end[name]}
+        before, state = state, {**state, name: end[name]}
+        state = state if person is None else person.recomputed(state)
         action = {
             "kind": "direct",
             "feature": name,
@@ -31,7 +39,12 @@ def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any
             "to": end[name],
             "cost": float(theory.norm.action_cost(feature, start[name], end[name])),
         }
-        steps.append({"actions": [action], "state": state})
+        effects = [
+            _computed(each, before[each.name], state[each.name])
+            for each in theory.computed
+            if before[each.name] != state[each.name]
+        ]
+        steps.append({"actions": [action, *effects], "state": state})
     return {
         "status": "found",
         "norm": theory.norm.value,
@@ -40,6 +53,21 @@ def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any
         "exceptions": None,
         "cost": _cost(theory, changed, start, end),
         "steps": steps,
+        "omitted": sorted(omitted_in(start)),
+    }
+
+
+def _computed(feature: Feature, before: Value, after: Value) -> dict[str, Any]:
+    """Return the change of a computed feature."""
+    assert feature.equation is not None
+    return {
+        "kind": "causal",
+        "feature": feature.name,
+        "from": before,
+        "to": after,
+        "cost": 0,
+        "because": [feature.equation.text],
+        "assumed": False,
     }
 
 

@@ -170,6 +170,11 @@ def broken_law(feature: str, fired: Iterable[str], headed: Iterable[str]) -> dic
     return {"feature": feature, "rules": list(fired) or list(headed)}
 
 
+def broken_equation(feature: str, equation: str, stated: Value, computed: Value) -> dict[str, Any]:
+    """Return the exception of a row that contradicts an equation without residual."""
+    return {"feature": feature, "equation": equation, "given": stated, "computed": computed}
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What was asked: the problem, the norm, the person, and the exceptions that were abduced."""
@@ -196,6 +201,13 @@ class Question:
     """The certificate of the answer, verified by the independent checker."""
     uncertified: str = field(default="", compare=False, repr=False)
     """The reason for having no certificate, where one was asked for."""
+    omitted: tuple[str, ...] = ()
+    """Computed features that the row omits; they have no residual."""
+
+    @property
+    def row(self) -> dict[str, Value]:
+        """Return the initial state without the computed features that the row omits."""
+        return {name: each for name, each in self.initial.items() if name not in self.omitted}
 
     def with_renderer(
         self,
@@ -220,6 +232,7 @@ class Question:
             dict(asked),
             self.certificate,
             self.uncertified,
+            self.omitted,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -229,6 +242,7 @@ class Question:
             "norm": self.norm,
             "initial": dict(self.initial),
             "exceptions": [dict(each) for each in self.exceptions],
+            **({"omitted": list(self.omitted)} if self.omitted else {}),
             **({"unknown": list(self.unknown)} if self.unknown else {}),
             **({"source": dict(self.source)} if self.source else {}),
             **({"asked": dict(self.asked)} if self.asked else {}),

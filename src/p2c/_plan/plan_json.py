@@ -158,12 +158,24 @@ class ConstraintRecord(Part):
         return (self.constraint,)
 
 
+class EquationRecord(Part):
+    """A computed feature whose value in the row contradicts its equation."""
+
+    feature: Name
+    equation: StrictStr
+    stated: Number = Field(alias="given")
+    computed: Number | None = None
+    rules: ClassVar[tuple[str, ...]] = ()
+
+
 def _kind_of_exception(raw: object) -> str:
+    if isinstance(raw, EquationRecord) or (isinstance(raw, Mapping) and "equation" in raw):
+        return "equation"
     named = isinstance(raw, Mapping) and "constraint" in raw
     return "constraint" if named or isinstance(raw, ConstraintRecord) else "law"
 
 
-ExceptionRecord = LawRecord | ConstraintRecord
+ExceptionRecord = LawRecord | ConstraintRecord | EquationRecord
 
 
 class BlockerRecord(Part):
@@ -254,7 +266,9 @@ class PlanRecord(Part):
     exceptions: (
         tuple[
             Annotated[
-                Annotated[LawRecord, Tag("law")] | Annotated[ConstraintRecord, Tag("constraint")],
+                Annotated[LawRecord, Tag("law")]
+                | Annotated[ConstraintRecord, Tag("constraint")]
+                | Annotated[EquationRecord, Tag("equation")],
                 Discriminator(_kind_of_exception),
             ],
             ...,
@@ -272,6 +286,10 @@ class PlanRecord(Part):
     unknown: tuple[Name, ...] | None = Field(
         None, description="Features that the rules read and whose values are not known."
     )
+    omitted: tuple[Name, ...] = Field(
+        (),
+        description="Computed features that the row omits: they start at their computed values.",
+    )
     source: SourceSpec | None = Field(None, description="Given where the rules were learned.")
     bound: Number | None = Field(None, description="No path is cheaper, where the search gave up.")
     blockers: tuple[BlockerRecord, ...] | None = Field(
@@ -283,6 +301,11 @@ class PlanRecord(Part):
     asked: AskedRecord | None = Field(
         None, description="What was asked besides the problem and the norm, where something was."
     )
+
+    @property
+    def row(self) -> Record:
+        """Return the initial state without the computed features that the row omits."""
+        return {name: each for name, each in self.initial.items() if name not in self.omitted}
 
     def states(self) -> Iterator[tuple[str, Record]]:
         """Yield every state with its place."""
@@ -331,6 +354,7 @@ def answer_of(record: PlanRecord) -> Plan:
         unknown=record.unknown or (),
         source=record.source.to_dict() if record.source else None,
         asked=record.asked.model_dump(mode="json", exclude_none=True) if record.asked else {},
+        omitted=record.omitted,
     )
     steps = tuple(
         Step(tuple(each.action() for each in step.actions), step.state) for step in record.steps
@@ -407,6 +431,12 @@ def _place(keys: list[int | str]) -> str:
             if before in COUNTED:
                 names.pop()
                 counts.append(f"{COUNTED[before]} {key + 1}")
-        elif not isinstance(before, int) or key not in ("direct", "causal", "law", "constraint"):
+        elif not isinstance(before, int) or key not in (
+            "direct",
+            "causal",
+            "law",
+            "constraint",
+            "equation",
+        ):
             names.append(key)
     return ": ".join([*([", ".join(counts)] if counts else []), *names])

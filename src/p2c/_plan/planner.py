@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from p2c._plan.answer import ask, found, plan_of_steps, question_of, refuse_if_strict
+from p2c._plan.boxes import planner as boxes
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.outcome import Already, GaveUp, Infeasible
@@ -38,8 +39,10 @@ def find_plan(
     Where the problem is small and no limit of nodes is set, it is taken from the routes of everyone whom the rules see alike,
     which are found once (`tables/class_routes.py`); else it is searched for.
     """
-    person = place_person(space, state)
     limits = limits or Limits()
+    if space.theory.is_arithmetic:
+        return boxes.find_plan(space.theory, state, limits)
+    person = place_person(space, state)
     by_class = space.is_small and Device.CLASS_ROUTES in devices
     if by_class and limits.nodes is None and limits.left != 0.0:
         entry = class_routes(space).entry(person, QUICK if space.selects else LABELS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ from p2c._rules.binder import Binder, decision_of, render_decision
 from p2c._rules.parse import parse, parse_query
 from p2c._rules.syntax import PERSON, Atom, Program, Rule, bare
 from p2c._rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Theory
-from p2c._spec.build import build_feature
+from p2c._spec.build import bind_equation, build_feature
+from p2c._spec.computed import cycle_of
 from p2c.errors import Fault, ProblemError, RuleError
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ def build_theory(
         model=model,
     )
     _refuse_self_causes(theory, text, place, source)
+    _refuse_cycles(theory, spec, source)
     return theory
 
 
@@ -100,11 +103,20 @@ def _features(
     heads = {rule.head.predicate for rule in program.rules if rule.head} if program else set()
     features: dict[str, Feature] = {}
     for name, keys in spec.features.items():
-        governed = program is None or name in heads
+        governed = name in heads if program or keys.equation else True
         feature, wrong = build_feature(name, keys, law=spec.law, governed=governed, bounded=bounded)
         faults += wrong
         if feature is not None:
             features[name] = feature
+    sound = dict(features) if features.keys() == spec.features.keys() else {}
+    for name, feature in sound.items():
+        if feature.equation is not None:
+            try:
+                equation = bind_equation(feature.equation, sound, name)
+                features[name] = replace(feature, equation=equation)
+            except ValueError as error:
+                faults.append(Fault(f"features.{name}.equation", str(error)))
+                del features[name]
     return features
 
 
@@ -179,6 +191,17 @@ def _call_order(decisions: dict[Decision, list[Clause]], binder: Binder) -> list
         rule = decisions[cycle[0]][0].rule
         binder.fail(f"a decision may not depend on itself: {shown}", rule)
         return list(decisions)
+
+
+def _refuse_cycles(theory: Theory, spec: ProblemSpec, source: str) -> None:
+    """Refuse a cycle in which an equation takes part."""
+    equations = [each.name for each in theory.features if each.equation is not None]
+    cycle = cycle_of({name: sorted(read) for name, read in theory.parents.items()}, equations)
+    if cycle is not None:
+        shown = " -> ".join(reversed(cycle))
+        message = f"an equation may not depend on its own feature: {shown}"
+        fault = Fault(f"features.{cycle[0]}.equation", message)
+        raise ProblemError(spec.located([fault]), source=source)
 
 
 def _refuse_self_causes(theory: Theory, text: str, place: str, source: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from p2c._rules.render import quote, render_atom, render_literal, render_term
 from p2c._rules.syntax import (
     PERSON,
+    Arithmetic,
     Atom,
     Comparator,
     Comparison,
@@ -17,7 +18,7 @@ from p2c._rules.syntax import (
     Variable,
     bare,
 )
-from p2c._rules.theory import Call, Clause, Condition, Decision, Test
+from p2c._rules.theory import Call, Clause, Condition, Decision, Relation, Test
 from p2c._rules.variables import (
     ANY,
     compared_name,
@@ -27,6 +28,7 @@ from p2c._rules.variables import (
     unrestricted,
     variables,
 )
+from p2c._spec.expression import Name, names, renamed
 from p2c._spec.feature import Feature, Kind
 from p2c.errors import RuleError, and_more, suggestion
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from p2c._rules.syntax import Literal, Program, Term
+    from p2c._spec.expression import Expression
 
 ORDERED = {Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE}
 
@@ -110,6 +113,14 @@ class Binder:
             self.fail(f"the variable {variable.name} is the person, not a value", rule)
             return Clause(rule, ())
         restricting = [each for each in rule.body if variable.name in _variables_compared(each)]
+        computing = [each for each in restricting if isinstance(bare(each), Arithmetic)]
+        if computing:
+            self.fail(
+                f"the head variable {variable.name} is compared with constants only;"
+                f" give {feature.name} an 'equation' for a computed value",
+                computing[0],
+            )
+            return Clause(rule, ())
         rest = tuple(each for each in rule.body if each not in restricting)
         if any(_reads_variable(each, variable.name) for each in rest):
             self.fail(
@@ -120,7 +131,7 @@ class Binder:
         elif not restricting:
             self.fail(unrestricted(rule.head, feature), rule)
         tests = [self._comparison(each, {variable.name: feature}) for each in restricting]
-        head = tuple(test for test in tests if test is not None)
+        head = tuple(test for test in tests if isinstance(test, Test))
         return Clause(rule, self.body(rest, head=rule.head, beside=restricting), head)
 
     def body(
@@ -184,14 +195,17 @@ class Binder:
             owners[name] = None
         elif name != ANY and (other := owners.setdefault(name, feature)) not in (feature, None):
             assert other is not None
+            other_name = f"{name}2"
             self.fail(
-                f"the variable {name} already stands for {other.name}:"
-                " features are compared with constants, not with each other",
+                f"the variable {name} already stands for {other.name}: give each feature its own"
+                f" variable and compare the two, as in {name} = {other_name}",
                 literal,
             )
 
     def _condition(self, literal: Literal, owners: Owners) -> Condition | None:
         atom = bare(literal)
+        if isinstance(atom, Arithmetic):
+            return self._arithmetic(literal, atom, owners)
         if isinstance(atom, Comparison):
             return self._comparison(literal, owners)
         negated = isinstance(literal, Not)
@@ -225,27 +239,63 @@ class Binder:
                 self.fail(f"a decision takes constants only, found {shown}; {hint}", literal)
         return None
 
-    def _comparison(self, literal: Literal, owners: Mapping[str, Feature | None]) -> Test | None:
+    def _arithmetic(
+        self, literal: Literal, comparison: Arithmetic, owners: Mapping[str, Feature | None]
+    ) -> Relation | None:
+        """Bind a comparison of expressions: every variable stands for a numeric feature."""
+        used = dict.fromkeys((*names(comparison.left), *names(comparison.right)))
+        if not used:
+            self.fail(
+                "a comparison of constants says nothing of the person: use a variable", literal
+            )
+            return None
+        features: dict[str, str] = {}
+        for name in used:
+            feature = self._owner(name, literal, owners)
+            if feature is None:
+                continue
+            if feature.kind.is_number:
+                features[name] = feature.name
+            else:
+                self.fail(f"{name} stands for {feature.name}, which is no number", literal)
+        if len(features) < len(used):
+            return None
+        left, right = renamed(comparison.left, features), renamed(comparison.right, features)
+        return Relation(left, comparison.comparator, right, isinstance(literal, Not), literal)
+
+    def _owner(
+        self, name: str, literal: Literal, owners: Mapping[str, Feature | None]
+    ) -> Feature | None:
+        """Return the feature of a variable; report a variable without one."""
+        if name == ANY:
+            self.fail("'_' is any value and cannot be compared: give it a name such as N", literal)
+        elif name not in owners:
+            self.fail(
+                f"the variable {name} is unsafe: no feature in this rule gives it a value,"
+                f" as {next(iter(self.features), 'age')}(X,{name}) would",
+                literal,
+            )
+        return owners.get(name)
+
+    def _comparison(
+        self, literal: Literal, owners: Mapping[str, Feature | None]
+    ) -> Test | Relation | None:
         negated = isinstance(literal, Not)
         comparison = bare(literal)
         assert isinstance(comparison, Comparison)
         left, comparator, right = comparison.left, comparison.comparator, comparison.right
         if isinstance(left, Constant) and isinstance(right, Variable):
             left, comparator, right = right, comparator.mirrored, left
+        compared = _compared_features(comparison, owners)
+        if compared is not None:
+            one, other = compared
+            return Relation(one, comparator, other, negated, literal)
         if not (isinstance(left, Variable) and isinstance(right, Constant)):
             shown = render_literal(comparison)
             hint = compared_name(comparison, owners)
             self.fail(f"expected a variable compared with a constant, found {shown}{hint}", literal)
             return None
-        if left.name == ANY:
-            self.fail("'_' is any value and cannot be compared: give it a name such as N", literal)
-        elif left.name not in owners:
-            self.fail(
-                f"the variable {left.name} is unsafe: no feature in this rule gives it a value,"
-                f" as {next(iter(self.features), 'age')}(X,{left.name}) would",
-                literal,
-            )
-        feature = owners.get(left.name)
+        feature = self._owner(left.name, literal, owners)
         if feature is None:
             return None
         return self._test(feature, comparator, right.value, negated=negated, literal=literal)
@@ -276,8 +326,25 @@ class Binder:
             )
 
 
+def _compared_features(
+    comparison: Comparison, owners: Mapping[str, Feature | None]
+) -> tuple[Expression, Expression] | None:
+    """Return both sides where a comparison is one of two numeric features."""
+    sides = [
+        owners.get(each.name)
+        for each in (comparison.left, comparison.right)
+        if isinstance(each, Variable)
+    ]
+    one, other = sides if len(sides) == 2 else (None, None)
+    if one is None or other is None or not (one.kind.is_number and other.kind.is_number):
+        return None
+    return Name(one.name), Name(other.name)
+
+
 def _variables_compared(literal: Literal) -> set[str]:
     inner = bare(literal)
+    if isinstance(inner, Arithmetic):
+        return {*names(inner.left), *names(inner.right)}
     if not isinstance(inner, Comparison):
         return set()
     return {each.name for each in (inner.left, inner.right) if isinstance(each, Variable)}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c._rules.theory import ACCEPTED, Test
+from p2c._rules.theory import ACCEPTED, Call, Relation, Test
+from p2c._spec.expression import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +33,7 @@ def body_holds(
 ) -> bool:
     """Tell whether every condition of a body holds; `known` is kept from one question about a state to the next."""
     if theory.model is not None:  # it may have to be asked, so what costs nothing comes first
-        body = tuple(sorted(body, key=lambda each: not isinstance(each, Test)))
+        body = tuple(sorted(body, key=lambda each: isinstance(each, Call)))
     return all(condition_holds(theory, condition, state, known) for condition in body)
 
 
@@ -40,11 +41,22 @@ def condition_holds(
     theory: Theory, condition: Condition, state: Mapping[str, Value], known: Known | None = None
 ) -> bool:
     """Tell whether one condition holds, a negated one by failure of what it negates."""
-    if isinstance(condition, Test):
-        plain = passes(theory.feature[condition.feature], state[condition.feature], condition)
-    else:
-        plain = decision_holds(theory, condition.decision, state, known)
+    match condition:
+        case Test(feature=name):
+            plain = passes(theory.feature[name], state[name], condition)
+        case Relation():
+            plain = relation_holds(condition, state)
+        case Call(decision=decision):
+            plain = decision_holds(theory, decision, state, known)
     return plain is not condition.negated
+
+
+def relation_holds(relation: Relation, state: Mapping[str, Value]) -> bool:
+    """Tell whether both sides are defined and compare as written, before negation."""
+    left, right = evaluate(relation.left, state), evaluate(relation.right, state)
+    if left is None or right is None:
+        return False
+    return relation.comparator.passes(0 if left == right else -1 if left < right else 1)
 
 
 def decision_holds(
@@ -71,7 +83,7 @@ def _settling(
         return
     for clause in theory.rules_for[decision]:
         for condition in clause.body:
-            if not isinstance(condition, Test) and condition.decision not in known:
+            if isinstance(condition, Call) and condition.decision not in known:
                 yield condition.decision
             if not condition_holds(theory, condition, state, known):
                 break

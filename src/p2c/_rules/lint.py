@@ -16,8 +16,8 @@ from p2c._rules.evaluate import in_head
 from p2c._rules.meaning import candidate_values
 from p2c._rules.render import render_atom, render_rule, render_term
 from p2c._rules.satisfy import Effort, Formulas, Holds, satisfiable
-from p2c._rules.syntax import Atom, Comparator, Comparison, Constant, Variable, bare
-from p2c._rules.variables import ANY
+from p2c._rules.syntax import Atom, Comparator, Constant, Variable, bare
+from p2c._rules.variables import ANY, variables
 from p2c._spec.feature import Action, is_raw_name, missing_words
 from p2c._spec.spec import Effects, Exceptions
 from p2c.errors import first_few, nearest_word
@@ -206,12 +206,12 @@ def _unused(atom: Atom, text: str, line: int | None) -> Finding:
 def _uncompared(body: tuple[Literal, ...]) -> Iterator[Atom]:
     """Return the atoms of a body that bind a variable which no comparison uses."""
     inner = list(map(bare, body))
-    comparisons = [each for each in inner if isinstance(each, Comparison)]
-    compared = {term for each in comparisons for term in (each.left, each.right)}
+    comparisons = [each for each in inner if not isinstance(each, Atom)]
+    compared = set(variables(comparisons))
     for atom in inner:
         if isinstance(atom, Atom) and len(atom.arguments) == 2:
             term = atom.arguments[1]
-            if isinstance(term, Variable) and term.name != ANY and term not in compared:
+            if isinstance(term, Variable) and term.name != ANY and term.name not in compared:
                 yield atom
 
 
@@ -251,7 +251,7 @@ def _unchangeable(theory: Theory) -> Iterator[Finding]:
     changeable = {feature.name for feature in theory.features if feature.action.is_direct}
     effects = [each for each in theory.features if each.action is Action.EFFECT]
     if theory.effects is Effects.SUPPORTED:
-        changeable |= {each.name for each in effects}
+        changeable |= {each.name for each in effects if each.equation is None}
     for _ in effects:
         changeable |= {e.name for e in effects if theory.parents[e.name] & changeable}
     for name, clauses in theory.causes:
@@ -264,6 +264,9 @@ def _unchangeable(theory: Theory) -> Iterator[Finding]:
 def _unread_features(theory: Theory) -> Iterator[Finding]:
     bodies = [theory.goal, *(clause.body for clause in theory.clauses)]
     read = frozenset().union(*map(theory.reads, bodies))
+    for feature in reversed(theory.computed):
+        if feature.name in read and feature.equation is not None:
+            read |= feature.equation.reads
     for feature in theory.features:
         if feature.name not in read:
             yield _of_feature(Concern.UNREAD_FEATURE, feature.name)

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 
 from p2c._rules.cells import every_test
 from p2c._rules.evaluate import body_holds, clause_fires, goal_holds, in_head
+from p2c._spec.computed import origin_of
+from p2c._spec.expression import evaluate, text_of
 from p2c._spec.feature import distance, exact, leads, permits
+from p2c._spec.row import omitted_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from fractions import Fraction
 
     from p2c._rules.theory import Clause, Test, Theory
-    from p2c._spec.feature import Feature, Value
+    from p2c._spec.computed import Origin
+    from p2c._spec.feature import Feature, Number, Value
 
     State = Mapping[str, Value]
 
@@ -41,7 +45,20 @@ class ConstraintException:
     values: tuple[tuple[str, Value], ...]
 
 
-AbducedException = FeatureException | ConstraintException
+@dataclass(frozen=True, slots=True)
+class EquationException:
+    """A row that contradicts an equation without residual.
+
+    The value is kept while the raw equation stays the same.
+    """
+
+    feature: str
+    equation: str
+    stated: Number
+    computed: Number | None
+
+
+AbducedException = FeatureException | ConstraintException | EquationException
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +98,37 @@ def broken_constraints(theory: Theory, state: State) -> tuple[Clause, ...]:
     return tuple(c for c in theory.constraints if body_holds(theory, c.body, state))
 
 
+def origin(theory: Theory, initial: State) -> Origin | None:
+    """Return the start of a person; None in a problem without arithmetic."""
+    if not theory.is_arithmetic:
+        return None
+    return origin_of(theory.features, initial, omitted_in(initial))
+
+
+def undefined(theory: Theory, state: State, start: Origin | None) -> tuple[str, ...]:
+    """Return the equations and sides of comparisons that became undefined.
+
+    They were defined at the start.
+
+    A state that has any is inconsistent, and no exception covers it.
+    """
+    if start is None:
+        assert not theory.is_arithmetic, "problems with equations are judged from a start"
+        return ()
+    sides = dict.fromkeys(side for each in theory.relations for side in (each.left, each.right))
+    lost = (
+        text_of(side)
+        for side in sides
+        if evaluate(side, state) is None and evaluate(side, start.initial) is not None
+    )
+    return (*start.lost(state), *lost)
+
+
 def abduce(theory: Theory, initial: State) -> tuple[AbducedException, ...]:
-    """Return an exception for every law and constraint that the initial state breaks."""
+    """Return an exception for each law, equation and constraint broken at first."""
     found: list[AbducedException] = []
+    start = origin(theory, initial)
+    found += [EquationException(*each) for each in start.mismatches] if start else []
     for name, _ in theory.causes:
         rules = fired(theory, name, initial)
         if not allows(theory, name, rules, initial[name]):
@@ -124,14 +169,37 @@ def breached(
     return tuple(c for c in broken_constraints(theory, state) if c not in excused)
 
 
-def consistent(theory: Theory, state: State, exceptions: tuple[AbducedException, ...]) -> bool:
-    """Tell whether a state obeys every law and constraint, exceptions aside (Definition 2)."""
-    return not violated(theory, state, exceptions) and not breached(theory, state, exceptions)
+def consistent(
+    theory: Theory,
+    state: State,
+    exceptions: tuple[AbducedException, ...],
+    start: Origin | None = None,
+) -> bool:
+    """Tell whether a state obeys every law and constraint (Definition 2).
+
+    Exceptions are left aside.
+
+    Args:
+        theory: The problem.
+        state: The state.
+        exceptions: What the person is excused from.
+        start: The person's start, needed in a problem with arithmetic.
+    """
+    return not (
+        violated(theory, state, exceptions)
+        or breached(theory, state, exceptions)
+        or undefined(theory, state, start)
+    )
 
 
-def goal_met(theory: Theory, state: State, exceptions: tuple[AbducedException, ...]) -> bool:
+def goal_met(
+    theory: Theory,
+    state: State,
+    exceptions: tuple[AbducedException, ...],
+    start: Origin | None = None,
+) -> bool:
     """Tell whether a state is a counterfactual: consistent, and the goal query succeeds (Definition 8)."""
-    return goal_holds(theory, state) and consistent(theory, state, exceptions)
+    return goal_holds(theory, state) and consistent(theory, state, exceptions, start)
 
 
 def may_act(theory: Theory, feature: str, violations: Iterable[str]) -> bool:

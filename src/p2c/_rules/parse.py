@@ -21,6 +21,7 @@ from p2c._rules.mistakes import unexpected_characters, unexpected_token
 from p2c._rules.render import render_atom
 from p2c._rules.syntax import (
     NOWHERE,
+    Arithmetic,
     Atom,
     Comparator,
     Comparison,
@@ -33,6 +34,8 @@ from p2c._rules.syntax import (
     Term,
     Variable,
 )
+from p2c._spec.expression import CALLED
+from p2c._spec.expression_text import ExpressionError, read_relation
 from p2c.errors import LARGEST, RuleError, shorten
 
 VARIABLE = r"[A-Z_]\w*"
@@ -47,7 +50,20 @@ PLAIN = rf"(?:{ATOM}|{TERM}\s*{COMPARATOR}\s*{TERM})"
 ANY_LITERAL = rf"(?:{PLAIN}|not\b\s*{PLAIN}|not\b\s*\(\s*{PLAIN}\s*\))"
 WHOLE_BODY = rf":-\s*{ANY_LITERAL}(?:\s*,\s*{ANY_LITERAL})*\s*\.(?![0-9])"
 
+UNSIGNED = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+DEEPEST = 12
+"""How many parentheses may stand inside each other in a comparison of a body."""
+GROUP = r"\([^()]*\)"
+for _ in range(DEEPEST):
+    GROUP = rf"\((?:[^()]|{GROUP})*\)"
+OPERATOR = r"[-+*\/]"
+PIECE = rf"(?:[+-]\s*)*(?:(?:{'|'.join(CALLED)}|if)?\s*{GROUP}|{VARIABLE}|{UNSIGNED})"
+SIDE = rf"{PIECE}(?:\s*{OPERATOR}\s*{PIECE})*"
+PLAIN_END = rf"(?!\w|\.[0-9]|\s*(?:{OPERATOR}|\())"
+ARITHMETIC = rf"(?!{TERM}\s*{COMPARATOR}\s*{TERM}{PLAIN_END}){SIDE}\s*{COMPARATOR}\s*{SIDE}"
+
 TOKENS = {
+    "ARITHMETIC.5": ARITHMETIC,
     "WHOLE_BODY.4": WHOLE_BODY,
     "ATOM.3": ATOM,
     "PREDICATE.2": rf"{PREDICATE}\s*\(",
@@ -148,13 +164,22 @@ class _Build(Transformer[Token, object]):
         parts[0].append(parts[2])
         return parts[0]
 
-    def negative(self, parts: list[Token | Atom | Comparison]) -> Not:
+    def negative(self, parts: list[Token | Atom | Comparison | Arithmetic]) -> Not:
         sign, *rest = parts
         assert isinstance(sign, Token)
         inner = next(each for each in rest if not isinstance(each, Token))
         return Not(inner, _position(sign))
 
-    def comparison(self, parts: tuple[Token, Token, Token]) -> Comparison:
+    def arithmetic(self, parts: tuple[Token]) -> Arithmetic:
+        token = parts[0]
+        at = _position(token)
+        try:
+            left, sign, right = read_relation(str(token))
+        except ExpressionError as error:
+            raise _BadToken(error.problem, _inside(str(token), at, error.at)) from None
+        return Arithmetic(left, FROM_EXPRESSIONS[sign], right, at)
+
+    def compared(self, parts: tuple[Token, Token, Token]) -> Comparison:
         left, sign, right = parts
         at = _position(left)
         return Comparison(_term(left, at), COMPARATORS[sign], _term(right, at), at)
@@ -166,7 +191,7 @@ class _Build(Transformer[Token, object]):
 
     def whole_atom(self, parts: tuple[Token]) -> Atom:
         at = _position(parts[0])
-        name, *arguments = PIECE.findall(parts[0])
+        name, *arguments = PIECES.findall(parts[0])
         return Atom(_name(name, at), tuple([_term(each, at) for each in arguments]), at)
 
     def whole_rule(self, parts: tuple[Atom | None, Token]) -> _Written:
@@ -176,11 +201,12 @@ class _Build(Transformer[Token, object]):
 
 
 COMPARATORS = {each.value: each for each in Comparator}
-PIECE = re.compile(r"'(?:[^'\\]|''|\\.)*'|(?:[^\s,()'=<>\\.]|\.(?=[0-9]))+")
+FROM_EXPRESSIONS = COMPARATORS | {"!=": Comparator.NE, "<=": Comparator.LE}
+PIECES = re.compile(r"'(?:[^'\\]|''|\\.)*'|(?:[^\s,()'=<>\\.]|\.(?=[0-9]))+")
 LITERAL = re.compile(
-    rf"(?P<negation>not\b[\s(]*)?(?P<first>{PIECE.pattern})\s*"
-    rf"(?:\((?P<arguments>(?:{PIECE.pattern}|[\s,])*)\)"
-    rf"|(?P<comparator>[=<>\\]+)\s*(?P<last>{PIECE.pattern}))"
+    rf"(?P<negation>not\b[\s(]*)?(?P<first>{PIECES.pattern})\s*"
+    rf"(?:\((?P<arguments>(?:{PIECES.pattern}|[\s,])*)\)"
+    rf"|(?P<comparator>[=<>\\]+)\s*(?P<last>{PIECES.pattern}))"
 )
 
 
@@ -194,7 +220,7 @@ def _whole_body(token: Token) -> tuple[Literal, ...]:
         negation, first, arguments, comparator, last = match.groups()
         inner: Atom | Comparison
         if comparator is None:
-            terms = [_term(each, at) for each in PIECE.findall(arguments)]
+            terms = [_term(each, at) for each in PIECES.findall(arguments)]
             inner = Atom(_name(first, at), tuple(terms), at)
         else:
             inner = Comparison(_term(first, at), COMPARATORS[comparator], _term(last, at), at)

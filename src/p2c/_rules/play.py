@@ -15,8 +15,10 @@ from p2c._rules.meaning import (
     breached,
     consistent,
     goal_met,
+    origin,
     supported_outcomes,
     triggered_outcomes,
+    undefined,
     violated,
 )
 from p2c._rules.render import render_body
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from p2c._rules.meaning import AbducedException, Outcome
     from p2c._rules.theory import Theory
+    from p2c._spec.computed import Origin
     from p2c._spec.feature import Value
 
     State = Mapping[str, Value]
@@ -60,6 +63,16 @@ class Player:
         strict = self.theory.exceptions is Exceptions.STRICT
         return () if strict else abduce(self.theory, self.initial)
 
+    @cached_property
+    def origin(self) -> Origin | None:
+        """Return the person's start for computed features; None without arithmetic."""
+        return origin(self.theory, self.initial)
+
+    def after(self, state: State, feature: str, value: Value) -> dict[str, Value]:
+        """Return the state after a change of one feature and all recomputation."""
+        changed = {**state, feature: value}
+        return changed if self.origin is None else self.origin.recomputed(changed)
+
     def may_set(self, state: State, feature: str, value: Value) -> bool:
         """Tell whether a direct action from a state is permitted, whatever was set before."""
         return may_set(self.theory.feature[feature], state[feature], value)
@@ -82,22 +95,24 @@ class Player:
             violations = violated(self.theory, here, self.exceptions)
             outcomes = triggered_outcomes(self.theory, here, violations)
             if not outcomes:
-                whole = not violations and not breached(self.theory, here, self.exceptions)
+                broken = breached(self.theory, here, self.exceptions)
+                lost = undefined(self.theory, here, self.origin)
+                whole = not (violations or broken or lost)
                 yield Rest(here, effects, whole)
             first = sorted(outcomes, key=lambda each: (each.feature, each.value) not in planned)
             waiting += [
-                ({**here, each.feature: each.value}, (*effects, each))
+                (self.after(here, each.feature, each.value), (*effects, each))
                 for each in reversed(first)
                 if not each.barred
             ]
 
     def consistent(self, state: State) -> bool:
         """Tell whether a state obeys every law and constraint, what the person is excused from aside."""
-        return consistent(self.theory, state, self.exceptions)
+        return consistent(self.theory, state, self.exceptions, self.origin)
 
     def arrives(self, state: State) -> bool:
         """Tell whether a state is consistent and meets the goal."""
-        return goal_met(self.theory, state, self.exceptions)
+        return goal_met(self.theory, state, self.exceptions, self.origin)
 
 
 def towards(theory: Theory, end: State) -> Theory:

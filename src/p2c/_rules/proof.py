@@ -17,7 +17,9 @@ from p2c._markup import outline
 from p2c._rules.evaluate import clause_fires, condition_holds, decision_holds, goal_holds
 from p2c._rules.render import render_atom, render_body, render_literal, render_rule
 from p2c._rules.syntax import Atom, Comparison, Literal, Not, Variable, bare
-from p2c._rules.theory import ACCEPTED, Call, Clause, Test
+from p2c._rules.theory import ACCEPTED, Call, Clause, Relation, Test
+from p2c._rules.variables import variables
+from p2c._spec.expression import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -66,7 +68,17 @@ class Compared:
     text: str
 
 
-Claim = Query | Decided | Applied | Compared
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The claim that two expressions compare as written."""
+
+    relation: Relation
+    values: tuple[tuple[str, Value], ...]
+    """The values of the features that they read."""
+    text: str
+
+
+Claim = Query | Decided | Applied | Compared | Related
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +257,10 @@ class _Prover:
         if isinstance(condition, Test):
             value = self.state[condition.feature]
             return ProofNode(Compared(condition, value, _test_text(condition, person)), holds)
+        if isinstance(condition, Relation):
+            values = tuple((each, self.state[each]) for each in dict.fromkeys(condition.names))
+            text = _relation_text(condition, person)
+            return ProofNode(Related(condition, values, text), holds)
         literal = condition.literal
         assert literal is not None
         claim = Decided(condition, render_literal(literal))
@@ -289,6 +305,17 @@ def _test_text(test: Test, person: str) -> str:
     return f"{source}, {render_literal(literal)}"
 
 
+def _relation_text(relation: Relation, person: str) -> str:
+    """Write an arithmetic comparison after the literals of its variables."""
+    literal = relation.literal
+    assert literal is not None
+    atoms = [
+        render_atom(Atom(feature, (Variable(person), Variable(variable))))
+        for variable, feature in zip(variables([literal]), relation.names, strict=True)
+    ]
+    return ", ".join([*dict.fromkeys(atoms), render_literal(literal)])
+
+
 def _facts(claim: Claim) -> dict[str, Any]:
     match claim:
         case Query():
@@ -312,6 +339,15 @@ def _facts(claim: Claim) -> dict[str, Any]:
                 "constant": test.constant,
                 "negated": test.negated,
             }
+        case Related(relation, values):
+            return {
+                "kind": "arithmetic",
+                "values": dict(values),
+                "left": text_of(relation.left),
+                "comparator": relation.comparator.value,
+                "right": text_of(relation.right),
+                "negated": relation.negated,
+            }
 
 
 def _lines(node: ProofNode, depth: int, *, cut: bool) -> Iterator[str]:
@@ -326,5 +362,8 @@ def _line(node: ProofNode) -> str:
             return f"rule {number}: {text}"
         case Compared(test, value, text):
             return f"{text}: {test.feature} is {'unknown' if value is None else value}"
+        case Related(_, values, text):
+            known = (f"{name} is {'unknown' if v is None else v}" for name, v in values)
+            return f"{text}: {', '.join(known)}"
         case Query(text) | Decided(_, text):
             return text

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from p2c._rules.syntax import (
+    Arithmetic,
     Atom,
     Comparator,
     Comparison,
@@ -21,6 +22,7 @@ from p2c._rules.syntax import (
     Term,
     Variable,
 )
+from p2c._spec.expression import text_of
 
 PLAIN_NAME = re.compile(r"[^\W\dA-Z_]\w*")
 SPACED = {Comparator.EQ, Comparator.NE}
@@ -50,7 +52,9 @@ def render_literal(literal: Literal) -> str:
     match literal:
         case Not(inner):
             shown = render_literal(inner)
-            return f"not({shown})" if isinstance(inner, Comparison) else f"not {shown}"
+            return f"not {shown}" if isinstance(inner, Atom) else f"not({shown})"
+        case Arithmetic(expression, comparator, other):
+            return f"{text_of(expression)} {comparator.value} {text_of(other)}"
         case Comparison(left, comparator, right):
             sign = f" {comparator.value} " if comparator in SPACED else comparator.value
             return f"{render_term(left)}{sign}{render_term(right)}"

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from p2c._rules.cells import Cells, cut
-from p2c._rules.theory import ACCEPTED, Test
+from p2c._rules.theory import ACCEPTED, Relation, Test
+from p2c._spec.expression import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,7 +82,20 @@ class Formulas:
         if isinstance(condition, Test):
             cells = self.cells[condition.feature].passing(condition)
             return Inside(condition.feature, cells)
+        if isinstance(condition, Relation):
+            return self._opaque(condition)
         return Holds(self.number[condition.decision], condition.negated)
+
+    def _opaque(self, relation: Relation) -> Inside:
+        """Return an arithmetic comparison as a part that may hold or fail in every state.
+
+        Sound because states are only added: a body that is unsatisfiable with it is so without.
+        """
+        left, right = text_of(relation.left), text_of(relation.right)
+        key = f"{left} {relation.comparator.value} {right}"
+        if key not in self.cells:
+            self.cells[key] = Cells(self.theory.features[0], (0, 1))
+        return Inside(key, 2 if relation.negated else 1)
 
     def head(self, clause: Clause) -> int:
         """Return the cells that the head of a causal rule names."""

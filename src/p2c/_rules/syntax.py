@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from p2c._spec.expression import Expression
 
 
 class Position(NamedTuple):
@@ -88,19 +91,29 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
-    """Negation as failure of an atom or a comparison."""
+class Arithmetic:
+    """A comparison of two expressions over variables: `D > 0.4*I`."""
 
-    inner: Atom | Comparison
+    left: Expression
+    comparator: Comparator
+    right: Expression
     at: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
-Literal = Atom | Comparison | Not
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Negation as failure of an atom or a comparison."""
+
+    inner: Atom | Comparison | Arithmetic
+    at: Position = field(default=NOWHERE, compare=False, repr=False)
+
+
+Literal = Atom | Comparison | Arithmetic | Not
 PERSON = Variable("X")
 """The variable that stands for the person in rules that are written here."""
 
 
-def bare(literal: Literal) -> Atom | Comparison:
+def bare(literal: Literal) -> Atom | Comparison | Arithmetic:
     """Return what a literal says, its negation aside."""
     return literal.inner if isinstance(literal, Not) else literal
 

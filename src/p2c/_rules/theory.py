@@ -12,7 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from p2c._rules.render import render_rule
+from p2c._spec.computed import in_order_of_equations
 from p2c._spec.cost import Norm
+from p2c._spec.expression import names, text_of
 from p2c._spec.spec import Effects, Exceptions, Minimize
 from p2c.errors import P2CError
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from p2c._rules.syntax import Comparator, Literal, Program, Rule
+    from p2c._spec.expression import Expression
     from p2c._spec.feature import Feature, Value
     from p2c._spec.spec import SourceSpec
 
@@ -54,7 +57,28 @@ class Call:
     literal: Literal | None = field(default=None, compare=False, repr=False)
 
 
-Condition = Test | Call
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A comparison of expressions; `negated` is negation as failure."""
+
+    left: Expression
+    comparator: Comparator
+    right: Expression
+    negated: bool = False
+    literal: Literal | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the features of its variables, each as often as it occurs."""
+        return (*names(self.left), *names(self.right))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Return the features of its variables."""
+        return frozenset(self.names)
+
+
+Condition = Test | Call | Relation
 
 ACCEPTED = Decision("accepted")
 """The built-in decision of a problem with a model: `accepted(X)` holds where the model gives the desired class."""
@@ -210,11 +234,48 @@ class Theory:
 
     @cached_property
     def parents(self) -> dict[str, frozenset[str]]:
-        """Return the features that each governed feature's rules read, also through decisions."""
+        """Return the features that the rules or the equation of each feature read.
+
+        They may be read through decisions.
+        """
         return {
             name: frozenset().union(*(self.reads(clause.body) for clause in clauses))
             for name, clauses in self.causes
-        }
+        } | {each.name: each.equation.reads for each in self.features if each.equation is not None}
+
+    @cached_property
+    def computed(self) -> tuple[Feature, ...]:
+        """Return the features with an equation, in the order of dependency."""
+        return in_order_of_equations(self.features)
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """Return the arithmetic comparisons of all bodies and of the goal."""
+        bodies = (*(clause.body for clause in self.clauses), self.goal)
+        return tuple(each for body in bodies for each in body if isinstance(each, Relation))
+
+    @cached_property
+    def kept_defined(self) -> tuple[frozenset[str], ...]:
+        """Return the features of each equation and of each side of a comparison."""
+        equations = (each.equation.reads for each in self.computed if each.equation is not None)
+        sides = (side for each in self.relations for side in (each.left, each.right))
+        return (*equations, *(frozenset(names(side)) for side in sides))
+
+    @property
+    def arithmetic(self) -> str:
+        """Return the first equation or arithmetic comparison, for messages."""
+        for feature in self.computed:
+            return f"the equation of '{feature.name}'"
+        for each in self.relations:
+            return (
+                f"the comparison {text_of(each.left)} {each.comparator.value} {text_of(each.right)}"
+            )
+        return ""
+
+    @property
+    def is_arithmetic(self) -> bool:
+        """Tell whether a feature is computed or a body compares expressions."""
+        return bool(self.computed or self.relations)
 
     @cached_property
     def upstream(self) -> dict[str, frozenset[str]]:
@@ -257,6 +318,9 @@ class Theory:
     def consulted(self) -> tuple[str, ...]:
         """Return the features on whose values an answer may rest: what the goal, laws and constraints read or govern."""
         read = frozenset().union(self.rules_of, *map(self.reads, self.bodies))
+        for feature in reversed(self.computed):
+            if feature.name in read and feature.equation is not None:
+                read |= feature.equation.reads
         return tuple(name for name in self.feature if name in read)
 
     def missing(self, state: Mapping[str, Value]) -> tuple[str, ...]:
@@ -288,10 +352,13 @@ class Theory:
         """Return the features that a body reads, also through decisions."""
         found: set[str] = set()
         for condition in body:
-            if isinstance(condition, Test):
-                found.add(condition.feature)
-            else:
-                found |= self._decision_reads[condition.decision]
+            match condition:
+                case Test(feature=name):
+                    found.add(name)
+                case Relation():
+                    found |= condition.reads
+                case Call(decision=decision):
+                    found |= self._decision_reads[decision]
         return frozenset(found)
 
     @cached_property
@@ -299,17 +366,19 @@ class Theory:
         # Decisions stand in `decisions` after those that they call.
         found: dict[Decision, frozenset[str]] = {}
         for decision, clauses in self.decisions:
-            names: set[str] = set()
+            read: set[str] = set()
             for clause in clauses:
                 for condition in clause.body:
                     match condition:
                         case Test(feature=name):
-                            names.add(name)
+                            read.add(name)
+                        case Relation():
+                            read |= condition.reads
                         case Call(decision=called):
-                            names |= found[called]
+                            read |= found[called]
             if decision == ACCEPTED and self.model is not None:
-                names |= set(self.model.reads) & self.feature.keys()
-            found[decision] = frozenset(names)
+                read |= set(self.model.reads) & self.feature.keys()
+            found[decision] = frozenset(read)
         return found
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c._rules.render import render_atom, render_literal, render_term
-from p2c._rules.syntax import Atom, Comparison, Constant, Variable, bare
+from p2c._rules.syntax import Arithmetic, Atom, Comparison, Constant, Variable, bare
+from p2c._spec.expression import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,9 +24,13 @@ ANY = "_"
 def variables(literals: Iterable[Literal]) -> Iterator[str]:
     """Yield the name of each variable as often as it occurs."""
     for literal in literals:
-        inner = bare(literal)
-        terms = inner.arguments if isinstance(inner, Atom) else (inner.left, inner.right)
-        yield from (term.name for term in terms if isinstance(term, Variable))
+        match bare(literal):
+            case Atom(_, terms):
+                yield from (term.name for term in terms if isinstance(term, Variable))
+            case Comparison(left, _, right):
+                yield from (each.name for each in (left, right) if isinstance(each, Variable))
+            case Arithmetic(one, _, other):
+                yield from (*names(one), *names(other))
 
 
 def meant(name: str, values: Iterable[str | int | float]) -> Constant:

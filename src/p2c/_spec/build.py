@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from p2c._spec.computed import Equation
 from p2c._spec.cost import DEAREST, is_too_dear
-from p2c._spec.feature import Action, Feature, Grid, Kind, Points, Words, exact
+from p2c._spec.expression import (
+    COMPARATORS,
+    Apply,
+    Choice,
+    Compare,
+    Condition,
+    Expression,
+    Junction,
+    Member,
+    Name,
+)
+from p2c._spec.expression_text import ExpressionError, read_expression
+from p2c._spec.feature import FARTHEST, Action, Feature, Grid, Kind, Points, Words, exact
+from p2c._spec.spec import Residual
 from p2c.errors import Fault, shorten, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from p2c._spec.feature import Law, Number
     from p2c._spec.spec import FeatureSpec, WordsSpec
@@ -31,7 +45,11 @@ def build_feature(
         return None, faults
     domain = _domain(spec)
     low, high = _span(spec, domain)
-    default = Action.EFFECT if governed else Action.FIXED if spec.kept else Action.FREE
+    default = Action.FREE
+    if governed or spec.equation is not None:
+        default = Action.EFFECT
+    elif spec.kept:
+        default = Action.FIXED
     feature = Feature(
         name=name,
         kind=spec.type,
@@ -47,6 +65,7 @@ def build_feature(
         governed=governed,
         bounded=bounded,
         states_cost=spec.weight != 1 or (bounded and not isinstance(spec.scale, str)),
+        equation=_equation(spec),
         **_as_given(spec),
     )
     if range_is_too_dear(feature):
@@ -55,7 +74,7 @@ def build_feature(
     return feature, []
 
 
-READ = {"action", "scale", "law", "moves", "names", "languages"}
+READ = {"action", "scale", "law", "moves", "names", "languages", "equation"}
 """The keys of which a feature has something else than was given."""
 
 
@@ -92,6 +111,12 @@ def _domain(spec: FeatureSpec) -> Grid | Points:
             return Points(tuple(spec.values))
         numbers = [_typed(spec.type, each) for each in spec.values if not isinstance(each, str)]
         return Points(tuple(sorted(numbers)))
+    if spec.equation is not None:
+        far = FARTHEST[spec.type]
+        low = _typed(spec.type, -far if spec.min is None else spec.min)
+        high = _typed(spec.type, far if spec.max is None else spec.max)
+        usual = 1 if spec.type is Kind.INT else default_step(exact(high) - exact(low))
+        return Grid(low, high, _typed(spec.type, spec.step or usual))
     if spec.min is None or spec.max is None:
         zero, one = _typed(spec.type, 0), _typed(spec.type, 1)
         return Grid(zero, zero, one)  # of a kept column nobody needs to know more
@@ -143,11 +168,15 @@ def _moves(
 
 
 def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
+    if spec.equation is not None:
+        yield from _equation_faults(spec, governed=governed)
+    elif spec.residual is not None:
+        yield "residual", "only a feature with an 'equation' has a residual"
     if spec.type.is_number:
         yield from _number_faults(spec)
     else:
         yield from _category_faults(spec)
-    if spec.action is Action.EFFECT and not governed:
+    if spec.action is Action.EFFECT and not governed and spec.equation is None:
         yield "action", "'effect' needs a causal rule with this feature as its head; there is none"
     if spec.kept and (governed or spec.action not in (None, Action.FIXED)):
         yield "kept", "it keeps the row's value: no rule and nobody else changes it"
@@ -188,6 +217,116 @@ def _place_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
                     yield f"{start}{key}", f"nothing fills in {shorten(found)}; there are {right}"
 
 
+def _equation_faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
+    """Yield the wrong keys of a computed feature, and a fault of its text."""
+    assert spec.equation is not None
+    if not spec.type.is_number:
+        yield "equation", f"only a number is computed; {spec.type.value} has listed values"
+    if governed:
+        yield "equation", "a causal rule has this feature as its head: use the rule or the equation"
+    if spec.action not in (None, Action.EFFECT):
+        yield "action", "a computed feature is never set: leave this key out"
+    unset = {
+        "values": "its values follow from its equation; use 'min', 'max' and 'step'",
+        "moves": "a computed feature has no moves",
+        "weight": "a computed feature costs nothing, so it has no weight",
+        "scale": "a computed feature costs nothing, so it has no scale",
+        "kept": "a computed feature follows its equation and does not keep the row's value",
+    }
+    for key, message in unset.items():
+        if key in spec.model_fields_set and getattr(spec, key) not in (None, False):
+            yield key, message
+    try:
+        read_expression(spec.equation)
+    except ExpressionError as error:
+        yield "equation", str(error)
+
+
+def _equation(spec: FeatureSpec) -> Equation | None:
+    """Return the equation of a feature, its names not yet looked up."""
+    if spec.equation is None:
+        return None
+    limits = [None if each is None else exact(each) for each in (spec.min, spec.max, spec.step)]
+    low, high, step = limits
+    whole = spec.type is Kind.INT
+    if whole and step is None:
+        step = Fraction(1)
+    text = " ".join(spec.equation.split())
+    keeps = spec.residual is not Residual.NONE
+    return Equation(text, read_expression(spec.equation), keeps, low, high, step, whole)
+
+
+def bind_equation(equation: Equation, features: Mapping[str, Feature], own: str) -> Equation:
+    """Return an equation with its names looked up among the features.
+
+    Raises:
+        ValueError: A name or a constant does not fit.
+    """
+    return replace(equation, expression=_bound(equation.expression, features, own))
+
+
+def _bound(expression: Expression, features: Mapping[str, Feature], own: str) -> Expression:
+    match expression:
+        case Name(name):
+            feature = _named_feature(name, features, own)
+            if not feature.kind.is_number:
+                hint = f"if({name} = '{feature.domain.value(0)}', 1, 0)"
+                raise ValueError(f"'{name}' is no number; compare it in a condition, as in {hint}")
+            return expression
+        case Apply(function, operands):
+            return Apply(function, tuple(_bound(each, features, own) for each in operands))
+        case Choice(condition, then, otherwise):
+            return Choice(
+                _bound_condition(condition, features, own),
+                _bound(then, features, own),
+                _bound(otherwise, features, own),
+            )
+        case _:
+            return expression
+
+
+def _bound_condition(condition: Condition, features: Mapping[str, Feature], own: str) -> Condition:
+    match condition:
+        case Junction(word, parts):
+            return Junction(word, tuple(_bound_condition(each, features, own) for each in parts))
+        case Compare(name):
+            return _bound_comparison(condition, _named_feature(name, features, own))
+        case Member():
+            return condition
+
+
+def _bound_comparison(condition: Compare, feature: Feature) -> Compare | Member:
+    name, comparator, constant = condition.name, condition.comparator, condition.constant
+    if feature.kind.is_number:
+        if isinstance(constant, str):
+            raise ValueError(f"'{name}' is a number, found '{constant}'")
+        return condition
+    if comparator not in ("=", "!=") and not feature.has_order:
+        raise ValueError(f"'{comparator}' needs an order, and '{name}' is a category")
+    values = list(feature.places)
+    equal = [each for each in values if _is_constant(each, constant)]
+    if not equal:
+        shown = f"'{constant}'" if isinstance(constant, str) else f"{float(constant):g}"
+        hint = suggestion(str(constant), map(str, values))
+        raise ValueError(f"{shown} is not a value of '{name}'; {hint}")
+    rank, compares = Fraction(values.index(equal[0])), COMPARATORS[comparator]
+    passing = (each for place, each in enumerate(values) if compares(Fraction(place), rank))
+    return Member(name, frozenset(passing), condition)
+
+
+def _is_constant(value: str | int | float, constant: Fraction | str) -> bool:
+    if isinstance(value, str) or isinstance(constant, str):
+        return value == constant
+    return exact(value) == constant
+
+
+def _named_feature(name: str, features: Mapping[str, Feature], own: str) -> Feature:
+    if name not in features:
+        hint = suggestion(name, features.keys() - {own})
+        raise ValueError(f"there is no feature '{shorten(name)}'; {hint}")
+    return features[name]
+
+
 def _number_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
     if spec.moves is not None:
         yield "moves", "only a category or an ordinal has moves; use action 'up' or 'down'"
@@ -205,7 +344,7 @@ def _number_faults(spec: FeatureSpec) -> Iterator[tuple[str, str]]:
                 return
         return
     for key, number in limits.items():
-        if number is None and key != "step" and not spec.kept:
+        if number is None and key != "step" and not spec.kept and spec.equation is None:
             yield key, "a number needs 'min' and 'max', or 'values'"
         elif spec.type is Kind.INT and number is not None and number != int(number):
             yield key, f"expected a whole number, found {number}"

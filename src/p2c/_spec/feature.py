@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from p2c._spec.computed import Equation
+
 
 RAW_PART = re.compile(r"\d|^[^\W\d_]$|^[b-df-hj-np-tv-xz]{2,}$|^[A-Z]{2,}$")
 """A part of a raw name: a digit, one letter, no vowel, or capitals alone."""
@@ -253,6 +255,8 @@ class Feature:
     """The values in which one person lets a change end; None for the whole domain."""
     effect_action: Action | None = None
     """The action that leads effects if one person restricts the feature's action."""
+    equation: Equation | None = None
+    """The function of other features that a computed feature always is."""
 
     @cached_property
     def is_listed(self) -> bool:
@@ -412,6 +416,8 @@ def distance(feature: Feature, start: Value, end: Value) -> Fraction:
 
 def restrictions(feature: Feature) -> list[RestrictionKind]:
     """Return the restrictions that a feature has by itself; whether its limits bar anything is up to the rules."""
+    if feature.equation is not None:
+        return []
     found = [] if feature.action is Action.FREE else [RestrictionKind(feature.action.value)]
     chosen = feature.is_listed and feature.targets is not None
     return [*found, RestrictionKind.MOVES] if chosen or feature.moves is not None else found

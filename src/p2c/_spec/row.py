@@ -7,6 +7,7 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from p2c._spec.computed import origin_of
 from p2c._spec.cost import is_too_dear
 from p2c._spec.feature import Feature, Kind, Value, exact, is_finite
 from p2c.errors import Fault, RowError, shown, suggestion
@@ -16,6 +17,25 @@ if TYPE_CHECKING:
 
 State = dict[str, Value]
 """A value for every feature, in the problem's order."""
+
+
+class PartialState(State):
+    """A state whose row omits computed features; they have no residual."""
+
+    omitted: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, state: Mapping[str, Value], omitted: Iterable[str]) -> PartialState:
+        """Return a state with the names of the computed features that its row omits."""
+        found = cls(state)
+        found.omitted = frozenset(omitted)
+        return found
+
+
+def omitted_in(state: Mapping[str, Any]) -> frozenset[str]:
+    """Return the computed features that the row of a state omits."""
+    return state.omitted if isinstance(state, PartialState) else frozenset()
+
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?P<fraction>\.[0-9]*)?|\.[0-9]+)(?P<power>[eE][+-]?[0-9]+)?")
 
@@ -47,12 +67,21 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
     if not hasattr(row, "keys"):
         message = f"expected a row of values by feature, found {shown(row)}"
         raise RowError([Fault("", message)])
-    keys = row.keys()
+    before = omitted_in(row)
+    keys = row.keys() - before if before else row.keys()
     state: State = {}
-    absent = [feature.name for feature in features if feature.name not in keys]
+    omitted = [each.name for each in features if each.equation and each.name not in keys]
+    absent = [
+        feature.name
+        for feature in features
+        if feature.name not in keys and feature.equation is None
+    ]
     several = len(absent) > SEVERAL
     faults = [Fault(", ".join(absent), SEVERAL_ABSENT)] if several else []
     for feature in features:
+        if feature.name in omitted:
+            state[feature.name] = None
+            continue
         if feature.name not in keys:
             if not several:
                 spare = {key for key in keys if isinstance(key, str)}
@@ -66,7 +95,15 @@ def read_row(features: Iterable[Feature], row: Mapping[str, Any]) -> State:
             faults.append(Fault(feature.name, str(error)))
     if faults:
         raise RowError(faults)
-    return state
+    return with_computed(features, state, omitted) if omitted else state
+
+
+def with_computed(
+    features: Iterable[Feature], state: Mapping[str, Value], omitted: Iterable[str]
+) -> PartialState:
+    """Return a state with computed values in the place of omitted ones."""
+    names = frozenset(omitted)
+    return PartialState.of(origin_of(features, state, names).initial, names)
 
 
 def read_text_row(features: Iterable[Feature], row: Mapping[str, str]) -> State:

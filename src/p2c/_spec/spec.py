@@ -73,6 +73,13 @@ class Minimize(Enum):
     ACTIONS = "actions"
 
 
+class Residual(Enum):
+    """Treatment of the difference between a row and an equation."""
+
+    ADD = "add"
+    NONE = "none"
+
+
 class Teacher(Enum):
     """What rules were learned from: the answers of a model, or the labels of a table."""
 
@@ -206,6 +213,14 @@ class FeatureSpec(Table):
     )
     law: Law | None = Field(
         None, description="The law of its own causal rules, instead of the problem's."
+    )
+    equation: StrictStr | None = Field(
+        None,
+        description="The function of other features that it always is, such as debt / income; nobody sets it then.",
+    )
+    residual: Residual | None = Field(
+        None,
+        description="Of a feature with an equation: whether the difference between row and equation is kept (add, the default) or there is none (none).",
     )
     kept: StrictBool = Field(
         False,

@@ -16,7 +16,7 @@ from p2c._engines.instance import Instance, Names, first_actions, price_changes
 from p2c._engines.places import most_actions, routes
 from p2c._rules.evaluate import in_head
 from p2c._rules.render import render_rule
-from p2c._rules.theory import Test
+from p2c._rules.theory import Call, Test
 from p2c._spec.feature import Law, exact
 from p2c._spec.spec import Effects
 
@@ -187,6 +187,7 @@ class Encoding:
         if isinstance(condition, Test):
             text = f"holds({test_token(condition)},T)"
         else:
+            assert isinstance(condition, Call), "an instance has no arithmetic"
             text = f"{self.names[condition.decision]}(T)"
         return f"not {text}" if condition.negated else text
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from p2c._engines.scasp.terms import call, rule, value
-from p2c._rules.meaning import FeatureException
+from p2c._rules.meaning import ConstraintException, FeatureException
 from p2c._rules.render import render_rule
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Laws:
     def _pardoned(self) -> list[Clause]:
         """Return the constraints that are broken at the start."""
         exceptions = self.instance.exceptions
-        return [e.constraint for e in exceptions if not isinstance(e, FeatureException)]
+        return [e.constraint for e in exceptions if isinstance(e, ConstraintException)]
 
     def state(self, changed: Mapping[str, str] | None = None) -> str:
         """Write a state as a list of variables and replacements."""

@@ -16,7 +16,7 @@ from p2c._engines.scasp.terms import UNKNOWN, call, rule, value, variables
 from p2c._rules.evaluate import passes
 from p2c._rules.render import render_rule
 from p2c._rules.syntax import Comparator
-from p2c._rules.theory import Test
+from p2c._rules.theory import Call, Test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -105,6 +105,7 @@ class Rules:
     def _condition(self, condition: Condition) -> list[str]:
         if isinstance(condition, Test):
             return self.test(condition, self.variable[condition.feature])
+        assert isinstance(condition, Call), "an instance has no arithmetic"
         decision = condition.decision
         text = call(self.decision_names[decision], self.given(self.reads(decision)))
         return [f"not {text}" if condition.negated else text]

@@ -44,7 +44,7 @@ def count_literals(program: Program) -> tuple[int, int]:
     """Return how many rules a learned program has, exceptions too, and how many literals, calls of those aside."""
     heads = {rule.head.predicate for rule in program.rules if rule.head}
     tests = [bare(literal) for rule in program.rules for literal in rule.body]
-    count = sum(isinstance(test, Comparison) or _is_name_test(test, heads) for test in tests)
+    count = sum(not isinstance(test, Atom) or _is_name_test(test, heads) for test in tests)
     return len(program.rules), count
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c._rules.render import render_rule
-from p2c._rules.theory import ACCEPTED, Test
+from p2c._rules.theory import ACCEPTED, Call, Relation, Test
 from p2c._spec.feature import Grid, Points
 from p2c.errors import UncertifiedError
 
@@ -37,6 +37,8 @@ def canonical(theory: Theory) -> dict[str, Any]:
         UncertifiedError: A black-box model decides, or a parsed one has a part that the form lacks.
     """
     decisions = [each for each in theory.called(theory.bodies) if each[0] != ACCEPTED]
+    if theory.computed:
+        raise UncertifiedError("no certificate: equations have no canonical form yet")
     return {
         "format": FORMAT,
         "name": theory.name,
@@ -118,12 +120,19 @@ def _called(decision: Decision) -> str | None:
 
 
 def _body(conditions: Iterable[Condition]) -> list[list[Any]]:
-    return [
-        ["test", each.feature, each.comparator.value, each.constant, each.negated]
-        if isinstance(each, Test)
-        else ["call", _called(each.decision), each.negated]
-        for each in conditions
-    ]
+    return [_condition(each) for each in conditions]
+
+
+def _condition(condition: Condition) -> list[Any]:
+    match condition:
+        case Test(name, comparator, constant, negated):
+            return ["test", name, comparator.value, constant, negated]
+        case Call(decision, negated):
+            return ["call", _called(decision), negated]
+        case Relation():
+            raise UncertifiedError(
+                "no certificate: arithmetic comparisons have no canonical form yet"
+            )
 
 
 def _model(theory: Theory) -> dict[str, Any] | None:

@@ -43,7 +43,7 @@ def rehearse_without(theory: Theory, plan: Found, action: DirectAction) -> Rehea
         else:
             ready = (name, end) in {(o.feature, o.value) for o in player.supported(state)}
         if ready:
-            state[name] = end
+            state = player.after(state, name, end)
             state = next((rest.state for rest in player.settle(state, planned)), state)
     stuck = stuck or not player.consistent(state)
     return Rehearsal(state, stuck, not stuck and player.arrives(state))

@@ -21,6 +21,7 @@ from p2c._rules.meaning import (
     may_act,
     nearest_values,
     triggered_outcomes,
+    undefined,
     violated,
 )
 from p2c._rules.parse import parse
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from p2c._rules.meaning import AbducedException
     from p2c._rules.syntax import Rule
     from p2c._rules.theory import Clause, Theory
+    from p2c._spec.computed import Origin
     from p2c._spec.cost import Norm
     from p2c._spec.feature import Feature, Value
 
@@ -58,8 +60,10 @@ class Replay:
         exceptions: tuple[AbducedException, ...],
         norm: Norm,
         goal: Goal | None = None,
+        start: Origin | None = None,
     ) -> None:
         self.theory = theory
+        self.start = start
         self.exceptions = exceptions
         self.norm = norm
         self.goal = goal or partial(goal_holds, theory)
@@ -69,11 +73,17 @@ class Replay:
         self.left: dict[str, list[Value]] = defaultdict(list)
         self.lengths: dict[str, list[Fraction]] = defaultdict(list)
         self._place = ""
+        self._recomputed: dict[str, tuple[Value, Value]] = {}
+        """Unlisted changes of computed features by the last action."""
 
     @property
     def met(self) -> bool:
         """Tell whether the state reached is consistent and meets the goal."""
-        return self.goal(self.state) and consistent(self.theory, self.state, self.exceptions)
+        return self.goal(self.state) and self._consistent
+
+    @property
+    def _consistent(self) -> bool:
+        return consistent(self.theory, self.state, self.exceptions, self.start)
 
     def step(self, step: StepRecord, *, number: int, last: bool) -> None:
         """Play one step and judge the state in which it ends."""
@@ -84,6 +94,7 @@ class Replay:
             self._place = f"step {number}, action {index}"
             self._act(action, first=index == 1)
         self._place = f"step {number}"
+        self._refuse_unlisted()
         self.compare(self._place, step.state)
         self._judge_end(last=last)
         self.path.append(dict(self.state))
@@ -105,6 +116,8 @@ class Replay:
             self._fault(f"ends inconsistent: the rules of {name} do not allow {found}")
         for clause in breached(self.theory, self.state, self.exceptions):
             self._fault(f"ends inconsistent: it breaks the constraint {render_rule(clause.rule)}")
+        for text in undefined(self.theory, self.state, self.start):
+            self._fault(f"ends inconsistent: {text} is undefined, and was defined at the start")
         for number, earlier in enumerate(self.path):
             if self.state == earlier:
                 where = f"after step {number}" if number else "at the start"
@@ -121,10 +134,14 @@ class Replay:
         if feature is None:
             self._fault(f"there is no feature '{name}'; {suggestion(name, self.theory.feature)}")
             return
+        if feature.equation is not None:
+            self._compute(action, feature.equation.text)
+            return
         start = self.state[name]
         if action.start != start:
             self._fault(f"says that {name} is {shown(action.start)}, but it is {shown(start)}")
-        settled = consistent(self.theory, self.state, self.exceptions)
+        self._refuse_unlisted()
+        settled = self._consistent
         if settled and not first:
             self._fault("the state before it is consistent, so it belongs to a new step")
         end = self._target(feature, action.end, direct=action.direct)
@@ -133,7 +150,50 @@ class Replay:
         else:
             self._causal(feature, action, end, settled=settled)
         if end is not None:
-            self.state[name] = end
+            self._change(name, end)
+
+    def _change(self, name: str, value: str | int | float) -> None:
+        """Set a feature, recompute the others, and note the changes."""
+        before = dict(self.state)
+        self.state[name] = value
+        if self.start is None:
+            return
+        self.state = self.start.recomputed(self.state)
+        self._recomputed = {
+            each.name: (before[each.name], self.state[each.name])
+            for each in self.start.features
+            if before[each.name] != self.state[each.name]
+        }
+
+    def _compute(self, action: ActionRecord, equation: str) -> None:
+        """Compare a listed change of a computed feature with the due one."""
+        name = action.feature
+        if action.direct:
+            self._fault(f"{name} is computed as {equation} and is never set directly")
+            return
+        due = self._recomputed.pop(name, None)
+        if due is None:
+            self._fault(f"{name} is computed as {equation}, which does not change it here")
+            return
+        if (action.start, action.end) != due:
+            change = f"goes from {shown(due[0])} to {shown(due[1])}"
+            told = f"{shown(action.start)} to {shown(action.end)}"
+            self._fault(f"{name} is computed and {change}, found {told}")
+        elif _is_float_of_int(self.theory.feature[name], action.end):
+            self._fault(f"{name} is an int feature, found {shown(action.end)}")
+        if action.cost != 0:
+            self._fault(f"is causal and costs nothing, found {action.cost}")
+        if [" ".join(each.split()) for each in action.because] != [equation]:
+            self._fault(f"because: expected its equation, {equation}")
+        if action.assumed:
+            self._fault(f"assumed is true, but {name} is computed")
+
+    def _refuse_unlisted(self) -> None:
+        """Note the changes of computed features that are not listed."""
+        for name, (before, after) in self._recomputed.items():
+            change = f"from {shown(before)} to {shown(after)}"
+            self._fault(f"does not list that {name} goes {change}, which its equation says")
+        self._recomputed = {}
 
     def _target(self, feature: Feature, raw: Value, *, direct: bool) -> str | int | float | None:
         """Return the target as a value of the feature, None where it is none."""

@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from p2c._plan.check.claims import BLOCKED, above, claims, refute, settled
 from p2c._plan.check.replay import TOLERANCE, Replay, decimal, rules_differ, same_number
-from p2c._plan.plan_json import Status, read_record
+from p2c._plan.plan_json import EquationRecord, Status, read_record
 from p2c._rules.evaluate import in_head
-from p2c._rules.meaning import ConstraintException, FeatureException, abduce
+from p2c._rules.meaning import (
+    ConstraintException,
+    EquationException,
+    FeatureException,
+    abduce,
+    origin,
+)
 from p2c._rules.parse import parse
 from p2c._rules.render import render_rule
 from p2c._spec.feature import exact
@@ -88,7 +94,7 @@ def check_plan(theory: Theory, document: Mapping[str, Any], *, goal: Goal | None
 def check_record(theory: Theory, plan: PlanRecord, *, goal: Goal | None = None) -> Verdict:
     """Replay a plan that was read."""
     try:
-        initial = read_row(theory.features, plan.initial)
+        initial = read_row(theory.features, plan.row)
     except RowError as error:
         raise PlanError(f"initial: {error}") from None
     broken = abduce(theory, initial)
@@ -99,6 +105,7 @@ def check_record(theory: Theory, plan: PlanRecord, *, goal: Goal | None = None) 
         exceptions=() if strict else broken,
         norm=plan.norm or theory.norm,
         goal=goal,
+        start=origin(theory, initial),
     )
     met = replay.met
     replay.compare("initial", plan.initial)
@@ -229,6 +236,9 @@ def _strict_faults(broken: tuple[AbducedException, ...]) -> Iterator[Fault]:
         match each:
             case FeatureException(feature=name, value=value):
                 what = f"the rules of {name} do not allow {value!r}"
+            case EquationException(name, equation, value, due):
+                right = "undefined" if due is None else repr(due)
+                what = f"{name} is {value!r}, and its equation {equation} is {right}"
             case ConstraintException(constraint=clause):
                 what = f"it breaks the constraint {render_rule(clause.rule)}"
         yield Fault("initial", f"{what}, and exceptions are strict")
@@ -239,9 +249,12 @@ def _exception_faults(
 ) -> Iterator[Fault]:
     if plan.exceptions is None:
         return
+    yield from _equation_faults(broken, plan)
     of_features = {each.feature: each for each in broken if isinstance(each, FeatureException)}
     of_rules = {each.constraint.rule for each in broken if isinstance(each, ConstraintException)}
     for record in plan.exceptions:
+        if isinstance(record, EquationRecord):
+            continue
         if record.feature in of_features:
             wrong = _misnamed(theory, of_features[record.feature], record)
             if wrong:
@@ -251,13 +264,34 @@ def _exception_faults(
         elif not (_rules(record) and _rules(record) <= of_rules):
             yield Fault("exceptions", f"'{record.rules[0]}' is no constraint broken at the start")
     yield from _doubled(plan.exceptions, broken)
-    listed = {record.feature for record in plan.exceptions}
+    listed = {each.feature for each in plan.exceptions if not isinstance(each, EquationRecord)}
     for name in of_features:
         if name not in listed:
             yield Fault("exceptions", f"{name} breaks its law at the start and is not listed")
     named = {rule for record in plan.exceptions if not record.feature for rule in _rules(record)}
     for rule in sorted(of_rules - named, key=render_rule):
         yield Fault("exceptions", f"'{render_rule(rule)}' is broken at the start and not listed")
+
+
+def _equation_faults(broken: tuple[AbducedException, ...], plan: PlanRecord) -> Iterator[Fault]:
+    """Yield the faults of the listed exceptions of equations."""
+    due = {each.feature: each for each in broken if isinstance(each, EquationException)}
+    for record in plan.exceptions or ():
+        if not isinstance(record, EquationRecord):
+            continue
+        each = due.pop(record.feature, None)
+        if each is None:
+            yield Fault(
+                "exceptions", f"the row does not contradict an equation of {record.feature}"
+            )
+        elif " ".join(record.equation.split()) != each.equation:
+            yield Fault("exceptions", f"the equation of {record.feature} is {each.equation}")
+        elif (record.stated, record.computed) != (each.stated, each.computed):
+            right = f"given {each.stated} and computed {each.computed}"
+            found = f"{record.stated} and {record.computed}"
+            yield Fault("exceptions", f"{record.feature}: expected {right}, found {found}")
+    for name in due:
+        yield Fault("exceptions", f"{name} contradicts its equation at the start and is not listed")
 
 
 def _doubled(
@@ -271,6 +305,8 @@ def _doubled(
     )
     listed = Counter[object]()
     for record in exceptions:
+        if isinstance(record, EquationRecord):
+            continue
         mark = record.feature or frozenset(_rules(record)) or record.rules
         listed[mark] += 1
         if listed[mark] > max(1, stated.get(mark, 1)):

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from p2c._plan.compiled.axis import OFF
 from p2c._spec.feature import Kind, exact
 from p2c._spec.spec import Minimize
+from p2c.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from p2c._plan.compiled.axis import Axis
     from p2c._plan.compiled.space import Space
+    from p2c._rules.theory import Theory
     from p2c._spec.cost import Norm
     from p2c._spec.feature import Feature, Value
 
@@ -156,8 +158,21 @@ class Person:
         return self.space.theory.norm.root(share)
 
 
+def refuse_arithmetic(theory: Theory) -> None:
+    """Refuse a problem with equations or arithmetic comparisons."""
+    if theory.is_arithmetic:
+        raise EngineError(
+            f"not available for a problem with arithmetic, such as {theory.arithmetic}"
+        )
+
+
 def place_person(space: Space, state: Mapping[str, Value]) -> Person:
-    """Return the person whose row this is."""
+    """Return the person whose row this is.
+
+    Raises:
+        EngineError: The problem has equations, which the compiled form does not express.
+    """
+    refuse_arithmetic(space.theory)
     values = tuple([state[name] for name in space.index])
     places = tuple(map(_place, space.theory.features, values))
     on_grid = OFF not in places or all(

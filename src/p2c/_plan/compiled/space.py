@@ -414,6 +414,7 @@ class Space:
         theory = self.theory
         names = set(theory.reads(theory.goal))
         reading = [theory.reads(clause.body) for clause in theory.constraints]
+        reading += theory.kept_defined
         size = -1
         while size != len(names):
             size = len(names)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from p2c._plan.compiled.bitsets import numbers
-from p2c._rules.theory import ACCEPTED, Test
+from p2c._rules.theory import ACCEPTED, Relation, Test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,7 @@ class UnmetReasons:
             if not self._passes(condition, places):
                 yield self._mending(condition, landmarks)
             return
+        assert not isinstance(condition, Relation)
         rules = self.options.space.bits_for[condition.decision]
         if condition.decision == ACCEPTED:
             if any(fired & bit for bit, _ in rules) is condition.negated:

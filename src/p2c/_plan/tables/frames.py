@@ -111,9 +111,10 @@ def decide_frame(space: Space, frame: Any, read_row: ReadRow) -> Any:
 def _opened(space: Space, frame: Any) -> tuple[nw.DataFrame[Any], list[str]]:
     """Return a frame that can be read, and its columns that are features; all of them are needed."""
     table = table_of(frame)
-    names = [axis.feature.name for axis in space.axes]
-    refuse_absent(names, table.columns)
-    return table, names
+    features = space.theory.features
+    refuse_absent([each.name for each in features if each.equation is None], table.columns)
+    present = set(table.columns)
+    return table, [each.name for each in features if each.name in present]
 
 
 def answer_type(key: str, features: Mapping[str, Feature]) -> type[Any]:
@@ -200,6 +201,8 @@ def decide_rows(
 ) -> Column:
     """Return for each row whether the goal holds; a row that does not fit is refused by its number, counted from `first`."""
     size = len(next(iter(columns.values())))
+    if space.theory.is_arithmetic:
+        return _decide_each(space, columns, read_row, first)
     places = places_of(space, columns)
     near = neighbours(space, columns, places)
     # What a model says hangs on more than the cells that rules cut.
@@ -210,11 +213,26 @@ def decide_rows(
     for rows in by_regions(space, near, read, np.flatnonzero(~alone)):
         holds[rows] = goal_holds(space.theory, state_at(space, near, int(rows[0])))
     for row in np.flatnonzero(alone):
-        own = {name: column[row] for name, column in columns.items()}
-        try:
-            holds[row] = goal_holds(space.theory, read_row(own))
-        except RowError as error:
-            place = f"row {first + int(row)}"
-            faults = [Fault(f"{place}, {each.place}", each.message) for each in error.faults]
-            raise RowError(faults) from None
+        holds[row] = _decide_row(space, columns, read_row, int(row), first)
     return holds
+
+
+def _decide_each(
+    space: Space, columns: Mapping[str, Column | Coded], read_row: ReadRow, first: int
+) -> Column:
+    """Return for each row whether the goal holds, row by row."""
+    size = len(next(iter(columns.values())))
+    rows = (_decide_row(space, columns, read_row, row, first) for row in range(size))
+    return np.fromiter(rows, dtype=bool, count=size)
+
+
+def _decide_row(
+    space: Space, columns: Mapping[str, Column | Coded], read_row: ReadRow, row: int, first: int
+) -> bool:
+    own = {name: column[row] for name, column in columns.items()}
+    try:
+        return goal_holds(space.theory, read_row(own))
+    except RowError as error:
+        place = f"row {first + row}"
+        faults = [Fault(f"{place}, {each.place}", each.message) for each in error.faults]
+        raise RowError(faults) from None

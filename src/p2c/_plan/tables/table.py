@@ -21,8 +21,8 @@ from p2c._plan.compiled.person import grid_measures, place_person
 from p2c._plan.outcome import Infeasible
 from p2c._plan.tables.cells import listed, plan_cells, step_texts
 from p2c._plan.tables.class_routes import Route, best_route, class_routes
-from p2c._plan.tables.encode import ASTRAY, INVALID, WIDEST, Words, decode, encode
-from p2c._spec.feature import exact
+from p2c._plan.tables.encode import ASTRAY, INVALID, WIDEST, Coded, Words, decode, encode
+from p2c._spec.feature import Kind, exact
 from p2c._spec.row import read_row, read_value
 from p2c._spec.spec import Minimize
 from p2c.errors import RowError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from p2c._plan.outcome import Plan
     from p2c._plan.search.best_first import Key
     from p2c._plan.tables.class_routes import Entry
-    from p2c._plan.tables.encode import Coded, Column, Whole
+    from p2c._plan.tables.encode import Column, Whole
     from p2c._spec.feature import Value
     from p2c._spec.row import State
 
@@ -62,18 +62,43 @@ class Batch:
     """The rows without a way, those of one class together."""
     tell: Tell = field(default=lambda _: None)
     """Is told how many rows more have their answers."""
+    ends: dict[str, list[Value]] | None = None
+    """End values of each feature, in a problem with arithmetic."""
     _texts: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Column | Coded]:
         """Return the columns of the answer."""
-        ends = {
+        ends = self._ends_as_columns() if self.ends is not None else self._ends_by_place()
+        words = {name: each.coded() for name, each in self.words.items()}
+        return {"status": words.pop("status"), "cost": self.cost, **ends, **words}
+
+    def _ends_as_columns(self) -> dict[str, Column | Coded]:
+        ends: dict[str, Column | Coded] = {}
+        for name, values in (self.ends or {}).items():
+            kind = self.space.theory.feature[name].kind
+            if not kind.is_number:
+                ends[f"end_{name}"] = _listed_column(values)
+            elif kind is Kind.FLOAT:
+                ends[f"end_{name}"] = np.array(values, dtype=np.float64)
+            else:
+                whole = all(isinstance(each, int) and abs(each) < WIDEST for each in values)
+                ends[f"end_{name}"] = np.array(values, dtype=np.int64 if whole else object)
+        return ends
+
+    def _ends_by_place(self) -> dict[str, Column | Coded]:
+        return {
             f"end_{axis.feature.name}": decode(
                 axis, self.places[index], self.own[axis.feature.name]
             )
             for index, axis in enumerate(self.space.axes)
         }
-        words = {name: each.coded() for name, each in self.words.items()}
-        return {"status": words.pop("status"), "cost": self.cost, **ends, **words}
+
+
+def _listed_column(values: list[Value]) -> Coded:
+    distinct = tuple(dict.fromkeys(each for each in values if each is not None))
+    numbers = {value: number for number, value in enumerate(distinct)}
+    places = [-1 if each is None else numbers[each] for each in values]
+    return Coded(np.array(places, dtype=np.int64), distinct)
 
 
 class Solver(Protocol):
@@ -97,11 +122,11 @@ def plan_rows(
 ) -> Batch:
     """Return the answers for a table given as arrays by feature name; `tell` is called as their number grows."""
     size = len(next(iter(columns.values())))
+    if space.theory.is_arithmetic:
+        return _plan_each(space, columns, size, details=details, solver=solver, tell=tell)
     places = places_of(space, columns)
     by_class = space.is_small and solver.by_class
     near = neighbours(space, columns, places) if by_class else places
-    rests = ("exceptions", "unknown", "proof", "message")
-    names = ("status", *(("actions", "steps") if details else ()), *rests)
     batch = Batch(
         space,
         solver,
@@ -110,7 +135,7 @@ def plan_rows(
         near,
         _lowest(places) <= ASTRAY,
         np.full(size, np.nan),
-        {name: Words(size) for name in names},
+        {name: Words(size) for name in _texts_of(details=details)},
         tell=tell,
     )
     _note_unknown(batch, np.arange(size))
@@ -119,6 +144,33 @@ def plan_rows(
         _answer_class(batch, entry, rows)
     for row in np.flatnonzero(alone):
         _answer_alone(batch, int(row))
+    return batch
+
+
+def _texts_of(*, details: bool) -> tuple[str, ...]:
+    """Return the columns of texts."""
+    rests = ("exceptions", "unknown", "proof", "message")
+    return ("status", *(("actions", "steps") if details else ()), *rests)
+
+
+def _plan_each(
+    space: Space,
+    columns: Mapping[str, Column | Coded],
+    size: int,
+    *,
+    details: bool,
+    solver: Solver,
+    tell: Tell,
+) -> Batch:
+    """Return the answers for a table of a problem with arithmetic, row by row."""
+    ends: dict[str, list[Value]] = {name: [None] * size for name in space.theory.feature}
+    texts = {name: Words(size) for name in _texts_of(details=details)}
+    cost = np.full(size, np.nan)
+    batch = Batch(
+        space, solver, columns, {}, {}, np.zeros(size, bool), cost, texts, tell=tell, ends=ends
+    )
+    for row in range(size):
+        _answer_alone(batch, row)
     return batch
 
 
@@ -427,11 +479,16 @@ def _answer_alone(batch: Batch, row: int) -> None:
     cells = plan_cells(space.theory, plan)
     for name, words in batch.words.items():
         words[row] = cells[name]
+    if batch.ends is not None:
+        for name, values in batch.ends.items():
+            values[row] = (plan.end or state)[name]
     if isinstance(plan, Infeasible):
         batch.stuck.append(np.array([row]))
     if plan.cost is None or plan.end is None:
         return
     batch.cost[row] = plan.cost
+    if batch.ends is not None:
+        return
     for index, axis in enumerate(space.axes):
         name = axis.feature.name
         if plan.end[name] != state[name]:

@@ -10,8 +10,15 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from p2c._explain.phrases import phrases_of
-from p2c._explain.sentences import decision_words, filled, label_words, number_words, value_words
-from p2c._rules.theory import Test
+from p2c._explain.sentences import (
+    decision_words,
+    filled,
+    label_words,
+    number_words,
+    relation_words,
+    value_words,
+)
+from p2c._rules.theory import Relation, Test
 from p2c._server.guard import COOKIE, is_encrypted, session
 from p2c._server.pages.frame import language_of, show
 from p2c._server.service import context_of
@@ -186,6 +193,8 @@ def _told(theory: Theory, condition: Condition, phrases: Phrases) -> str:
         )
         constant = value_words(feature, condition.constant, phrases)
         text = f"{label_words(feature)} {sign} {constant}"
+    elif isinstance(condition, Relation):
+        return relation_words(theory, condition, phrases)
     else:
         text = decision_words(condition.decision, phrases)
     return filled(phrases.pages["card_not"], decision=text) if condition.negated else text
