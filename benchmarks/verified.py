@@ -124,10 +124,10 @@ def pipeline(model: Any) -> Any:
 
 def cheapest_sample(recourse: Problem, row: pd.Series, *, count: int, seed: int) -> float | None:
     """Return the least cost of an accepted state among all single changes and random larger ones."""
-    assert recourse.stand_in is not None
+    assert recourse.surrogate is not None
     assert recourse.decider is not None
-    state = recourse.stand_in.read_row(recourse.decider.source.view.row(row))
-    walker = Walker(recourse.stand_in.theory, state)
+    state = recourse.surrogate.read_row(recourse.decider.source.view.row(row))
+    walker = Walker(recourse.surrogate.theory, state)
     chance = random.Random(seed)
     table = recourse.decider.source.table
     assert recourse is not None

@@ -27,8 +27,8 @@ def decider_of(problem: Problem) -> Decider:
 
 def surrogate_of(problem: Problem) -> Problem:
     """Return the problem with surrogate rules in the place of the model."""
-    assert problem.stand_in is not None
-    return problem.stand_in
+    assert problem.surrogate is not None
+    return problem.surrogate
 
 
 def extraction_of(problem: Problem) -> Extraction:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import pickle
 import pkgutil
+import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +67,15 @@ def test_the_package_shows_its_public_names_and_no_others() -> None:
     assert shown == PUBLIC | {"datasets"}
     assert {getattr(p2c, name).__name__ for name in PUBLIC} == PUBLIC
     assert all(getattr(p2c, name).__doc__ for name in PUBLIC)
+
+
+def test_the_help_of_the_package_names_each_task_with_a_call_that_exists() -> None:
+    summary = pydoc.plain(pydoc.render_doc(p2c)).partition("PACKAGE CONTENTS")[0]
+    calls = re.findall(r"(?:p2c\.Problem|problem)\.(\w+)\(", summary)
+    assert {"plan", "nearest", "why", "audit", "save", "load", "from_model"} <= set(calls)
+    assert all(callable(getattr(p2c.Problem, name)) for name in calls)
+    assert 'restrict={"debt": "fixed"}' in summary
+    assert 'actions={"age": "fixed"}' in summary
 
 
 def test_importing_the_package_imports_nothing_else_of_it() -> None:

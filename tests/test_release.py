@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import p2c
 from p2c import datasets
+from p2c._plan.certificate.canonical import canonical
 from p2c._release import DISTRIBUTION, __version__
 from p2c.problem import Problem
 
@@ -258,3 +259,24 @@ def test_a_folder_with_a_model_names_the_extra_that_opens_it(tmp_path: Path) -> 
 
 def test_the_package_says_its_version() -> None:
     assert p2c.__version__ == __version__
+
+
+def test_the_checker_runs_from_the_wheel_without_any_other_package(
+    built: Path, tmp_path: Path
+) -> None:
+    problem, row = Problem.example("loan"), datasets.rows("loan")["john"]
+    plan = problem.plan(row, certificate=True)
+    documents = (canonical(problem.theory), row, plan.to_dict(), plan.certificate)
+    files = [tmp_path / f"{number}.json" for number in range(len(documents))]
+    for path, document in zip(files, documents, strict=True):
+        path.write_text(json.dumps(document), encoding="utf-8")
+    wheel = next(built.glob("*.whl"))
+    run = (
+        "import sys; sys.path[:] = [sys.argv.pop(1), *sys.path]; import p2c_verify.__main__ as it;"
+        " assert it.__file__.startswith(sys.path[0]); sys.exit(it.main(sys.argv[1:]))"
+    )
+    for python in PYTHONS:
+        command = [python, "-I", "-S", "-c", run, str(wheel), *map(str, files)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("verified: the plan is a path of cost 0.00502")

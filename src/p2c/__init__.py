@@ -1,9 +1,29 @@
-"""P2C: a plan from a refused application to an accepted one, proved to be the cheapest there is.
+"""Plans from a refusal to an acceptance, proved to be the cheapest.
 
 >>> import p2c
 >>> problem = p2c.Problem.example("loan")
 >>> problem.plan(p2c.datasets.rows("loan")["john"])
 <Plan 'loan': found, cost 0.00502, debt 5000 -> 0, bank_balance 40000 -> 60000>
+
+Make a problem:
+    p2c.Problem.from_model(model, X)            a fitted model decides
+    p2c.Problem.from_table(frame, "outcome")    rules are learned from labels
+    p2c.Problem.load("loan.toml")               a file, or a folder that `save` wrote
+
+Ask it:
+    problem.predict(rows)                       who is accepted
+    problem.plan(row)                           the cheapest plan for a row
+    problem.nearest(row, k=3)                   alternatives: the k cheapest end states
+    problem.why(row)                            the proof behind the decision
+    problem.plan_many(frame)                    a plan for each row of a table
+    problem.audit(frame, by="sex")              how groups differ
+    problem.report(row, format="pdf")           a letter, or a report for experts
+    problem.check(plan, prove=True)             replay a plan and verify its claim
+    problem.save("folder")                      write the problem with its model
+
+Freeze a feature:
+    problem.plan(row, restrict={"debt": "fixed"})                   for one person
+    p2c.Problem.from_model(model, X, actions={"age": "fixed"})      for everybody
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The program `p2c`, which `python -m p2c` is too: the command line in a process of its own."""
+"""The program `p2c`, also `python -m p2c`."""
 
 from __future__ import annotations
 

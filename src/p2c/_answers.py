@@ -1,7 +1,7 @@
-"""What a problem answers for one person and for tables, by rules or by a model that decides; every answer can tell itself.
+"""Answers of a problem for one person and for tables, and checks of answers.
 
-Where a model decides, plans are confirmed by it: proved where it was read, else found by asking it. What few ask for is
-imported when it is asked for.
+If a model decides, it verifies each plan: the plan is proved if the model was parsed, else found by queries. Rarely used
+modules are imported on first use.
 """
 
 from __future__ import annotations
@@ -38,35 +38,49 @@ PROVERS = {"clingo": "clingo", "scasp": "s(CASP)"}
 """The solvers that share no search with the planner."""
 
 
-def told(
+def described(
     problem: Statement, plan: Plan, *, rank: int = 1, distinct: Distinct = Distinct.POINTS
 ) -> Plan:
-    """Return a plan, or another of the nearest by its rank, that can tell itself, and what it rests on and was asked."""
+    """Attach the renderer, the question and the evidence to a plan.
+
+    Args:
+        problem: The problem as the question has it.
+        plan: The plan.
+        rank: The position of the plan among the nearest.
+        distinct: The difference between two of the nearest.
+    """
     evidence, decider = plan.question.evidence, problem.decider
     if evidence is not None and decider is not None:
         exact, wanted = decider.exact or decider.is_read, problem.theory.wants_yes
-        guide = evidence.guide and told(problem, evidence.guide)
+        guide = evidence.guide and described(problem, evidence.guide)
         evidence = replace(evidence, exact=exact, wanted=wanted, guide=guide)
         plan = replace(plan, question=replace(plan.question, evidence=evidence))
-    asked = problem.asked
+    question = problem.question
     if rank > 1:
-        asked = asked | {"nearest": rank, "distinct": distinct.value}
+        question = question | {"nearest": rank, "distinct": distinct.value}
     return with_renderer(
         problem.worded,
         plan,
         cheapest=rank == 1,
         resting_on=problem.theory,
-        asked=asked,
+        asked=question,
         as_columns=None if decider is None else decider.source.view.as_columns,
     )
 
 
 def plan_for(problem: Statement, row: Any, policy: Policy, *, state: State | None = None) -> Plan:
-    """Return the path of least cost for a person, with what blocks it; `state` is the row, where it was read before."""
+    """Return the path of least cost for a person, or the blockers.
+
+    Args:
+        problem: The problem.
+        row: The person's values.
+        policy: The engine and its limits.
+        state: The row, if it was read before.
+    """
     if problem.decider is not None:
-        return confirmed(problem, row, 1, policy, state=state)[0]
+        return model_plans(problem, row, 1, policy, state=state)[0]
     state = problem.read_row(row) if state is None else state
-    return told(problem, policy.explained_plan(problem.compiled, state))
+    return described(problem, policy.explained_plan(problem.compiled, state))
 
 
 def nearest(
@@ -79,29 +93,40 @@ def nearest(
     state: State | None = None,
     first: Plan | None = None,
 ) -> Plans[Plan]:
-    """Return the k cheapest distinct end states, cheapest first; the plan, where it is known, is the `first`."""
+    """Return the k cheapest distinct end states, cheapest first.
+
+    Args:
+        problem: The problem.
+        row: The person's values.
+        k: Number of end states.
+        policy: The engine and its limits.
+        distinct: The difference between two end states.
+        state: The row, if it was read before.
+        first: The plan of the person, if it was made before.
+    """
     kind = read_distinct(distinct)
     k = whole_number("k", k, least=1)
     if problem.decider is not None:
-        answers = confirmed(problem, row, k, policy, distinct=kind, state=state)
+        answers = model_plans(problem, row, k, policy, distinct=kind, state=state)
         return Plans(each for each in answers if each.status != "infeasible")
     state = problem.read_row(row) if state is None else state
     plans = islice(policy.nearest(problem.compiled, state, k, kind, first=first), k)
     return Plans(
-        told(problem, each, rank=rank, distinct=kind) for rank, each in enumerate(plans, start=1)
+        described(problem, each, rank=rank, distinct=kind)
+        for rank, each in enumerate(plans, start=1)
     )
 
 
-def read_distinct(given: str) -> Distinct:
-    """Return what makes two ends different, by its name."""
+def read_distinct(name: str) -> Distinct:
+    """Return the kind of difference between end states by its name."""
     try:
-        return Distinct(given)
+        return Distinct(name)
     except ValueError:
         kinds = " or ".join(each.value for each in Distinct)
-        raise P2CError(f"distinct: expected {kinds}, found {shown(given)}") from None
+        raise P2CError(f"distinct: expected {kinds}, found {shown(name)}") from None
 
 
-def confirmed(
+def model_plans(
     problem: Statement,
     row: Any,
     k: int,
@@ -110,14 +135,17 @@ def confirmed(
     distinct: Distinct = Distinct.POINTS,
     state: State | None = None,
 ) -> list[Plan]:
-    """Return up to k plans that the model confirms, cheapest first; one that is not, where none is."""
+    """Return up to k plans that the model verifies, cheapest first.
+
+    Without a verified plan it is a single one that is not verified.
+    """
     policy.refuse_model()
     state = problem.read_row(row) if state is None else state
     row = problem.planner.decider.source.view.named(row)
-    found = problem.planner.nearest(row, state, k, policy, distinct)
+    plans = problem.planner.nearest(row, state, k, policy, distinct)
     return [
-        told(problem, each, rank=rank, distinct=distinct)
-        for rank, each in enumerate(found, start=1)
+        described(problem, each, rank=rank, distinct=distinct)
+        for rank, each in enumerate(plans, start=1)
     ]
 
 
@@ -130,7 +158,7 @@ def plan_many(
     progress: bool | None = None,
 ) -> Any:
     """Return a table of the same kind with the plan of each row."""
-    # What reads tables takes longer to load than most people who ask for one plan would wait.
+    # Modules for tables load slowly, which a question about one person does not pay for.
     from p2c._plan.tables.frames import like, plan_frame
 
     if problem.decider is None:
@@ -139,25 +167,26 @@ def plan_many(
     from p2c._learn.tables.view import as_frame
 
     table = problem.decider.source.view.collapse(as_frame(frame))
-    found = confirmed_many(problem, table, policy, progress=progress)
-    shown = found if details else found.drop(columns=["actions", "steps"])
-    return like(frame, shown, problem.theory.feature)
+    answers = model_table(problem, table, policy, progress=progress)
+    if not details:
+        answers = answers.drop(columns=["actions", "steps"])
+    return like(frame, answers, problem.theory.feature)
 
 
-def confirmed_many(
+def model_table(
     problem: Statement, table: pd.DataFrame, policy: Policy, *, progress: bool | None = None
 ) -> pd.DataFrame:
-    """Return the confirmed plan of each row of a table."""
+    """Return the plan of each row of a table, verified by the model."""
     from p2c._blackbox.table import as_table
 
-    lines = confirmed_lines(problem, table, policy, progress=progress)
+    lines = model_lines(problem, table, policy, progress=progress)
     return as_table(problem.theory, lines, table)
 
 
-def confirmed_lines(
+def model_lines(
     problem: Statement, table: pd.DataFrame, policy: Policy, *, progress: bool | None = None
 ) -> list[dict[str, Any]]:
-    """Return the confirmed plan of each row of a table: proved where the model was read, else found by asking it."""
+    """Return the plan of each row, as cells by column."""
     from p2c._blackbox.table import Chunks, plan_lines
 
     policy.refuse_model()
@@ -165,7 +194,7 @@ def confirmed_lines(
     problem.planner.decider.source.view.refuse_absent(table, needed)
     return plan_lines(
         problem.theory,
-        lambda row: confirmed(problem, row, 1, policy)[0],
+        lambda row: model_plans(problem, row, 1, policy)[0],
         table,
         progress=progress,
         chunks=Chunks(problem.planner, problem.read_row, policy)
@@ -175,7 +204,7 @@ def confirmed_lines(
 
 
 def predict(problem: Statement, rows: Any) -> Any:
-    """Tell for whom the goal holds as they are: a column for a table, a truth value for one row."""
+    """Return whether the goal holds: a column for a table, a bool for one row."""
     decider, is_table = problem.decider, hasattr(rows, "columns")
     if is_table:
         rows = problem.by_features(rows)
@@ -206,9 +235,14 @@ def predict(problem: Statement, rows: Any) -> Any:
 def check(
     problem: Statement, document: Mapping[str, Any], *, prove: Policy | None = None
 ) -> Verdict:
-    """Replay a plan's JSON as it was asked for, and ask the model, where one decides, about its end.
+    """Replay a plan's JSON as an answer to its question.
 
-    With a policy to plan again by, what the plan claims beyond its path is refuted or proved, too.
+    If a model decides, it is asked about the end.
+
+    Args:
+        problem: The problem.
+        document: The plan as JSON.
+        prove: How to plan again, so that claims beyond the path are refuted or proved as well.
     """
     from p2c._plan.check.validate import (
         CERTIFICATE,
@@ -243,7 +277,7 @@ def check(
 def _has_certificate(
     problem: Statement, plan: PlanRecord, document: Mapping[str, Any], policy: Policy
 ) -> bool:
-    """Tell whether a certificate of a plan's claim can be made and is verified by the independent checker."""
+    """Make a certificate of a plan's claim and have `p2c_verify` check it."""
     from p2c._plan.certificate.attach import verify_claim
     from p2c._plan.certificate.certify import certificate_for
 
@@ -260,49 +294,49 @@ def _has_certificate(
 
 
 def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:
-    """Return the plan that `to_dict` wrote, able to tell itself as it was asked for."""
+    """Return the plan that `to_dict` wrote, with its renderer."""
     from p2c._plan.plan_json import answer_of, read_record
 
     plan = read_record(document, problem.theory.feature)
     rank, distinct = _place_among(plan)
-    return told(_as_asked(problem, plan), answer_of(plan), rank=rank, distinct=distinct)
+    return described(_as_asked(problem, plan), answer_of(plan), rank=rank, distinct=distinct)
 
 
 def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:
-    """Return which of the nearest a plan says it is, and what makes two of them different."""
+    """Return the stated rank of a plan among the nearest, and their difference."""
     if plan.asked is None or plan.asked.nearest is None:
         return 1, Distinct.POINTS
     return plan.asked.nearest, Distinct(plan.asked.distinct or Distinct.POINTS)
 
 
 def as_asked(problem: Statement, document: Mapping[str, Any]) -> Statement:
-    """Return a problem with the keys and restrictions that a plan's JSON says it was asked with."""
+    """Return a problem with the keys and restrictions of a plan's question."""
     from p2c._plan.plan_json import read_record
 
     return _as_asked(problem, read_record(document, problem.theory.feature))
 
 
 def _as_asked(problem: Statement, plan: PlanRecord) -> Statement:
-    """Return a problem with what a plan says that it was asked besides."""
-    given = plan.asked.model_dump(exclude_none=True) if plan.asked else {}
+    """Return a problem with the keys and restrictions of a plan's question."""
+    stated = plan.asked.model_dump(exclude_none=True) if plan.asked else {}
     if plan.norm is not None and plan.norm is not problem.theory.norm:
-        given["norm"] = plan.norm.value
-    keys: Any = {key: each for key, each in given.items() if key in OVERRIDES}
+        stated["norm"] = plan.norm.value
+    keys: Any = {key: each for key, each in stated.items() if key in OVERRIDES}
     try:
-        return problem.restricted(given.get("restrict", {})).with_keys(**keys)
+        return problem.restricted(stated.get("restrict", {})).with_keys(**keys)
     except P2CError as error:
         raise PlanError(f"asked: {'; '.join(str(error).splitlines())}") from None
 
 
 def _source_faults(problem: Statement, plan: PlanRecord) -> Iterator[Fault]:
-    """Yield the absence of what every answer of learned rules says of them."""
+    """Yield a fault if an answer by learned rules does not name their source."""
     due = problem.theory.told_source
     if due and plan.source is None:
         yield Fault("source", f"expected {due}, found none")
 
 
 def _model_faults(problem: Statement, plan: PlanRecord, *, replayed: bool) -> Iterator[Fault]:
-    """Yield what is wrong with the claims of a plan about the model that decides."""
+    """Yield the faults in the claims of a plan about the model."""
     if problem.decider is None:
         if plan.model is not None:
             from p2c._blackbox.evidence import faults_without_model
@@ -317,7 +351,7 @@ def _model_faults(problem: Statement, plan: PlanRecord, *, replayed: bool) -> It
 def _opened_faults(
     problem: Statement, plan: PlanRecord, document: Mapping[str, Any]
 ) -> Iterator[Fault]:
-    """Yield what is wrong with the path that opens without the blockers."""
+    """Yield the faults of the path that exists without the blockers."""
     from p2c._plan.check.validate import check_plan
     from p2c._plan.lifting import lifted, liftings
 
@@ -325,13 +359,13 @@ def _opened_faults(
         return
     blockers = [each.blocker for each in plan.blockers or ()]
     seen = {name: (value,) for name, value in plan.initial.items()}
-    known = {each.blocker: each for each in liftings(problem.compiled, seen)}
+    possible = {each.blocker: each for each in liftings(problem.compiled, seen)}
     for each in blockers:
-        if each not in known:
+        if each not in possible:
             what = f"{each.feature} ({each.restriction})"
             yield Fault("blockers", f"{what} is no restriction that bears on the goal")
             return
-    chosen = [known[each] for each in blockers]
+    chosen = [possible[each] for each in blockers]
     features = tuple(lifted(each, chosen) for each in problem.theory.features)
     theory = replace(problem.theory, features=features)
     for fault in check_plan(theory, document["opened"]).faults:
@@ -339,9 +373,9 @@ def _opened_faults(
 
 
 def _second_answer(problem: Statement, plan: PlanRecord, policy: Policy) -> tuple[Plan, str]:
-    """Return a second answer to the question of a plan, and the solver that gave it where it is not the same search.
+    """Return a second answer to a plan's question, and its solver.
 
-    Without a choice of the caller that is clingo, where it is installed and takes the problem.
+    The solver is empty for the same search. By default it is clingo if that is installed and takes the problem.
     """
     if policy.engine == "auto" and problem.decider is None and ENGINES["clingo"].version():
         try:
@@ -354,10 +388,13 @@ def _second_answer(problem: Statement, plan: PlanRecord, policy: Policy) -> tupl
 
 
 def _answered_again(problem: Statement, plan: PlanRecord, policy: Policy) -> Plan:
-    """Return a second answer to the question of a plan: one to the same end, where it is another of the nearest."""
+    """Return a second answer to a plan's question.
+
+    For one of the nearest after the first it is the one with the same end.
+    """
     rank, distinct = _place_among(plan)
     if rank == 1:
         return plan_for(problem, plan.initial, policy)
-    found = nearest(problem, plan.initial, rank, policy, distinct=distinct.value)
-    ends = (each for each in found if each.end == plan.counterfactual)
-    return next(ends, None) or (found[-1] if found else plan_for(problem, plan.initial, policy))
+    plans = nearest(problem, plan.initial, rank, policy, distinct=distinct.value)
+    same = (each for each in plans if each.end == plan.counterfactual)
+    return next(same, None) or (plans[-1] if plans else plan_for(problem, plan.initial, policy))

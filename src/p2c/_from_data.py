@@ -186,7 +186,7 @@ def problem_from_model(
     provenance = Provenance(fitted, extracted, None, assumed, remarks)
     made = replace(made, provenance=provenance)
     if not decider.is_read or decider.exact or y is not None or "goal" in keys:
-        made.stand_in  # noqa: B018 - faults in the surrogate rules are reported now
+        made.surrogate  # noqa: B018 - faults in the surrogate rules are reported now
     return made  # type: ignore[no-any-return]
 
 

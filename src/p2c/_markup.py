@@ -1,7 +1,7 @@
-"""Text that is safe to show, and elements of HTML and SVG in which every word is escaped.
+"""Safe text, and elements of HTML and SVG with escaped text.
 
-Labels and values come from whoever wrote the problem or the row. They are shown as the text they are: nothing in them is
-ever markup, and what could not be seen or could turn the rest of a line around is replaced by a mark.
+Labels and values come from the authors of problems and rows. They are never markup, and invisible characters or characters
+that change the direction of a line are replaced by a mark.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 UNSEEN = "\N{REPLACEMENT CHARACTER}"
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
-"""The marks that turn the direction of what follows them."""
+"""Characters that change the direction of text."""
 VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
 
 
@@ -35,7 +35,9 @@ class Markup:
 
 
 def clean(text: str) -> str:
-    r"""Return text on one line, with a mark for each control character and each half of a broken pair.
+    r"""Return text on one line, with a mark for each control character.
+
+    Lone surrogates are replaced as well.
 
     >>> clean("a\tb\x1b[31m") == "a b\ufffd[31m"
     True
@@ -45,7 +47,7 @@ def clean(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return text with its lines and tabs, and a mark for each character that a terminal would obey rather than show.
+    r"""Return text of several lines with a mark for each control character.
 
     >>> visible("a\tb\n\x1b[31m") == "a\tb\n\ufffd[31m"
     True
@@ -67,7 +69,7 @@ def escape(text: str) -> str:
 def element(
     name: str, attributes: dict[str, object] | None = None, *children: Markup | str
 ) -> Markup:
-    """Return an element; children that are text are escaped, attributes that are None are left out.
+    """Return an element with escaped text and without attributes that are None.
 
     >>> str(element("p", {"class": "note", "id": None}, "5 < 6 ", element("br")))
     '<p class="note">5 &lt; 6 <br></p>'
@@ -92,7 +94,7 @@ def _shown(value: object) -> str:
 
 
 def outline(rows: Iterable[tuple[str, int, bool]], *, open_to: int = 3) -> Markup:
-    """Return lines with their depths as lists inside lists; a line that has others below it can be folded, with no script.
+    """Return lines with depths as nested lists that fold without scripts.
 
     >>> str(outline([("a", 0, True), ("b", 1, False)]))
     '<ul class="outline"><li><details open><summary>a</summary><ul><li>b</li></ul></details></li></ul>'

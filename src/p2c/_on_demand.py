@@ -1,4 +1,4 @@
-"""Values by name, each made when it is first asked for, so that nobody waits for what others need."""
+"""A mapping whose values are made on first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class OnDemand(Mapping[str, V]):
-    """What `make` returns for each of the names, in their order; it is asked once for each.
+    """A mapping from names to the values of `make`, each made once.
 
     >>> squares = OnDemand(["1", "2"], make=lambda name: int(name) ** 2)
     >>> list(squares), squares["2"], "3" in squares

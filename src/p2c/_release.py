@@ -1,4 +1,4 @@
-"""What is released: the version, and the name by which the package index knows it; and what is installed beside it."""
+"""The version, the name of the distribution, and versions of other packages."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 DISTRIBUTION = "p2c-recourse"
-"""What to install; `p2c` on the package index is somebody else's. Import and command are `p2c`."""
+"""The name on the package index; import and command are `p2c`."""
 
 
 def versions_of(packages: Iterable[str]) -> dict[str, str]:
-    """Return the versions of some packages, of those that are installed."""
+    """Return the versions of the packages that are installed."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {}
+    versions = {}
     for name in packages:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -1,6 +1,6 @@
-"""A problem as it is stated: its keys, the model that decides, and what one person adds; read, written, bound and compiled.
+"""The data of a problem: its keys, its model and the restrictions of one person.
 
-What opens models is imported where there is one, so that rules alone load quickly.
+It is read, written, bound and compiled here. Modules that open models are imported on first use, so that rules load quickly.
 """
 
 from __future__ import annotations
@@ -50,26 +50,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Statement:
-    """Features, rules, a goal, and who decides: all that a question is about. `Problem` is one that can be asked."""
+    """The data of a `Problem`: features, rules, a goal and the model that decides."""
 
     spec: ProblemSpec
     source: str = ""
     restrictions: tuple[tuple[str, Restriction], ...] = ()
-    """What one person adds, by feature."""
+    """The restrictions of one person, by feature."""
     replaced: frozenset[str] = frozenset()
     """The keys that a question has replaced."""
     model: Classifier | None = field(default=None, compare=False, repr=False)
-    """What decides `accepted(X)`, where a model does."""
+    """The classifier behind `accepted(X)`; None where rules decide."""
     decider: Decider | None = field(default=None, compare=False, repr=False)
-    """The model itself, opened, where plans are confirmed by it."""
+    """The open model that verifies plans; None where rules decide."""
     bounded: bool = True
-    """Whether the features are (`Feature.bounded`); not in a problem made from data."""
+    """Whether rows lie within the ranges; false for a problem made from data."""
     provenance: Provenance | None = field(default=None, compare=False, repr=False)
     """The data that the problem was made from, where it was made from data."""
     home: str = ""
-    """The file or folder that the problem was read from, where a model has to be found there again."""
+    """The file or folder of a problem with a model; empty without one."""
     unrestricted: Self | None = field(default=None, compare=False, repr=False)
-    """The problem without the restrictions, if there are any: its rules are bound and compiled once for everybody."""
+    """The problem without the restrictions, compiled once for all people."""
 
     @classmethod
     def load(cls, path: str | Path, *, trust: Trust | str | Iterable[str] | None = None) -> Self:
@@ -77,8 +77,8 @@ class Statement:
 
         Args:
             path: A TOML file, a JSON file of the same shape, or a folder as `save` and `p2c fit` write it.
-            trust: What of a model may be opened that could run code: "pickle", or names of types in a skops file; nothing, by
-                default.
+            trust: Parts of a stored model that may run code when it is opened: "pickle", or names of types in a skops file;
+                none by default.
 
         Returns:
             The problem. Every fault of the file is reported now, by line and column, not at the first use.
@@ -108,7 +108,7 @@ class Statement:
 
     @classmethod
     def outline(cls, path: str | Path) -> Self:
-        """Read a problem without reading its model: enough to say what it asks for, not to plan.
+        """Read a problem without its model: enough to describe it, not to plan.
 
         Args:
             path: What `load` takes. The files of a folder must be what they were.
@@ -194,7 +194,9 @@ class Statement:
 
     @classmethod
     def example(cls, name: str = "loan") -> Self:
-        """Return an embedded problem: "loan", "cars", "adult" or "german"; `p2c.datasets.rows(name)` has people for it.
+        """Return an embedded problem: "loan", "cars", "adult" or "german".
+
+        `p2c.datasets.rows(name)` has people for it.
 
         >>> import p2c
         >>> p2c.Problem.example("german")
@@ -223,7 +225,7 @@ class Statement:
         return self.spec.name
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem as a dict that `from_dict` reads, keys left at their defaults aside.
+        """Return the problem as a dict that `from_dict` reads, without default keys.
 
         >>> import p2c
         >>> loan = p2c.Problem.example("loan")
@@ -322,13 +324,13 @@ class Statement:
 
     @property
     def model_place(self) -> Path:
-        """Return the folder that the model lies in with its problem, or its file where the problem is a file by itself."""
+        """Return the folder of the problem, or the model's file beside a problem file."""
         home, model = Path(self.home), self.spec.model
         return home if model is None or home.is_dir() else home.parent / model.file
 
     @property
     def model_digest(self) -> str:
-        """Return the SHA-256 of the model's file, or what stands for a folder of one; empty where it was never stored."""
+        """Return the SHA-256 of the stored model; empty if it was never stored."""
         if not self.home or self.spec.model is None:
             return ""
         from p2c._folder.manifest import fingerprint
@@ -338,7 +340,7 @@ class Statement:
         return file_digest(file) if file.is_file() else fingerprint(self.model_place)
 
     def to_message(self) -> dict[str, Any]:
-        """Return what another process makes the same problem of: its keys and, with a model, where that lies as what."""
+        """Return the message from which another process makes the same problem."""
         keys = self.to_dict()
         if not self.home:
             return keys if self.bounded else keys | {"bounded": False}
@@ -348,16 +350,16 @@ class Statement:
 
     @classmethod
     def from_message(cls, message: Mapping[str, Any]) -> Self:
-        """Return the problem that another process sent; its model is opened where it lies, and no pickle is."""
+        """Return the problem of a message; its model is opened, but no pickle."""
         keys = dict(message)
         home, bounded = keys.pop("home", ""), keys.pop("bounded", True)
-        known = keys.pop("fingerprint", "")
+        expected = keys.pop("fingerprint", "")
         if not home:
             return cls.from_dict(keys, bounded=bounded)
         from p2c._folder.manifest import fingerprint
 
         problem = cls.load(home)
-        if fingerprint(problem.model_place) != known:
+        if fingerprint(problem.model_place) != expected:
             raise P2CError(f"{home}: the model was changed meanwhile: ask again")
         return replace(problem, spec=read_spec(keys), source="")
 
@@ -374,7 +376,7 @@ class Statement:
             return restrict(self.unrestricted.compiled, dict(self.restrictions))
         theory = build_theory(self.spec, source=self.source, model=self.model, bounded=self.bounded)
         if self.decider is not None and not self.decider.is_read and self.decider.learned:
-            # Reasons are those of the rules that stand in for the model, and every answer says so.
+            # Reasons are those of the surrogate rules, and every answer says so.
             theory = replace(theory, source=SourceSpec.model_validate(dict(self.decider.learned)))
         return theory
 
@@ -393,7 +395,7 @@ class Statement:
         return {}
 
     def with_keys(self, **overrides: Unpack[Overrides]) -> Self:
-        """Return the problem with some of its keys replaced; the same object for the same keys.
+        """Return the problem with other keys; the same object for the same keys.
 
         >>> import p2c
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
@@ -406,13 +408,13 @@ class Statement:
             return self.unrestricted.with_keys(**overrides).restricted(dict(self.restrictions))
         refuse_unknown(overrides, OVERRIDES)
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
-        known = self._variants.get(marks)
-        if known is None:
+        variant = self._variants.get(marks)
+        if variant is None:
             spec = read_spec({**self.to_dict(), **overrides})
             replaced = self.replaced.union(overrides)
             changed = replace(self, spec=spec, source="", replaced=replaced)
-            known = self._variants[marks] = changed._checked()
-        return known
+            variant = self._variants[marks] = changed._checked()
+        return variant
 
     def with_relations(self, relations: Mapping[str, Mapping[str, Any]]) -> Self:
         """Return the problem with relations that are not reviewed yet.
@@ -430,10 +432,10 @@ class Statement:
         return replace(self, spec=self.spec.model_copy(update={"relations": read}))
 
     def restricted(self, restrictions: Mapping[str, Restriction | Mapping[str, Any] | str]) -> Self:
-        """Return the problem as one person restricts it: what they cannot change, own limits, how hard something is.
+        """Return the problem with the restrictions of one person, by feature.
 
-        Each feature has an action, or a mapping with any of `action`, `min`, `max`, `only` (names that a change may
-        end in), `weight` and `lift` (restrictions of the problem to do without: "moves", "limits").
+        A restriction is an action, such as "fixed", or a mapping with any of `action`, `min`, `max`, `only` (names that a
+        change may end in), `weight` and `lift` (restrictions of the problem to do without: "moves", "limits").
 
         >>> import p2c
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
@@ -455,8 +457,8 @@ class Statement:
         return replace(base, restrictions=together, unrestricted=base)._checked()
 
     @cached_property
-    def asked(self) -> dict[str, Any]:
-        """Return what a question adds to the problem besides the norm: keys that it replaces, what the person restricts."""
+    def question(self) -> dict[str, Any]:
+        """Return the keys and restrictions that a question adds, without the norm."""
         keys = self.spec.model_dump(mode="json", include=set(self.replaced - {"norm"}))
         own = {
             name: each.model_dump(mode="json", exclude_none=True)
@@ -465,7 +467,9 @@ class Statement:
         return keys | ({"restrict": own} if own else {})
 
     def read_row(self, row: Mapping[str, Any]) -> State:
-        """Return a person's state from a mapping or a pandas Series: every value typed and within its domain.
+        """Return the state of a person from a mapping or a pandas Series.
+
+        Each value is checked against its domain and gets the type of its feature.
 
         >>> import p2c
         >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
@@ -517,7 +521,7 @@ class Statement:
         }
 
     def _by_feature(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a row that may go by the columns of a model as one that goes by features."""
+        """Return a row by feature that may be given by columns of the model."""
         if self.decider is not None:
             return self.decider.row(row)
         found = {name: row[column] for name, column in self.columns.items() if column in row}
@@ -525,14 +529,14 @@ class Statement:
 
     @property
     def is_asked(self) -> bool:
-        """Tell whether a model decides that is only asked."""
+        """Tell whether a black-box model decides."""
         return self.decider is not None and not self.decider.is_read
 
     @cached_property
-    def stand_in(self) -> Self | None:
-        """Return the problem in which rules stand in for the model, where there are any."""
+    def surrogate(self) -> Self | None:
+        """Return the problem with surrogate rules in the place of the model; None without."""
         if self.unrestricted is not None:
-            base = self.unrestricted.stand_in
+            base = self.unrestricted.surrogate
             return base and base.restricted(dict(self.restrictions))
         if self.decider is None or not self.decider.stand_in:
             return None
@@ -544,12 +548,12 @@ class Statement:
 
     @property
     def worded(self) -> Theory:
-        """Return what reasons are told by: the model where it was read, else the rules that stand in for it."""
-        return self.stand_in.theory if self.is_asked and self.stand_in else self.theory
+        """Return the theory of reasons: the parsed model's, else the surrogate rules'."""
+        return self.surrogate.theory if self.is_asked and self.surrogate else self.theory
 
     @cached_property
     def planner(self) -> ConfirmedPlanner:
-        """Return what plans with the model that decides."""
+        """Return the planner with the model that decides."""
         from p2c._blackbox.answers import ConfirmedPlanner
 
         assert self.decider is not None, "a model decides"
@@ -557,11 +561,11 @@ class Statement:
             self.decider,
             self.theory,
             space=lambda: self.compiled,
-            guide=lambda: self.stand_in.compiled if self.stand_in else None,
+            guide=lambda: self.surrogate.compiled if self.surrogate else None,
         )
 
     def renewed(self) -> Self:
-        """Return the same problem with nothing worked out yet but the model, which stays open."""
+        """Return a copy without cached results; the model stays open."""
         if self.unrestricted is not None:
             return self.unrestricted.renewed().restricted(dict(self.restrictions))
         if self.decider is None:
@@ -570,8 +574,8 @@ class Statement:
         return replace(self, decider=decider, model=decider.judge)
 
     def prepare(self) -> None:
-        """Compile what answers are searched with, so that nobody waits for it."""
-        searched = self.stand_in if self.is_asked else self
+        """Compile the problem before the first question."""
+        searched = self.surrogate if self.is_asked else self
         if searched is not None:
             searched.compiled.axes  # noqa: B018 - the first use pays for it
         if self.decider is not None:

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written aside, pushed to the disk and renamed."""
+"""Atomic writes: a file is written aside, synced and renamed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def put(path: Path, write: Callable[[Path], object], *, aside: Path | None = None) -> None:
-    """Have a file written aside, in its own folder or another of the same disk, and rename it to where it belongs."""
+    """Write a file atomically.
+
+    Args:
+        path: The file.
+        write: Writes the content to a path.
+        aside: A folder of the same disk to write in; by default that of the file.
+    """
     # Another worker, on another machine too, may make the same file at the same time.
     name = f".{path.name}.{socket.gethostname()}.{os.getpid()}.new"
     made = (aside or path.parent) / name
@@ -31,7 +37,7 @@ def put(path: Path, write: Callable[[Path], object], *, aside: Path | None = Non
 
 
 def put_text(path: Path, text: str, *, aside: Path | None = None) -> None:
-    r"""Do so with text, its lines ending in \n everywhere."""
+    r"""Write text atomically, with \n at the end of each line."""
     put(path, lambda made: made.write_text(text, encoding="utf-8", newline="\n"), aside=aside)
 
 

@@ -156,7 +156,7 @@ class RowError(P2CError):
 
 
 class ModelError(P2CError):
-    """Report that a model has no answer to some rows, such as one with a category that it does not know."""
+    """Report a model without an answer to a row, such as an unknown category."""
 
 
 class PlanError(P2CError):
@@ -197,7 +197,7 @@ class BatchError(P2CError):
 
 
 class MissingExtra(P2CError):
-    """Report an optional dependency that is not installed, and the command that installs it."""
+    """Report a missing optional dependency and the command that installs it."""
 
     def __init__(self, package: str, *, extra: str) -> None:
         self.package = package
@@ -208,7 +208,7 @@ class MissingExtra(P2CError):
 
 
 def need_learning() -> None:
-    """Refuse to read tables and models with the command that installs what is missing for it."""
+    """Raise `MissingExtra` unless pandas and scikit-learn are installed."""
     for package, module in (("pandas", "pandas"), ("scikit-learn", "sklearn")):
         try:
             missing = find_spec(module) is None
@@ -219,7 +219,7 @@ def need_learning() -> None:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Return ascending numbers in words, runs of them as `3-7`."""
+    """Return ascending numbers as text, runs as `3-7`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:
@@ -230,13 +230,13 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 LARGEST = "numbers go up to about 1.8e308"
-"""What would be right in the place of a number that is too large."""
+"""The hint for a number that is too large."""
 
 INNER_PLACE = re.compile(r"^\[[0-9:]+\] \S+:[0-9]+: ")
 
 
 def one_line(error: Exception) -> str:
-    r"""Return what another library says is wrong, in one line, without where in its own code that is.
+    r"""Return the message of another library on one line, without its code lines.
 
     >>> one_line(ValueError("[23:48:19] /src/cats.h:29: an unknown\ncategory: `z`\nStack trace:\n  [bt] (0) lib.so"))
     'an unknown category: `z`'
@@ -254,22 +254,22 @@ def joined_lines(error: Exception) -> str:
 
 
 def shorten(text: str, limit: int = 40) -> str:
-    """Return text that fits on one line of a message, its line breaks and the like escaped."""
+    """Return text shortened to one line, with unprintable characters escaped."""
     cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in cut)
 
 
-def shown(found: object) -> str:
-    """Return a value as a message shows what was found: on one line, in a few letters.
+def shown(value: object) -> str:
+    """Return a value as messages show it: on one line, in at most 60 letters.
 
     >>> shown("no"), shown(10**400)
     ("'no'", 'a number of more than 30 digits')
     """
     huge = "a number of more than 30 digits"
-    if isinstance(found, int) and abs(found) > 1e30:
+    if isinstance(value, int) and abs(value) > 1e30:
         return huge
     try:
-        text = " ".join(repr(found).split())
+        text = " ".join(repr(value).split())
     except ValueError:  # Python does not write whole numbers of thousands of digits
         return huge
     return text if len(text) <= 60 else f"{text[:59]}…"
@@ -285,7 +285,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def and_more(words: Sequence[str], most: int = 20, separator: str = ", ") -> str:
-    """Return the first of some words, and the number of the rest if there are more.
+    """Return the first words and the number of the rest.
 
     >>> and_more(["age", "debt", "job"], most=2)
     'age, debt and 1 more'
@@ -295,13 +295,13 @@ def and_more(words: Sequence[str], most: int = 20, separator: str = ", ") -> str
 
 
 def first_few(words: Iterable[str], most: int = 5) -> str:
-    """Return the first of some words, and a sign where there are more.
+    """Return the first words, and an ellipsis if there are more.
 
     >>> first_few(["age", "debt", "job"], most=2)
     'age, debt, …'
     """
-    known = list(words)
-    return ", ".join([*known[:most], *(["…"] if len(known) > most else [])])
+    every = list(words)
+    return ", ".join([*every[:most], *(["…"] if len(every) > most else [])])
 
 
 def nearest_word(word: str, known: Iterable[str]) -> str:
@@ -310,7 +310,7 @@ def nearest_word(word: str, known: Iterable[str]) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the nearest known word, or the known words where none is near."""
+    """Return a hint with the nearest known word, or else the known words."""
     words = sorted(set(known))
     near = nearest_word(word, words)
     if near:
@@ -321,17 +321,17 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def check_word(
-    refusal: str, given: object, known: Collection[str], error: type[P2CError] = P2CError
+    refusal: str, value: object, words: Collection[str], error: type[P2CError] = P2CError
 ) -> None:
-    """Refuse what is none of the known words, whatever it is, with a hint what was meant.
+    """Refuse a value that is not among the words, with a hint.
 
     >>> check_word("no engine", ["clingo"], ("native", "clingo"))
     Traceback (most recent call last):
     p2c.errors.P2CError: no engine ['clingo']; known: 'clingo', 'native'
     """
-    word = given if isinstance(given, str) else ""
-    if word not in known:
-        raise error(f"{refusal} {shown(given)}; {suggestion(word, known)}")
+    word = value if isinstance(value, str) else ""
+    if word not in words:
+        raise error(f"{refusal} {shown(value)}; {suggestion(word, words)}")
 
 
 def comma_hint(whole: str, rest: str) -> str:
@@ -347,30 +347,30 @@ def comma_hint(whole: str, rest: str) -> str:
     return f"write {thousands}{decimals}"
 
 
-def check_flag(name: str, given: object) -> None:
-    """Refuse what is neither True nor False, for a text such as "no" would count as yes.
+def check_flag(name: str, value: object) -> None:
+    """Refuse a value that is neither True nor False; "no" would count as true.
 
     >>> check_flag("replace", "no")
     Traceback (most recent call last):
     p2c.errors.P2CError: replace: expected True or False, found 'no'
     """
-    if not isinstance(given, bool):
-        raise P2CError(f"{name}: expected True or False, found {shown(given)}")
+    if not isinstance(value, bool):
+        raise P2CError(f"{name}: expected True or False, found {shown(value)}")
 
 
-def words_of(given: Any, expected: str) -> tuple[str, ...]:
-    """Return some words, or one by itself; refuse anything else.
+def words_of(value: Any, expected: str) -> tuple[str, ...]:
+    """Return one word or several as a tuple; refuse anything else.
 
     >>> words_of(5, "protected: expected names of features")
     Traceback (most recent call last):
     p2c.errors.P2CError: protected: expected names of features, found 5
     """
-    if isinstance(given, str):
-        return (given,)
+    if isinstance(value, str):
+        return (value,)
     try:
-        words = tuple(given)
+        words = tuple(value)
     except TypeError:
-        words = (given,)
+        words = (value,)
     if not all(isinstance(each, str) for each in words):
-        raise P2CError(f"{expected}, found {shown(given)}")
+        raise P2CError(f"{expected}, found {shown(value)}")
     return words

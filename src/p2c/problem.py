@@ -1,6 +1,6 @@
-"""`Problem`: the one object most people need. Each method calls one function of the layer that does the work.
+"""`Problem`, the facade: each method calls a function of another layer.
 
-How a problem is read, written and restricted stands in `statement.py`. What few ask for is imported when it is asked for.
+Reading, writing and restricting is in `_statement.py`. Rarely used modules are imported on first use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Problem(Statement):
-    """Features, rules and a goal: who is refused, what follows from what, and who may change what.
+    """Features, rules or a model, and a goal, to be planned for.
 
     Read one with `load` (a file or a folder), `from_dict` (a dict of the same shape) or `example` (an embedded one);
     make one with `from_model` (a fitted model) or `from_table` (labels). `plan`, `nearest`,
@@ -223,14 +223,14 @@ class Problem(Statement):
         certificate: bool = False,
         **overrides: Unpack[Overrides],
     ) -> Plan:
-        """Return the path of least cost for a person, with what blocks it where there is none.
+        """Return the path of least cost for a person, or the blockers.
 
         Args:
-            row: The person's values by feature; None or NaN for one that is not known.
-            engine: Who answers: "auto", "native", "clingo" or "scasp".
+            row: The person's values by feature; None or NaN for a missing value.
+            engine: The solver: "auto", "native", "clingo" or "scasp".
             time_limit: Seconds after which the answer is `gave_up`, with the best plan so far and a bound.
-            node_limit: States after which it is.
-            restrict: What this person adds, by feature: see `restricted`.
+            node_limit: Maximum number of search nodes; the answer is `gave_up` when it is exceeded.
+            restrict: Restrictions of this person by feature, such as `{"debt": "fixed"}`: see `restricted`.
             certificate: Whether to attach a certificate that `p2c_verify` has checked (`plan.certificate`). Making
                 it takes up to as many seconds again as `time_limit` says; `plan.uncertified` is the reason if there
                 is none.
@@ -268,20 +268,20 @@ class Problem(Statement):
         restrict: Mapping[str, Any] | None = None,
         **overrides: Unpack[Overrides],
     ) -> Plans[Plan]:
-        """Return the k cheapest distinct end states, each with its best path, cheapest first.
+        """Return the k cheapest distinct end states with their best paths.
 
         Args:
             row: The person's values by feature.
-            k: How many.
-            distinct: What makes two ends different: "points" for any value, "cells" for what the rules tell apart.
-            engine: Who answers: "auto", "native" or "clingo".
+            k: Number of end states.
+            distinct: The difference between two ends: "points" for any value, "cells" for values that the rules tell apart.
+            engine: The solver: "auto", "native" or "clingo".
             time_limit: Seconds after which the search ends.
-            node_limit: States after which it does.
-            restrict: What this person adds, by feature: see `restricted`.
+            node_limit: Maximum number of search nodes.
+            restrict: Restrictions of this person by feature: see `restricted`.
             **overrides: Keys of the problem for this question alone.
 
         Returns:
-            A list of plans, empty where there is no path. Where a limit ends the search, what was found so far is
+            A list of plans, cheapest first, empty if there is no path. If a limit ends the search, the plans so far are
             followed by the answer that gave up.
 
         >>> import p2c
@@ -305,22 +305,22 @@ class Problem(Statement):
         restrict: Mapping[str, Any] | None = None,
         **overrides: Unpack[Overrides],
     ) -> Any:
-        """Return a table with the plan of each row of a pandas, polars or other frame, in row order; a lazy one for Dask's.
+        """Return a table with the plan of each row of a frame, in row order.
 
         Args:
-            frame: A column for each feature, a row for each person.
-            details: Whether the columns `actions` and `steps` are there, which take the most room.
-            progress: Whether a bar is shown; by default where somebody looks and the table is long.
-            engine: Who answers.
+            frame: A pandas, polars, pyarrow or Dask frame: a column for each feature, a row for each person.
+            details: Whether to add the columns `actions` and `steps`, the largest ones.
+            progress: Whether to show a bar; by default on a terminal if the table is long.
+            engine: The solver.
             time_limit: Seconds for one person.
-            node_limit: States for one person.
-            restrict: What holds for everybody in the table besides the problem: see `restricted`.
+            node_limit: Maximum number of search nodes for one person.
+            restrict: Restrictions of all people in the table by feature: see `restricted`.
             **overrides: Keys of the problem for this question alone.
 
         Returns:
-            A table of the same kind: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as JSON,
-            `exceptions`, `unknown` (values that are missing and that the answer rests on), and `message`, which says
-            what is wrong with an `invalid` row; where a model decides, `verified` and `optimal` as well.
+            A table of the same kind, lazy for Dask: `status`, `cost`, `end_…` for each feature, `actions` and `steps` as
+            JSON, `exceptions`, `unknown` (missing values that the answer rests on), and `message` with the fault of an
+            `invalid` row; if a model decides, `verified` and `optimal` as well.
 
         >>> import p2c
         >>> import pandas as pd
@@ -355,19 +355,19 @@ class Problem(Statement):
         progress: bool | None = None,
         **overrides: Unpack[Overrides],
     ) -> Audit:
-        """Return who of the people of a frame has a way to a yes and who has none, and how groups differ in it.
+        """Count who of many people has a plan, and compare groups.
 
         Args:
             frame: A column for each feature, a row for each person; a mapping of columns where `answers` are given.
             by: Columns that divide people, in bands where wanted: `["sex", "age:<30,30-50,>50"]`.
-            answers: Those of `plan_many` or of a batch for the same rows, where they are there already.
-            against: Another problem for the same people: who gains and who loses if it takes the place of this one.
-            after: The answers of that problem, where they are there already.
-            seed: What chance is drawn from.
+            answers: The answers of `plan_many` or of a batch for the same rows, if they exist already.
+            against: Another problem for the same people, to count who gains and who loses by it.
+            after: The answers of that problem, if they exist already.
+            seed: Random seed.
             explain_time_limit: Seconds for all explanations of why people have no plan; None sets no limit.
-            asked: What is known of the question, for the report.
+            asked: The question, for the report.
             time_limit: Seconds for one person.
-            progress: Whether a bar is shown.
+            progress: Whether to show a bar.
             **overrides: Keys of the problem for this question alone.
 
         >>> import p2c
@@ -408,7 +408,7 @@ class Problem(Statement):
     def _asked(
         self, ask: Callable[..., Any], overrides: Overrides, restrict: Mapping[str, Any] | None
     ) -> Problem:
-        """Return the problem that a question is about; a keyword that is none of the method's is refused."""
+        """Return the problem of a question; refuse keywords that the method lacks."""
         if not overrides and restrict is None:
             return self
         refuse_unknown(overrides, [*OVERRIDES, *(ask.__kwdefaults__ or {})])
@@ -416,7 +416,7 @@ class Problem(Statement):
         return asked.with_keys(**overrides)
 
     def _plan_of(self, row: Any, policy: Policy) -> Plan:
-        """Return the plan of a person, or one made before; that of another problem is refused."""
+        """Return the plan of a person, or an earlier plan of this problem."""
         if not isinstance(row, Plan):
             return answers.plan_for(self, row, policy)
         absent = [name for name in self.theory.feature if name not in row.question.initial]
@@ -432,7 +432,9 @@ class Problem(Statement):
         protected: Sequence[str] = (),
         time_limit: float | None = None,
     ) -> tuple[Reason, ...]:
-        """Return at most four principal reasons against a person who is refused, each checked against the decision itself.
+        """Return at most four principal reasons for a refusal.
+
+        Each is checked against the decision itself.
 
         Args:
             row: The person's values by feature, or their plan.
@@ -526,20 +528,20 @@ class Problem(Statement):
         Args:
             row: The person's values by feature, or a plan.
             format: "html", "md", "txt" or "pdf"; the last needs the extra `report`.
-            audience: "applicant" for a letter, "expert" for all that an auditor needs.
+            audience: "applicant" for a letter, "expert" for an auditor.
             language: "en" or "de".
-            engine: Who answers.
+            engine: The solver.
             time_limit: Seconds for the plan, and again for alternatives.
-            origin: Where the question came from, for an expert: the command, hashes of the files, how many
-                alternatives, and the date, which is today's unless it is given.
-            reasons: A lender's codes of principal reasons, which the applicant is then told after the verdict.
+            origin: The source of the question, for an expert: the command, hashes of the files, the number of
+                alternatives, and the date, today by default.
+            reasons: A lender's codes of principal reasons, listed for the applicant after the verdict.
             notice: A notice in the place of the applicant's page: "reg-b", "ccd2", "colorado", "plain", or the file of an
                 edited form. A mandatory field that is missing is an error that names it.
             lender: The lender's file, or a mapping of the same shape: logo, sender, closing words, sources of data. Without
                 `notice`, the letter is "plain".
             case: The fields of this case, such as `applicant` and `reference`; they come before the lender's.
             register: A file to which a record of the notice is appended.
-            restrict: What this person adds, by feature: see `restricted`.
+            restrict: Restrictions of this person by feature: see `restricted`.
             **overrides: Keys of the problem for this question alone.
 
         >>> import p2c
@@ -572,11 +574,11 @@ class Problem(Statement):
             )
         if case is not None or register is not None:
             raise P2CError("case and register: need a notice, such as notice='reg-b'")
-        told: tuple[str, ...] = ()
+        principal: tuple[str, ...] = ()
         if reasons is not None and audience == "applicant":
             from p2c._audit.reasons import catalogue_of, reasons_told
 
-            told = reasons_told(problem.compiled, plan, catalogue_of(reasons, ()), language)
+            principal = reasons_told(problem.compiled, plan, catalogue_of(reasons, ()), language)
         origin = origin or Origin()
         start, limited = dict(plan.question.initial), Policy(time_limit=time_limit)
         return report_on(
@@ -589,7 +591,7 @@ class Problem(Statement):
             ways=lambda: answers.nearest(
                 problem, start, origin.alternatives, limited, distinct="cells", state=start
             ),
-            reasons=told,
+            reasons=principal,
         )
 
     def check(
@@ -625,7 +627,7 @@ class Problem(Statement):
         return answers.check(self, document, prove=policy if prove else None)
 
     def check_counterfactual(self, row: Any, counterfactual: Any) -> Verdict:
-        """Check another method's end state as a plan that sets each change directly.
+        """Check the end state of another method as a plan of direct actions.
 
         Args:
             row: The person's values by feature.
@@ -648,12 +650,12 @@ class Problem(Statement):
         plan: Plan | Mapping[str, Any],
         certificate: Mapping[str, Any],
     ) -> p2c_verify.Report:
-        """Verify a plan and its certificate with `p2c_verify`, which shares no code with the planner.
+        """Verify a plan and its certificate with the independent `p2c_verify`.
 
         Args:
             row: The person's values by feature.
             plan: A plan, or its JSON.
-            certificate: What `plan(row, certificate=True).certificate` holds.
+            certificate: The `certificate` of a plan made with `certificate=True`.
 
         Returns:
             The verified claim and the model's recorded answers that it rests on.
@@ -674,7 +676,7 @@ class Problem(Statement):
         return verify_claim(asked.theory, asked.read_row(row), document, certificate)
 
     def read_plan(self, document: Mapping[str, Any]) -> Plan:
-        """Return the plan that `to_dict` wrote, able to tell itself; `check` says whether it is right.
+        """Return the plan that `to_dict` wrote; `check` tells whether it is right.
 
         Args:
             document: The plan's JSON, read.
@@ -687,7 +689,7 @@ class Problem(Statement):
         return answers.read_plan(self, document)
 
     def lint(self) -> tuple[Finding, ...]:
-        """Return what looks wrong with the problem although it can be read, and is not accepted by it.
+        """Return suspicious parts of the problem that it does not accept.
 
         >>> [finding.message for finding in Problem.example("loan").lint()]
         []
@@ -695,7 +697,7 @@ class Problem(Statement):
         return tuple(each for each in self.findings() if not each.reason)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return what `lint` returns, and what the problem accepts, with the reason.
+        """Return all suspicious parts, the accepted ones with their reasons.
 
         >>> [(each.about, each.reason[:22]) for each in Problem.example("german").findings()][:1]
         [('present_employment_since', 'it follows from the jo')]
@@ -734,7 +736,7 @@ class Problem(Statement):
         return find_relations(frame, self._names_of(frame), threshold=threshold, seed=seed)
 
     def space(self) -> SpaceReport:
-        """Return the size of the search space, raw and after cutting it at what rules mention.
+        """Return the size of the search space, raw and in cells of the rules.
 
         >>> Problem.example("loan").space()
         <SpaceReport 'loan': about 1e22 states, 1e1 to the rules>
@@ -744,7 +746,7 @@ class Problem(Statement):
         return measure_space(self.compiled)
 
     def to_svg(self, *, theme: str = "auto", language: str = "en") -> str:
-        """Return the causal graph as a picture: what follows from what, and what the decision reads.
+        """Draw the causal graph and the features that the decision reads.
 
         Args:
             theme: "light", "dark", or "auto" for that of the reader's screen.
@@ -760,7 +762,7 @@ class Problem(Statement):
     def widget(
         self, row: Mapping[str, Any], *, language: str = "en", time_limit: float | None = 5
     ) -> Any:
-        """Return a widget for a notebook: turn the person's values and what they can change, and the plan is made anew.
+        """Return a notebook widget that plans again when a value changes.
 
         Args:
             row: The person's values by feature, with which the widget begins.
@@ -768,7 +770,7 @@ class Problem(Statement):
             time_limit: Seconds for each plan.
 
         Returns:
-            An anywidget; what it is turned to are its `row` and `restrict`, and its last answer is `plan`. Needs the extra `notebook`.
+            An anywidget with `row`, `restrict` and the last `plan`. Needs the extra `notebook`.
 
         >>> knobs = problem.widget(john)
         >>> knobs.restrict = {"debt": "fixed"}

@@ -92,3 +92,17 @@ def test_recorded_decisions_are_audited_by_the_rules_learned_from_them(loans: pd
     audit = problem.audit(loans)
     assert audit.everybody.people == len(loans)
     assert audit.theory.source is not None
+
+
+def test_people_with_one_hot_columns_are_audited_by_their_groups() -> None:
+    rng = np.random.default_rng(0)
+    job = rng.integers(0, 3, 300)
+    table = pd.DataFrame({"income": rng.integers(0, 100, 300)})
+    table = table.assign(**{f"job_{name}": (job == k) * 1 for k, name in enumerate("abc")})
+    wanted = table["income"] + 20 * table["job_a"] > 60
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(table, wanted)
+    problem = Problem.from_model(model, table, desired=True)
+    people = table.head(40)
+    audit = problem.audit(people, by=["job"])
+    assert audit.everybody.refused.count == int((~problem.predict(people)).sum())
+    assert {tally.traits[0][1] for tally in audit.tallies if tally.traits} == {"a", "b", "c"}

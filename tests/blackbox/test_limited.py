@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
-from p2c._answers import confirmed_many
+from p2c._answers import model_table
 from p2c._engines import policy as policies
 from p2c._learn.model import Read, cheapest_cells
 from p2c._learn.model.leaves import Leaves
@@ -96,7 +96,7 @@ def test_a_table_has_the_plans_of_people_whose_proof_did_not_end(
     fitted: tuple[Problem, Problem, list[Row]],
 ) -> None:
     parsed, _, rows = fitted
-    table = confirmed_many(parsed, pd.DataFrame(rows), policies.Policy(node_limit=1))
+    table = model_table(parsed, pd.DataFrame(rows), policies.Policy(node_limit=1))
     assert set(table["status"]) == {"gave_up"}
     single = [parsed.plan(row, node_limit=1) for row in rows]
     assert table["cost"].tolist() == [each.cost for each in single]

@@ -244,10 +244,10 @@ def test_a_file_that_holds_no_rules_is_named(
 def test_what_exists_is_left_before_anything_is_learned(folder: Path, tmp_path: Path) -> None:
     there = tmp_path / "rules.lp"
     there.write_text("% mine\n")
-    with pytest.raises(P2CError, match="exists; it is left as it is"):
+    with pytest.raises(P2CError, match="exists; it stays unchanged"):
         run("fit", tmp_path / "none.joblib", "--data", tmp_path / "none.csv", "-o", there)
     output = ("-o", tmp_path / "a.toml", "--rules", there)
-    with pytest.raises(P2CError, match="exists; it is left as it is"):
+    with pytest.raises(P2CError, match="exists; it stays unchanged"):
         run("fit", "--data", tmp_path / "none.csv", "--target", "paid", *output)
     assert there.read_text() == "% mine\n"
 

@@ -203,7 +203,7 @@ def test_options_say_otherwise_and_contradictions_are_refused(place: Path, tmp_p
     for options, message in wrong.items():
         with pytest.raises(P2CError, match=message):
             run("fit", place / "model.skops", *data, *options, "-o", tmp_path / "other")
-    with pytest.raises(P2CError, match=r"exists; it is left as it is, .* or --replace"):
+    with pytest.raises(P2CError, match=r"exists; it stays unchanged, .* or --replace"):
         run("fit", place / "model.skops", *data, "-o", desk)
 
 
@@ -296,7 +296,7 @@ def talk(arguments: list[str], answers: dict[str, str]) -> str:
 def test_in_a_terminal_it_asks_for_what_only_a_person_knows(place: Path, tmp_path: Path) -> None:
     desk = tmp_path / "desk"
     data = ["--data", str(place / "loans.csv"), "--target", "paid", "--fixed", "job"]
-    answers = {"which outcome": "yes", "debt": "down", "effort": "3"}
+    answers = {"which outcome": "yes", "debt": "down", "weight": "3"}
     told = talk(["fit", str(place / "model.skops"), *data, "-o", str(desk)], answers)
     assert "job (" not in told
     features = Problem.load(desk).theory.feature

@@ -209,7 +209,7 @@ def test_a_missing_file_is_an_error_of_ours(tmp_path: Path) -> None:
 def test_a_file_of_another_is_not_replaced(adult: Path, tmp_path: Path) -> None:
     rules = tmp_path / "rules.lp"
     rules.write_text("mine\n", encoding="utf-8")
-    with pytest.raises(P2CError, match="exists; it is left as it is"):
+    with pytest.raises(P2CError, match="exists; it stays unchanged"):
         learned(adult, "--target", "label", "--desired", ">50K", "--rules", rules)
     assert rules.read_text(encoding="utf-8") == "mine\n"
 

@@ -101,7 +101,7 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(office: Desk) -> Non
     complaint = office.refuses("report", office.loan, office.john, "-o", target)
     assert (
         complaint
-        == f"{target}: exists and differs; it is left as it is, choose another name or folder, or --overwrite"
+        == f"{target}: exists and differs; it stays unchanged, choose another name or folder, or --overwrite"
     )
     assert target.read_text(encoding="utf-8") == "mine"
     assert office.run("report", office.loan, office.john, "-o", target, "--overwrite").code == 0

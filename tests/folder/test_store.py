@@ -137,6 +137,19 @@ def test_another_process_gives_byte_equal_answers(saved: tuple[str, Problem, Pat
         assert plain == {key: answer[key] for key in plain}
 
 
+def test_a_loaded_folder_gives_equal_plans_and_assumptions(
+    saved: tuple[str, Problem, Path],
+) -> None:
+    _, problem, folder = saved
+    loaded = Problem.load(folder)
+    assert loaded.assumptions == problem.assumptions
+    people = fitted_of(problem).rows
+    for row in people[~problem.predict(people).to_numpy()].head(3).to_dict("records"):
+        plan, again = problem.plan(row), loaded.plan(row)
+        assert again == plan
+        assert again.to_json() == plan.to_json()
+
+
 def test_the_problem_is_readable_and_the_model_is_in_its_own_safe_format(
     saved: tuple[str, Problem, Path],
 ) -> None:
@@ -430,7 +443,7 @@ def test_a_folder_that_exists_is_left_as_it_is_unless_it_is_to_be_replaced(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     for replace in (False, True):
-        with pytest.raises(P2CError, match="exists; it is left as it is"):
+        with pytest.raises(P2CError, match="exists; it stays unchanged"):
             recourse.save(tmp_path / "mine", replace=replace)
     recourse.save(tmp_path / "desk")
     kept = (tmp_path / "desk" / "manifest.json").stat()

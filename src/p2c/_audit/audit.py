@@ -9,13 +9,16 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from p2c._answers import confirmed_many, plan_many
+import numpy as np
+
+from p2c._answers import model_table, plan_many
 from p2c._audit.change import compare
 from p2c._audit.confined import confine
 from p2c._audit.groups import divide, read_divisions
 from p2c._audit.lifting import find_obstacles
 from p2c._audit.people import place_people, read_answers
 from p2c._audit.tally import differences, tally
+from p2c._plan.compiled.space import Space
 from p2c._plan.search.best_first import Limits
 from p2c._plan.tables.frames import table_of
 from p2c._report.expert_report import digest
@@ -26,7 +29,8 @@ from p2c.errors import P2CError, check_word, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from p2c._audit.asking import Auditee
+    import pandas as pd
+
     from p2c._audit.change import Change
     from p2c._audit.confined import Box, Confinement
     from p2c._audit.ground import Limitation
@@ -196,9 +200,11 @@ def audit_problem(
     if problem.decider is None:
         space, ask = problem.compiled, None
     else:
-        auditee = _auditee(problem.decider, problem.theory, frame)
-        space, frame, ask = auditee.space, auditee.columns, auditee.ask
-        asked = replace(asked, proved=problem.decider.is_read, confirmed=auditee.confirmed(answers))
+        decider, theory = problem.decider, problem.theory
+        space = problem.compiled if decider.is_read else Space(replace(theory, model=None))
+        frame = _by_features(decider, frame)
+        ask = decider.asker({}) if decider.scored else None
+        asked = replace(asked, proved=decider.is_read, confirmed=_confirmed(answers))
     told, divisions = read_answers(answers), read_divisions(by)
     names = [axis.feature.name for axis in space.axes]
     columns = _columns(frame, dict.fromkeys((*names, *(each.column for each in divisions))))
@@ -241,16 +247,41 @@ def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | N
     """Return the answers for a table: by rules as they are proved, by a model as it confirms them."""
     if problem.decider is None:
         return plan_many(problem, frame, policy, progress=progress)
-    people = _auditee(problem.decider, problem.theory, frame)
+    rows = _by_columns(problem.decider, frame)
+    names = [each.name for each in problem.decider.source.view.columns]
+    which = rows.groupby(names, dropna=False, sort=False, observed=True).ngroup().to_numpy()
+    _, first = np.unique(which, return_index=True)
     native = replace(policy, engine="native")
-    return people.for_all(confirmed_many(problem, people.different, native, progress=progress))
+    answers = model_table(problem, rows.iloc[first], native, progress=progress)
+    return answers.iloc[which].set_axis(rows.index)
 
 
-def _auditee(decider: Decider, theory: Theory, frame: Any) -> Auditee:
-    """Return people as the model that decides sees them; what models need is imported only here."""
-    from p2c._audit.asking import Auditee
+def _by_columns(decider: Decider, frame: Any) -> pd.DataFrame:
+    """Return a table of people with the model's own column names."""
+    from p2c._learn.tables.view import as_frame  # pandas loads slowly
 
-    return Auditee(decider, theory, frame)
+    rows = as_frame(frame)
+    names = {e.feature: e.name for e in decider.source.view.columns if e.name not in rows}
+    return rows.rename(columns=names)
+
+
+def _by_features(decider: Decider, frame: Any) -> Mapping[str, Sequence[Any]]:
+    """Return the columns of people by feature, and the other columns by their own names."""
+    if isinstance(frame, Mapping):
+        return frame
+    rows = _by_columns(decider, frame)
+    table = decider.source.view.table(rows)
+    others = {str(name): rows[name].tolist() for name in rows.columns}
+    return others | {name: table[name].tolist() for name in table.columns}
+
+
+def _confirmed(answers: Any) -> tuple[int, int] | None:
+    """Count the verified ends of plans and all ends; None without a model's answers."""
+    table = table_of(answers)
+    if "verified" not in table.columns:
+        return None
+    plans = table.filter(table["status"] == "found")
+    return sum(map(bool, plans["verified"].to_list())), len(plans)
 
 
 def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:

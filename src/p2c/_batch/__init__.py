@@ -1,4 +1,4 @@
-"""Whole files of people planned for: Parquet or CSV in, Parquet out, in parts that any number of workers may take."""
+"""Batches: plans for the rows of Parquet or CSV files, in parts for many workers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def plan_files(
     options: Options | None = None,
     **how: Any,
 ) -> Summary:
-    """Plan for everybody in a file or folder, write the answers into a folder, and return what was found.
+    """Plan for everybody in a file or folder, and write the answers into a folder.
 
-    `how` says by whom and who is told: `executor`, a name of `EXECUTORS`, with its `workers` or `address`, and
+    The keywords of `how` choose the workers and the progress display: `executor`, a name of `EXECUTORS`, with its `workers` or `address`, and
     `watch`, which gets every part's record as it comes in.
     """
     if find_spec("pyarrow") is None:
@@ -41,7 +41,7 @@ def plan_files(
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The columns carried through, how many further end states are listed, the size of a part, and how each is planned for."""
+    """The options of a batch: copied columns, alternatives, size of parts, limits."""
 
     keep: tuple[str, ...] = ()
     keep_all: bool = False
@@ -49,7 +49,7 @@ class Options:
     part_rows: int = PART_ROWS
     policy: Policy = field(default_factory=Policy)
     reasons: Catalogue | None = None
-    """The codes of the principal reasons, which are then given for everybody who is refused."""
+    """The codes of principal reasons, to list for each refused person."""
 
     def __post_init__(self) -> None:
         for name, least in (("alternatives", 0), ("part_rows", 1)):

@@ -1,4 +1,4 @@
-"""The answers for a table of people: planned for once each, then handed to every row, as columns of the output."""
+"""The answers for a table of people: one plan for each distinct person."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
 CLASSES = 50_000
-"""How many classes and alternatives are remembered before all is forgotten, so that memory stays constant."""
+"""Maximum number of cached classes and alternatives; then the cache is cleared."""
 ROWS = 1 << 18
 """How many rows' answers are in memory at a time."""
 LEAST = -300
@@ -49,7 +49,7 @@ POWERS = np.array([float(f"1e{each}") for each in range(LEAST, 300)])
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers for the rows of a table, and what a summary needs of them."""
+    """The answers for the rows of a table, and counts for a summary."""
 
     each: pa.Table
     """The answers, each once."""
@@ -58,14 +58,14 @@ class Answers:
     counts: Counts
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the answers of all rows, some at a time: less memory is less to fetch, which workers do one at a time."""
+        """Yield the answers of all rows, `ROWS` at a time, to bound the memory."""
         for begin in range(0, len(self.who), ROWS):
             yield self.each.take(to_array(self.who[begin : begin + ROWS]))
 
 
 @dataclass
 class Planner:
-    """What plans for tables, and remembers what it has found between them."""
+    """Plans for tables and caches alternatives between them."""
 
     problem: Problem
     options: Options = field(default_factory=Options)
@@ -81,7 +81,12 @@ class Planner:
         return answer_schema(self.problem.theory.features, self.options)
 
     def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
-        """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
+        """Return the answers for the rows of a table.
+
+        Args:
+            table: The rows.
+            advance: Takes the number of further rows that are about done.
+        """
         self._forget()
         features = self.problem.theory.features
         who, first = tell_apart(table, [feature.name for feature in features])
@@ -158,7 +163,7 @@ class Planner:
 
 
 def answer_schema(features: Sequence[Feature], options: Options) -> pa.Schema:
-    """Return the columns of an answer about some features."""
+    """Return the columns of an answer."""
     ends = {f"end_{each.name}": end_type(each) for each in features}
     asked = {"alternatives": options.alternatives, "reasons": options.reasons is not None}
     names = ("first", "actions", "steps", *(name for name, wanted in asked.items() if wanted))
@@ -174,7 +179,7 @@ def state_of(people: Mapping[str, Column | Coded], row: int, features: Sequence[
 def answer_counts(
     who: Whole, found: Mapping[str, Column | Coded], cost: Column, *, people: int
 ) -> Counts:
-    """Return what a summary counts of answers, each as often as there are rows of the person."""
+    """Count answers for a summary, each once for every row of its person."""
     times = np.bincount(who, minlength=people)
     return Counts(
         len(who),
@@ -211,7 +216,7 @@ def as_array(column: Column | Coded, kind: pa.DataType) -> pa.Array:
 
 
 def first_action(actions: str) -> str:
-    """Return the first of a list of actions; there is none where effects alone lead to the goal."""
+    """Return the feature of the first action; None for a plan of effects alone."""
     listed = json.loads(actions or "[]")
     return json.dumps(listed[0], ensure_ascii=False) if listed else ""
 
@@ -232,7 +237,7 @@ def reasons_text(
 
 
 def further_text(plans: Iterable[Plan]) -> str:
-    """Return further ways as JSON; what gave up is none."""
+    """Return further plans as JSON, without answers that gave up."""
     others = [_told(plan) for plan in plans if isinstance(plan, Found)]
     return json.dumps(others, ensure_ascii=False)
 

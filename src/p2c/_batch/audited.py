@@ -1,4 +1,4 @@
-"""An audit of whole files: a batch that survives being killed, then what it found of everybody and each group."""
+"""An audit of files: a batch that can be resumed, then an audit of its answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ PEOPLE = "people"
 AFTER = "people-after"
 """The folder of the answers of the problem that it is compared with."""
 DECIDED_PART_ROWS = 1 << 10
-"""How many rows a part has at most where a model decides, each of which takes about as long as a thousand by rules."""
+"""Maximum number of rows of a part if a model decides.
+
+One such row takes about as long as a thousand rows by rules.
+"""
 
 
 def audit_files(
@@ -53,7 +56,9 @@ def audit_files(
     anew: bool = False,
     watch: Watch | None = None,
 ) -> Audit:
-    """Plan for everybody in a file or folder into `people` inside the target, or go on with that, and audit them.
+    """Plan for everybody in a file or folder, and audit the answers.
+
+    The answers go into `people` inside the target; an unfinished batch there is resumed.
 
     What is found does not hang on how many processes plan. Answers to another question that are there are replaced if it is to be
     done `anew`, and refused else.
@@ -101,7 +106,7 @@ def _told(table: pa.Table) -> list[str]:
 
 
 def _quiet(watch: Watch) -> Watch:
-    """Return who is told how far a batch has come, but of no columns left aside, for nobody wants to keep them."""
+    """Return a display of progress that leaves out unused columns."""
 
     def tell(*, rows: int, total: int, spare: Sequence[str]) -> None:
         watch(rows=rows, total=total, spare=())

@@ -1,4 +1,4 @@
-"""The columns of the input against those of the problem: everything that is wrong, before the first row is planned."""
+"""Check the columns of the input against the features of the problem."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ DIGITS = 15
 
 @dataclass(frozen=True)
 class Columns:
-    """The features to read, the columns to carry through with their types, and those left aside."""
+    """The features to read, the columns to copy with their types, and unused columns."""
 
     features: tuple[str, ...]
     kept: pa.Schema
     spare: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """What a feature may be called in a file instead: the column of a model."""
+    """The model's column of a feature, a second name that a file may use."""
 
     def name_in(self, feature: str, inside: Collection[str]) -> str:
-        """Return what a feature, or any other column, is called among the columns of a file."""
+        """Return the name of a feature or column in a file."""
         other = self.aliases.get(feature, feature)
         return other if feature not in inside and other in inside else feature
 
@@ -47,7 +47,7 @@ def check_columns(
     taken: Sequence[str],
     aliases: Mapping[str, str] | None = None,
 ) -> Columns:
-    """Return which columns are read, or raise with all that is wrong with them in any file.
+    """Return the columns to read, or raise with all faults of all files.
 
     `taken` are the names of the answer's own columns, which nothing carried through may have; `aliases` says what a
     feature may be called in a file instead.
@@ -73,7 +73,7 @@ def check_columns(
 
 
 def _schema(file: InputFile, aliases: Mapping[str, str]) -> pa.Schema:
-    """Return the columns of a file, those that its folders name included, called as the features are."""
+    """Return the columns of a file and of its folder names, named by features."""
     schema = file.reader.schema(file.path)
     known = {column: name for name, column in aliases.items() if name not in schema.names}
     schema = pa.schema([each.with_name(known.get(each.name, each.name)) for each in schema])
@@ -115,7 +115,7 @@ def fits(feature: Feature, found: pa.DataType) -> bool:
 
 
 def expected(feature: Feature) -> str:
-    """Say what a column of the feature should hold."""
+    """Return the expected content of a feature's column in words."""
     if feature.kind.is_number:
         return "numbers"
     kinds = {"text" if isinstance(value, str) else "numbers" for value in feature.places}

@@ -1,4 +1,4 @@
-"""The answers of a model for a table of people: each person once, the model asked about many at a time."""
+"""Plans of a batch that a model verifies, made once for each distinct person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from p2c._answers import confirmed_lines, nearest
+from p2c._answers import model_lines, nearest
 from p2c._batch import Options
 from p2c._batch.answers import (
     Answers,
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from p2c.problem import Problem
 
 AT_A_TIME = 500
-"""How many people are planned for before other workers, and whoever watches, are told."""
+"""Number of people between two reports to other workers and to the display."""
 
 
 @dataclass
 class ModelPlanner:
-    """What plans for tables with a model, and remembers people between them."""
+    """Plans for tables with a model and caches people between them."""
 
     problem: Problem
     options: Options = field(default_factory=Options)
@@ -53,12 +53,17 @@ class ModelPlanner:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """Return the columns of the answer: those of rules, and what the model said."""
+        """Return the columns of the answer, evidence of the model included."""
         rules = answer_schema(self.problem.theory.features, self.options)
         return pa.schema([*rules, ("verified", pa.bool_()), ("optimal", pa.bool_())])
 
     def answer(self, table: pa.Table, advance: Advance = lambda _: None) -> Answers:
-        """Return the answers for the rows of a table; `advance` is told how many more rows are about done."""
+        """Return the answers for the rows of a table.
+
+        Args:
+            table: The rows.
+            advance: Takes the number of further rows that are about done.
+        """
         who, first = tell_apart(table, self._names)
         people = table.select(self._names).take(to_array(first)).replace_schema_metadata()
         share = len(table) / max(len(first), 1)
@@ -79,7 +84,7 @@ class ModelPlanner:
         return Answers(answers, who, self._counts(people, answers, who))
 
     def _remembered(self, people: pa.Table) -> Memory:
-        """Return what is remembered of people whose columns are like these."""
+        """Return the cache for people with columns of these types."""
         known = self._memory
         if known is None or known.is_full or not known.people.schema.equals(people.schema, True):
             known = self._memory = Memory(people.slice(0, 0), self.schema.empty_table(), self.shelf)
@@ -95,7 +100,7 @@ class ModelPlanner:
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
     def _counts(self, people: pa.Table, answers: pa.Table, who: Whole) -> Counts:
-        """Return what a summary counts, with everybody who has no way."""
+        """Count answers for a summary, infeasible people by name."""
         words = {name: _told(answers.column(name)) for name in ("status", "exceptions", "unknown")}
         cost = answers.column("cost").to_numpy()
         counts = answer_counts(who, words, cost, people=len(people))
@@ -112,7 +117,7 @@ class ModelPlanner:
         return [feature.name for feature in self.problem.theory.features]
 
     def _lines(self, people: pa.Table) -> list[dict[str, Any]]:
-        """Return a line for each person, in their order; one whose row does not fit is said to be invalid."""
+        """Return a line for each person in order; a faulty row is `invalid`."""
         features = self.problem.theory.features
         columns = columns_of(people, features)
         states: dict[int, State] = {}
@@ -138,7 +143,7 @@ class ModelPlanner:
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
         assert self.problem.decider is not None
         frame = self.problem.decider.source.view.ask({}, states)
-        lines = confirmed_lines(self.problem, frame, self.options.policy, progress=False)
+        lines = model_lines(self.problem, frame, self.options.policy, progress=False)
         return [{**line, "first": first_action(line.get("actions", ""))} for line in lines]
 
     def _further(self, state: State) -> str:
@@ -148,7 +153,7 @@ class ModelPlanner:
 
 
 def _told(words: pa.ChunkedArray) -> Coded:
-    """Return a column of answers as it is counted."""
+    """Return a column of answers in the form that is counted."""
     texts = words.combine_chunks()
     values = [*texts.dictionary.to_pylist(), ""]
     return Coded(texts.indices.fill_null(len(values) - 1).to_numpy().astype(np.int64), values)
@@ -158,7 +163,13 @@ TablePlanner = Planner | ModelPlanner
 
 
 def planner_for(problem: Problem, options: Options, *, shelf: Path | None = None) -> TablePlanner:
-    """Return what plans for tables: by rules, or with the model that decides, workers sharing what lies on a shelf."""
+    """Return the planner for tables, by rules or with the model that decides.
+
+    Args:
+        problem: The problem.
+        options: The options of the batch.
+        shelf: The folder in which workers share answers.
+    """
     if problem.decider is None:
         return Planner(problem, options)
     options.policy.refuse_model()

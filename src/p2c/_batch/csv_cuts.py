@@ -1,7 +1,9 @@
-"""Where the rows of a CSV file end, by the rules of `p2c._spec.files`, found a block of bytes at a time.
+"""The ends of the rows of a CSV file, found block by block.
+
+Rows are those of `p2c._spec.files`.
 
 A block in which every quote opens a cell, closes one or is doubled is cut by counting: rows end at line ends with an even
-number of quotes before them. In any other block, and in one with something wrong, Python's own reader says it.
+number of quotes before them. Any other block, and a faulty one, is read row by row with Python's own reader.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ COMMA, QUOTE, LF, CR = b',"\n\r'
 
 
 class Block(NamedTuple):
-    """Whole rows: the place of their first byte in the file, the bytes, and where each row ends among them."""
+    """Whole rows: the offset of the first byte, the bytes, and the end of each row."""
 
     begin: int
     text: bytes
@@ -34,7 +36,11 @@ class Block(NamedTuple):
 
 
 def blocks(path: Path, span: tuple[int, int], *, width: int) -> Iterator[Block]:
-    """Yield the rows between two bytes of a file, or raise where one is not as wide as it should be or not CSV."""
+    """Yield the rows between two bytes of a file.
+
+    Raises:
+        RowError: A row has another number of cells, or is no CSV.
+    """
     begin, end = span
     rows, rest = 0, b""
     with path.open("rb") as file:
@@ -64,7 +70,7 @@ def _ends(text: bytes, width: int, *, final: bool) -> Places:
 
 
 def _plain_ends(text: bytes, width: int, *, final: bool) -> Places | None:
-    """Return where the rows end that are there as a whole; nothing where counting quotes does not tell."""
+    """Return the ends of whole rows by counting quotes; None if that is not enough."""
     letters = np.frombuffer(text, dtype=np.uint8)
     quotes = np.flatnonzero(letters == QUOTE)
     if b"\0" in text or not _in_order(letters, quotes, final=final):
@@ -89,7 +95,7 @@ def _plain_ends(text: bytes, width: int, *, final: bool) -> Places | None:
 
 
 def _in_order(letters: Letters, quotes: Places, *, final: bool) -> bool:
-    """Tell whether every quote opens a cell at its start, closes one at its end, or is one of two inside."""
+    """Tell whether each quote opens a cell, closes one, or is doubled inside."""
     if final and len(quotes) % 2:
         return False
     around = np.array([COMMA, QUOTE, LF, CR], dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Who makes the parts: this process, some processes of this machine, or a Dask cluster. Each runs the same function."""
+"""Executors of parts: this process, local processes, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     Outcome = Record | Failure
     Execute = Callable[[Sequence[Part]], Generator[Outcome, None, None]]
-    """Makes parts, and yields what became of each as it is known: its record, or its failure."""
+    """Makes parts, and yields the record or the failure of each."""
 
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""What `mallopt` of glibc calls the sizes from which memory is given back, and fetched by itself."""
+"""Parameters of glibc's `mallopt`: sizes for returning and mapping memory."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def here(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
 
 @contextmanager
 def processes(work: Work, *, workers: int, address: str | None) -> Iterator[Execute]:
-    """Make parts in some processes of this machine, which start while the input is read through."""
+    """Make parts in local processes, which start while the input is read."""
     method = _start_method(work)
     if method == "fork":
         prepare(work)
@@ -66,7 +66,7 @@ def processes(work: Work, *, workers: int, address: str | None) -> Iterator[Exec
 def _share_out(
     pool: ProcessPoolExecutor, most: int, work: Work, parts: Sequence[Part]
 ) -> Generator[Outcome, None, None]:
-    """Keep so many parts with the processes: enough that nobody waits, and few enough that a failure ends it soon."""
+    """Keep at most `most` parts with the processes, so that a failure ends it soon."""
     waiting = deque(parts)
     running: dict[Future[Outcome], Part] = {}
     try:
@@ -89,7 +89,7 @@ def _share_out(
 
 
 def _start_method(work: Work) -> Literal["fork", "spawn"]:
-    """Return how processes start: as copies of this one where that is safe, for they need not read anything again.
+    """Return the start method: "fork" if it is safe, which reads nothing again.
 
     It is on Linux, as long as no other thread may hold a lock: none of Python's, and none that a model's library has begun
     (a copy waits for OpenMP's threads forever). Those of pyarrow and numpy care for themselves.
@@ -105,9 +105,9 @@ def _settle_down() -> None:
 
 
 def _keep_memory() -> None:
-    """Keep memory for the next part: fetching it anew from the system is where processes wait for one another.
+    """Keep memory for the next part, because fetching it blocks other processes.
 
-    pyarrow's own allocator, which is the faster one for a process by itself, gives it back and fetches it in huge pages.
+    pyarrow's own allocator, the faster one for a single process, returns it and fetches it in huge pages.
     """
     pa.set_memory_pool(pa.system_memory_pool())
     if sys.platform == "linux" and platform.libc_ver()[0] == "glibc":
@@ -117,7 +117,7 @@ def _keep_memory() -> None:
 
 
 def _follow_parent() -> None:
-    """End this worker when the process that it works for ends, even by a signal that nobody can catch.
+    """End this worker when its parent process ends, even by SIGKILL.
 
     An interrupt from the keyboard goes to that process, which has parts under way finished first.
     """

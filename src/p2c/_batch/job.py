@@ -1,4 +1,4 @@
-"""The job: what is planned for whom and how, written down first, so that a later run goes on with the same or refuses."""
+"""The job: the written question of a batch, which a later run resumes or refuses."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 MANIFEST = "_manifest.json"
 SUMMARY = "_summary.json"
 SETTINGS = ("problem", "options", "versions")
-"""What has to be the same for a job to go on."""
+"""The keys that are equal in a job that can be resumed."""
 PACKAGES = ("pyarrow", "numpy")
-"""What decides about bytes besides p2c, the input, the problem and the options."""
+"""The packages that determine the bytes of the output."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The output folder of a batch and what it is for."""
+    """The output folder of a batch and its question."""
 
     target: Path
     document: dict[str, Any]
@@ -98,7 +98,7 @@ def describe_job(
 def opened(
     target: Path, document: dict[str, Any], parts: Sequence[Part], *, anew: bool = False
 ) -> Iterator[Job]:
-    """Begin a job in a new or empty folder, or go on with the same one; hold the folder meanwhile.
+    """Begin or resume a job, and lock its folder meanwhile.
 
     What another job has written is refused, or removed where this one is to be done `anew`.
 
@@ -141,7 +141,7 @@ def _refuse_if_foreign(target: Path) -> None:
 
 
 def _differences(known: dict[str, Any], document: dict[str, Any], keys: Sequence[str]) -> list[str]:
-    """Return in what the job that a folder is known to hold differs from one; in nothing, where it holds none."""
+    """Return the keys in which the job of a folder differs from another."""
     return [
         f"the {key} ({_difference(known.get(key), document[key])})"
         for key in keys
@@ -156,7 +156,7 @@ def _other(target: Path, different: Sequence[str]) -> P2CError:
 
 
 def _remove(target: Path, note: Path) -> None:
-    """Remove what a job has written, and nothing else; last of all what says which job it was."""
+    """Remove the files of a job and no others; its description last."""
     for path in [*target.glob("part-*.parquet"), *note.parent.glob("part-*"), target / SUMMARY]:
         path.unlink(missing_ok=True)
     note.unlink(missing_ok=True)
@@ -197,7 +197,7 @@ def _difference(before: Any, now: Any) -> str:
 
 
 def _clear(workshop: Path) -> None:
-    """Remove what a run that was killed left half written."""
+    """Remove unfinished files of a killed run."""
     for ending in (".new", ENDING):
         for path in workshop.glob(f"*{ending}"):
             path.unlink(missing_ok=True)

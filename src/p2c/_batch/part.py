@@ -1,6 +1,6 @@
-"""One part of a batch: read its rows, plan, and put the answers where they belong, whole or not at all.
+"""One part of a batch: read its rows, plan, and write its file atomically.
 
-Whoever runs it, in this process, another one or on another machine, writes the same bytes: they follow from the
+Each process and each machine writes the same bytes: they follow from the
 rows, the problem and the options alone.
 """
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from p2c._batch.source import Part, Piece
 
 CHUNK, SMALL_CHUNK = 1 << 20, 1 << 18
-"""How many rows are planned at a time: where people resemble one another, and where they do not, which saves memory."""
+"""Numbers of rows planned at a time: for similar people, and for others."""
 SAMPLE = 1 << 16
 """How many rows tell whether they do."""
 WORKSHOP = "_p2c"
-"""The folder inside the output where files are made; its name hides it from what reads tables."""
+"""The folder for unfinished files; readers of tables skip names with `_`."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A part that could not be made, and why; `fatal` where the others cannot be made either.
+    """A part that failed, and the reason; `fatal` if the other parts fail as well.
 
     It is `wrong` where its input is, so that trying again would be in vain, and `unanswered` where the engine is, not the input.
     """
@@ -89,7 +89,7 @@ def run_part(work: Work, part: Part) -> Record | Failure:
 
 
 def _changed(part: Part) -> bool:
-    """Tell whether some file of the input has changed, or gone, while it was read."""
+    """Tell whether a file of the input was changed or removed while it was read."""
     try:
         return any(piece.file.has_changed for piece in part.pieces)
     except P2CError:
@@ -162,7 +162,7 @@ def _with_kept(answers: pa.Table, table: pa.Table, kept: pa.Schema) -> pa.Table:
 
 
 def tables(columns: Columns, part: Part) -> Iterator[pa.Table]:
-    """Yield the rows of a part, small tables joined to larger ones where they are of one make."""
+    """Yield the rows of a part; small tables of equal types are joined."""
     waiting: list[pa.Table] = []
     rows, most = 0, _chunk(columns, part)
     for table in _small_tables(columns, part.pieces, most):
@@ -178,7 +178,10 @@ def tables(columns: Columns, part: Part) -> Iterator[pa.Table]:
 
 
 def _chunk(columns: Columns, part: Part) -> int:
-    """Return how many rows of a part are planned at a time, which its first rows decide: whoever makes it writes the same."""
+    """Return the number of rows planned at a time.
+
+    It follows from the first rows alone, so that each worker writes the same bytes.
+    """
     with closing(_small_tables(columns, part.pieces, SAMPLE)) as some:
         first = next(some, None)
     if first is None:
@@ -208,7 +211,7 @@ def _small_tables(
 
 
 def _marked(table: pa.Table, keys: dict[str, Any], is_text: bool) -> pa.Table:
-    """Return a table with the columns that folders name, and a mark on those that are text."""
+    """Return a table with the columns of folder names; columns of text are marked."""
     fields = [field.with_metadata(TEXT if is_text else None) for field in table.schema]
     arrays = list(table.columns)
     for key, value in keys.items():

@@ -1,4 +1,4 @@
-"""Who is in a table: the rows that are alike in every feature are one person, planned for once.
+"""The distinct people of a table: rows with equal features are one person.
 
 Numbers and texts go between numpy and pyarrow by the memory that they lie in: pyarrow's own ways from and to Python, such
 as `pa.array` and `to_numpy`, load pandas where it is installed, which takes as long as planning for a million people.
@@ -29,14 +29,14 @@ TEXT = {b"p2c": b"text"}
 
 
 class Persons(NamedTuple):
-    """The different people of a table: the person of each row, and the first row of each person."""
+    """The person of each row of a table, and the first row of each person."""
 
     who: Whole
     first: Whole
 
 
 def tell_apart(table: pa.Table, names: Sequence[str]) -> Persons:
-    """Return who is who by the values of some columns, in the order of their first rows."""
+    """Return the people by the values of columns, in the order of their first rows."""
     key, span = np.zeros(len(table), dtype=np.int64), 1
     for name in names:
         codes, low, count = _codes(in_one(table.column(name)))
@@ -77,7 +77,7 @@ def in_one(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _codes(column: pa.Array) -> tuple[Whole, int, int]:
-    """Return a number for each value, the least and how many there may be; a missing value has a number too."""
+    """Return a code for each value or gap, the least code and the number of codes."""
     if types.is_integer(column.type) and len(column) > column.null_count:
         low, high = pc.min_max(column).as_py().values()
         if high - low < WIDEST and high < WIDEST and low > -WIDEST:
@@ -89,7 +89,7 @@ def _codes(column: pa.Array) -> tuple[Whole, int, int]:
 
 
 def _filled(column: pa.Array, value: int) -> Whole:
-    """Return whole numbers with one in the place of those missing, which their type need not hold."""
+    """Return integers with a code for missing values, in a type that holds it."""
     if column.null_count:
         column = pc.fill_null(column.cast(pa.int64()), to_array(np.array([value]))[0])
     numbers = to_numbers(column)
@@ -118,12 +118,12 @@ def _plain(value: Any) -> Any:
 
 
 def to_numbers(array: pa.Array) -> Column:
-    """Return whole numbers or floats, none of them missing, as they lie in memory."""
+    """Return a view of integers or floats without missing values."""
     return np.from_dlpack(array)
 
 
 def to_array(numbers: Column, known: Column | None = None) -> pa.Array:
-    """Return numbers as they lie in memory; those that are not known are missing."""
+    """Return numbers as an Arrow array without a copy; unknown ones are missing."""
     kind = pa.from_numpy_dtype(numbers.dtype)
     marks = None
     if known is not None and not known.all():
@@ -133,7 +133,7 @@ def to_array(numbers: Column, known: Column | None = None) -> pa.Array:
 
 
 def to_texts(texts: Sequence[str]) -> pa.Array:
-    """Return texts, none of them missing."""
+    """Return texts without missing ones."""
     cells = [text.encode() for text in texts]
     ends = np.fromiter(accumulate(map(len, cells), initial=0), dtype=np.int32)
     return pa.StringArray.from_buffers(

@@ -1,7 +1,7 @@
-"""How files are read: what columns one has, where it may be cut, and the rows between two cuts. One reader a format.
+"""Readers of input files, one for each format: columns, cuts and rows.
 
-What a reader cannot read, it refuses with one line that names the file. Texts of the columns that are to be `coded` come as
-numbers into a list of the different ones.
+A reader refuses an unreadable file with one line that names it. Texts of columns to be `coded` come as indices into a list
+of the distinct ones.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ParquetReader:
         coded: Sequence[str],
         rows: int,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of some row groups, so many at a time."""
+        """Yield the rows of row groups, at most `rows` at a time."""
         with _opened(path, coded) as file:
             old = [name for name in _int96(file) if name in columns]
             for group in range(*span):
@@ -126,7 +126,7 @@ def _refused_parquet(place: str) -> Iterator[None]:
 
 
 class CsvReader:
-    """Reads CSV files with a line of names, in UTF-8, every cell as text until its feature says what it is."""
+    """Reads CSV files in UTF-8 with a line of names, each cell as text."""
 
     is_text = True
 
@@ -135,7 +135,7 @@ class CsvReader:
         return pa.schema([(name, pa.string()) for name in _header(path)[0]])
 
     def spans(self, path: Path, rows: int) -> Iterator[tuple[int, int, int]]:
-        """Yield stretches of so many rows, the last of the rest; refuse what is no such table before anything is planned."""
+        """Yield stretches of `rows` rows and the rest; refuse a faulty table."""
         names, begin = _header(path)
         waiting = end = 0
         with _refused_csv(path):

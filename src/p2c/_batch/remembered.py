@@ -1,7 +1,7 @@
-"""People who were planned for before, with their answers, so that no later table has to plan for them again.
+"""A cache of people and their answers, shared between workers.
 
-An answer follows from the person alone, so it does not show who planned for whom, where or when. Workers of one batch tell
-one another through files in the folder where parts are made, which a run that is killed leaves to the next.
+An answer follows from the person alone, so the output does not depend on the worker. Workers of one batch share answers through
+files in the folder of unfinished parts; a killed run leaves them to the next.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from p2c._plan.tables.encode import Whole
 
 MOST = 1 << 26
-"""How many bytes of people and answers are remembered before all is forgotten, and kept in files."""
+"""Maximum size of the cache in bytes, in memory and in files."""
 ENDING = ".people"
 
 
 @dataclass
 class Memory:
-    """People whose columns are of one make, each once or more, and the answer of each."""
+    """People with columns of equal types, and the answer of each."""
 
     people: pa.Table
     answers: pa.Table
@@ -42,12 +42,12 @@ class Memory:
         return bool(self.people.nbytes + self.answers.nbytes > MOST)
 
     def unknown(self, people: pa.Table) -> pa.Table:
-        """Return those of some people, each of them once, who are not remembered."""
+        """Return the distinct people that are not in the cache."""
         _, first = self._who(people)
         return people.take(to_array(first[first >= len(self.people)] - len(self.people)))
 
     def of(self, people: pa.Table) -> pa.Table:
-        """Return the answers of people who are remembered, in their order; no other answer leaves a trace."""
+        """Return the answers of cached people in their order, independent of all others."""
         who, first = self._who(people)
         answers = self.answers.take(to_array(first[who[len(self.people) :]]))
         return pa.Table.from_arrays(
@@ -58,11 +58,11 @@ class Memory:
         return tell_apart(joined([self.people, people]), people.column_names)
 
     def add(self, people: pa.Table, answers: pa.Table) -> None:
-        """Remember some people."""
+        """Add people to the cache."""
         self.people, self.answers = joined([self.people, people]), joined([self.answers, answers])
 
     def tell(self, people: pa.Table, answers: pa.Table) -> None:
-        """Let other workers know of some people, as long as there is room."""
+        """Share people with other workers if the files have room."""
         if self.shelf is None or sum(each.stat().st_size for each in self._files()) > MOST:
             return
         path = self.shelf / f"{uuid4().hex}{ENDING}"
@@ -77,7 +77,7 @@ class Memory:
         put(path, write, aside=self.shelf)
 
     def look_around(self) -> bool:
-        """Learn what other workers have told, and return whether there was anything new."""
+        """Add the people of other workers, and tell whether there were new ones."""
         fresh = [each for each in self._files() if each.name not in self._read]
         self._read.update(each.name for each in fresh)
         before = len(self.people)
@@ -101,7 +101,7 @@ def _alike(one: pa.Table, other: pa.Table) -> bool:
 
 
 def _anew(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column with its texts numbered as they come, whatever else was remembered."""
+    """Return a column with texts coded in the order of its own rows."""
     array = in_one(column)
     if not types.is_dictionary(array.type):
         return array

@@ -1,4 +1,4 @@
-"""A batch from end to end: look through the input, go on where an earlier run ended, make the parts, sum up."""
+"""A batch from end to end: check the input, make the missing parts, summarise."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class Watch(Protocol):
-    """Is told how far a batch has come."""
+    """A display of the progress of a batch."""
 
     def __call__(self, *, rows: int, total: int, spare: Sequence[str]) -> None:
-        """Take the rows done, those there are in all, and the columns left aside."""
+        """Take the finished rows, all rows, and the unused columns."""
         ...
 
 
@@ -50,7 +50,7 @@ def run(
     anew: bool = False,
     watch: Watch | None = None,
 ) -> Summary:
-    """Plan for everybody in the input and return the summary; raise `BatchError` where parts are missing.
+    """Plan for everybody in the input and return the summary.
 
     The output of another job is refused, or makes room where it is to be done `anew`.
     """
@@ -88,7 +88,14 @@ def run(
 def _make_all(
     job: Job, parts: Sequence[Part], execute: Execute, watch: Callable[[int, int], None]
 ) -> tuple[dict[int, Record], int]:
-    """Return the records of all parts, and how many of them were made now; `watch` is told the rows done of how many."""
+    """Return the records of all parts, and the number of parts made now.
+
+    Args:
+        job: The job.
+        parts: All parts.
+        execute: Makes the missing ones.
+        watch: Takes the number of finished rows and of all rows.
+    """
     done = job.finished(parts)
     missing = [part for part in parts if part.number not in done]
     total = sum(part.rows for part in parts)

@@ -1,4 +1,4 @@
-"""What an operator sees of a batch: progress while it runs, the summary at its end, and a figure of it."""
+"""The display of a batch: progress, the summary, and a figure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RateColumn(ProgressColumn):
 
 
 class Lines:
-    """Prints how far a batch has come into what is no terminal: a line for each tenth, after a while, and at the end."""
+    """Prints progress outside of a terminal: a line for each tenth and at the end."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._print = partial(console.print, markup=False)
@@ -59,7 +59,7 @@ class Lines:
 
 @contextmanager
 def progress(console: Console) -> Iterator[Watch]:
-    """Show how far a batch has come: a bar where somebody looks, else a line now and then; name the columns left aside."""
+    """Show progress: a bar on a terminal, else lines; list the unused columns."""
     rows = TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows")
     columns = (BarColumn(), rows, RateColumn(), TimeRemainingColumn())
     bar = Progress(
@@ -129,7 +129,7 @@ def _print_counts(
 
 
 def check_figure(path: Path) -> None:
-    """Raise where a figure could not be written into a file, before any work is put into what it would show."""
+    """Refuse a file for a figure that cannot be written."""
     if not path.parent.is_dir():
         raise P2CError(f"{path}: there is no folder '{path.parent}' for the figure")
     ending = path.suffix.removeprefix(".").lower()

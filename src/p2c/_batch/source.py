@@ -1,4 +1,4 @@
-"""The input: the files of a folder in the order of their names, and the parts that they are cut into.
+"""The input: files of a folder in the order of their names, cut into parts.
 
 Which parts there are is decided by the input and the size of a part and by nothing else.
 """
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from p2c._batch.readers import Reader
 
 NOBODY = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder of a partitioned table is called whose value is missing."""
+"""The folder name of a missing value in a partitioned table."""
 
 Keys = tuple[tuple[str, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file of rows; `keys` are the columns that its folders name, as in `sex=Male/`."""
+    """A file of rows; `keys` are columns of its folder names, such as `sex=Male/`."""
 
     path: Path
     name: str
@@ -38,16 +38,16 @@ class InputFile:
 
     @property
     def reader(self) -> Reader:
-        """Return what reads such a file."""
+        """Return the reader of the file's format."""
         return READERS[self.path.suffix.lower()]
 
     @property
     def has_changed(self) -> bool:
-        """Tell whether the file is not what it was when the batch began."""
+        """Tell whether the file has changed since the batch began."""
         return _stat(self.path) != (self.size, self.modified)
 
     def refuse_if_changed(self) -> None:
-        """Raise if it is not."""
+        """Raise if the file has changed."""
         if self.has_changed:
             raise P2CError(f"{self.path}: has changed since the batch began")
 
@@ -58,7 +58,7 @@ def input_path(source: str | Path) -> Path:
 
 
 def find_files(source: Path) -> list[InputFile]:
-    """Return the files that a path stands for: one, or those in a folder and its folders, sorted by name."""
+    """Return the file of a path, or all files below a folder, sorted by name."""
     if source.is_file():
         return [_input_file(source, source.name, ())]
     if not source.is_dir():
@@ -82,14 +82,14 @@ def find_files(source: Path) -> list[InputFile]:
 
 
 def describe(files: list[InputFile]) -> list[dict[str, Any]]:
-    """Return what tells an input apart from every other: names, sizes and contents, wherever the files lie."""
+    """Return names, sizes and hashes of the files, which identify an input."""
     return [
         {"name": file.name, "bytes": file.size, "sha256": file_digest(file.path)} for file in files
     ]
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder, those aside that table formats hide: names with `_` or `.` in front."""
+    """Yield the files below a folder except names that start with `_` or `.`."""
     try:
         children = sorted(folder.iterdir(), key=lambda path: path.name)
     except OSError as error:
@@ -163,7 +163,9 @@ class Part:
 
 
 def cut(files: Sequence[InputFile], *, rows: int) -> list[Part]:
-    """Return the parts of an input, each of so many rows at most unless a single piece has more.
+    """Return the parts of an input, of at most `rows` rows each.
+
+    A single piece may have more.
 
     Neighbouring pieces are made one. Where there is no row, there is a part without one, so that the columns are written.
     """

@@ -1,4 +1,4 @@
-"""What is known of finished parts, and of the whole batch: how many of each status, what blocks, how the costs lie."""
+"""Summaries of parts and of a batch: statuses, blockers and costs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CLASSES = 200
 """How many classes of people without a way a record names; the rest it counts."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SECONDS = 20.0
-"""How long is spent on asking what blocks; the largest classes are asked first."""
+"""Seconds for all blockers; the largest classes come first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A class of people without a way: one of them, and how many there are."""
+    """A class of infeasible people: its name, one person, and its size."""
 
     name: str
     state: State
@@ -35,7 +35,7 @@ class Stuck:
 
 @dataclass(slots=True)
 class Counts:
-    """How many rows there are, with what status and cost, what answers rest on, and who is without a way, by class."""
+    """Numbers of rows by status, cost, evidence, and class of infeasible people."""
 
     rows: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A finished part: its file, which stretches of which input files it answers, and what was counted."""
+    """A finished part: its file, its stretches of the input, and its counts."""
 
     number: int
     size: int
@@ -120,22 +120,22 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a batch found."""
+    """The result of a batch."""
 
     rows: int
     statuses: dict[str, int]
     blockers: dict[str, int]
-    """How many people without a way are blocked by what; `not asked` are the rest."""
+    """Numbers of infeasible people by blockers; the rest is `not asked`."""
     costs: dict[float, int]
     """How many people have which cost above 0, to three digits."""
     exceptions: int = 0
-    """How many people break a causal rule or a constraint today, and are planned for as exceptions."""
+    """Number of people with an exception to a causal rule or a constraint."""
     unknown: int = 0
-    """How many people have a value that is not known and that the rules read; their answers rest on it."""
+    """Number of people with a missing value that the rules read."""
     source: SourceSpec | None = None
-    """Where the rules come from, if they were learned; then every answer rests on them."""
+    """The source of learned rules; each answer rests on them."""
     proved: bool | None = None
-    """Where a model decides, whether plans are proved against it or only confirmed by it."""
+    """Whether plans are proved against the model or only verified by it."""
     spare: tuple[str, ...] = ()
     parts: int = 0
     made: int = 0
@@ -143,7 +143,7 @@ class Summary:
 
     @property
     def quantiles(self) -> dict[str, float]:
-        """Return costs that a share of the people with a plan do not exceed, to three digits."""
+        """Return quantiles of the costs of plans to three digits."""
         total = sum(self.costs.values())
         if not total:
             return {}
@@ -157,7 +157,7 @@ class Summary:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what does not depend on how often the batch was begun."""
+        """Return the figures that do not depend on the number of runs."""
         source = {"source": self.source.to_dict()} if self.source else {}
         return {
             "rows": self.rows,
@@ -181,7 +181,7 @@ def summarise(
     made: int = 0,
     ask: bool = True,
 ) -> Summary:
-    """Return the summary of all parts; what blocks a class is asked for one of its people."""
+    """Return the summary of all parts; one person of a class gives its blockers."""
     whole = Counts()
     for record in records:
         whole.add(record.counts)
@@ -205,12 +205,12 @@ def summarise(
 
 
 def _blockers(problem: Problem, classes: Sequence[Stuck], policy: Policy) -> Counter[str]:
-    """Return what blocks how many; what takes longer than one person may take, or all together, is left open."""
+    """Count infeasible people by blockers; blockers beyond the time limit stay open."""
     counts: Counter[str] = Counter()
     whole = Limits.within(SECONDS)
     # A model that is only asked proves nothing but by rules of its own.
     asked = problem.decider is not None and not problem.decider.is_read
-    proving = problem.stand_in if asked and problem.stand_in else problem
+    proving = problem.surrogate if asked and problem.surrogate else problem
     for each in classes:
         limits = policy.limits
         if limits.left is None or (whole.left or 0.0) < limits.left:

@@ -1,4 +1,4 @@
-"""Parts in the making: how far each has come it says in a file beside its own, whoever makes it and wherever."""
+"""Unfinished parts: the lock of the folder and the progress of each part."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 1.0
-"""How many seconds lie between two times that the rows done are written down, or looked at."""
+"""Seconds between two reports of progress."""
 ENDING = ".rows"
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a file for this process alone, as far as the system has locks; the end of the process lets it go."""
+    """Lock a file until the end of the block or of the process.
+
+    Systems without locks (Windows) ignore it.
+    """
     try:
         import fcntl
     except ImportError:  # not on Windows
         yield
         return
-    # No link is followed: whoever may write into the folder could point one at a file of ours.
+    # No link is followed: it could lead to a file outside of the folder.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
         try:
@@ -49,7 +52,7 @@ class Pace:
     due: float = 0.0
 
     def advance(self, rows: float) -> None:
-        """Count so many rows more."""
+        """Add finished rows."""
         self.rows += rows
         now = time.monotonic()
         if now >= self.due:
@@ -60,7 +63,7 @@ class Pace:
 
 @contextmanager
 def paced(part: Path) -> Iterator[Pace]:
-    """Have the pace of a part, given by where its file is made, written down until it is done."""
+    """Report the progress of a part in a file until the part is done."""
     pace = Pace(part.with_name(f"{part.name}{ENDING}"), due=time.monotonic() + SECONDS)
     try:
         yield pace

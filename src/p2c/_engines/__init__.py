@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """A planner: the path of least cost, or what was proved instead; ties need not be broken alike."""
+    """A planner that returns the path of least cost; ties may be broken differently."""
 
     @property
     def install(self) -> str:
-        """Return the command that installs what the engine needs; empty where nothing is needed."""
+        """Return the command that installs the engine; empty if nothing is needed."""
         ...
 
     def version(self) -> str | None:
-        """Return the version of what answers, or None where it is not installed."""
+        """Return the version of the solver, or None if it is not installed."""
         ...
 
     def plan(
         self, space: Space, state: Mapping[str, Value], *, time_limit: float | None = None
     ) -> Plan:
-        """Return the path of least cost from a state to the goal; a time limit may end in GaveUp."""
+        """Return the path of least cost from a state; `GaveUp` if a limit ends it."""
         ...
 
 
 @dataclass(frozen=True)
 class NativeEngine:
-    """Our own planner, which is what everybody gets who names none.
+    """The native planner, which is the default.
 
     Whether another ever answers a person sooner is measured by `benchmarks/handover.py`.
     """

@@ -1,4 +1,4 @@
-"""Which engines are there, and whether each still solves a tiny problem whose answer is known."""
+"""The installed engines, each tested on a small problem."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MANNERS: dict[str, Callable[[], str]] = {"scasp": lambda: require_solver().manne
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was found of one engine; without a version it is not installed."""
+    """The examination of one engine; without a version it is not installed."""
 
     engine: str
     version: str | None

@@ -1,4 +1,4 @@
-"""What every export tells of a person: the values that matter, what changes cost in whole numbers, what is excused."""
+"""A person's question for other tools: values, integer costs, exceptions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from p2c._spec.feature import Value
 
 MOST = 2**31 - 1
-"""The largest sum of costs that planners and solvers with whole numbers of 32 bits can hold."""
+"""The largest sum of costs in 32-bit integers."""
 
 WORDS = frozenset(
     ("not", "is", "mod", "rem", "xor", "rdiv", "div", "forall", "true", "false", "fail", "table")
@@ -39,7 +39,7 @@ Change = tuple[str, int, int]
 
 
 def refuse_largest(theory: Theory) -> None:
-    """Refuse a norm under which costs are not added up, as every tool but our own planner does."""
+    """Refuse a norm that does not add costs, which other tools need."""
     if theory.norm.largest:
         raise EngineError(
             f"other tools add costs up, but under {theory.norm.value} the largest counts; "
@@ -53,14 +53,14 @@ class Instance:
 
     dynamics: Transitions
     spread: int = 0
-    """Where ends count as points: how many values of each region are told apart."""
+    """Number of distinct values of a region if ends count as points."""
 
     def __post_init__(self) -> None:
         refuse_largest(self.theory)
 
     @classmethod
     def of(cls, space: Space, state: Mapping[str, Value]) -> Instance:
-        """Return the instance of a row; a strict problem refuses one that breaks its rules."""
+        """Return the instance of a row; `strict` refuses an inconsistent row."""
         dynamics = Transitions(place_person(space, state))
         refuse_if_strict(dynamics)
         return cls(dynamics)
@@ -72,7 +72,10 @@ class Instance:
 
     @cached_property
     def features(self) -> list[str]:
-        """Return the features that matter to the goal, or all where ends count as points, in the problem's order."""
+        """Return the relevant features in the problem's order.
+
+        All features are relevant if ends count as points.
+        """
         wanted = self.theory.feature if self.spread else self.dynamics.person.space.concerned
         return [feature.name for feature in self.theory.features if feature.name in wanted]
 
@@ -83,7 +86,7 @@ class Instance:
 
     @cached_property
     def heard(self) -> frozenset[str]:
-        """Return the features of which effects hear: the governed ones, and what says whether one of them acts."""
+        """Return the effect-relevant features."""
         theory = self.theory
         bodies = (
             [each.body for each in self.constraints] if theory.effects is Effects.SUPPORTED else []
@@ -99,18 +102,18 @@ class Instance:
 
     @cached_property
     def bodies(self) -> list[tuple[Condition, ...]]:
-        """Return the bodies of the goal, the causal rules and the constraints that matter."""
+        """Return the bodies of the goal and of relevant causal rules and constraints."""
         causes = [each.body for name in self.governed for each in self.theory.rules_of[name]]
         return [*causes, *(each.body for each in self.constraints), self.theory.goal]
 
     @cached_property
     def decisions(self) -> tuple[tuple[Decision, tuple[Clause, ...]], ...]:
-        """Return the decisions that those bodies call, directly or not, with their rules."""
+        """Return the decisions that these bodies call, with their rules."""
         return self.theory.called(self.bodies)
 
     @cached_property
     def reaches(self) -> dict[str, Reach]:
-        """Return what each feature can come to."""
+        """Return the reachable values of each feature."""
         index = self.dynamics.person.space.index
         return {name: Reach(self.dynamics, index[name], self.spread) for name in self.features}
 
@@ -131,7 +134,7 @@ class Instance:
 
     @cached_property
     def exceptions(self) -> tuple[AbducedException, ...]:
-        """Return what the person is excused from."""
+        """Return the person's exceptions."""
         return abduce(self.theory, self.own)
 
     def value(self, name: str, place: int) -> Value:
@@ -158,7 +161,10 @@ class Instance:
 
     @cached_property
     def adds_up(self) -> bool:
-        """Tell whether the cost of a path is the sum of those of its actions; moves under l2 are squared together."""
+        """Tell whether the cost of a path is the sum of the costs of its actions.
+
+        Moves under l2 are squared together.
+        """
         moving = [
             self.theory.feature[n].moves is not None for n, r in self.reaches.items() if r.settable
         ]
@@ -167,7 +173,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Tariff:
-    """What changes cost in whole numbers, and how many of them make up a cost of 1 (of its square, under l2)."""
+    """Integer costs of changes, and the integer for a cost of 1 (of 1 squared)."""
 
     prices: Mapping[Change, int]
     units: Fraction
@@ -175,12 +181,12 @@ class Tariff:
     norm: Norm
 
     def cost(self, total: int) -> float:
-        """Return the contract's cost of what a tool added up."""
+        """Return the cost from the sum of a tool."""
         return self.norm.root(Fraction(total) / self.units)
 
     @property
     def words(self) -> str:
-        """Return how a reader gets the cost from what a tool adds up."""
+        """Return the formula of the cost from a tool's sum, in words."""
         share = f"cost / {float(self.units):.12g}"
         root = {1: "", 2: "the square root of "}.get(
             self.norm.power, f"the {self.norm.power}th root of "
@@ -190,7 +196,7 @@ class Tariff:
 
 
 def price_changes(instance: Instance, changes: list[Change]) -> Tariff:
-    """Return the cost of some changes, exact where that fits into 32 bits, else rounded down."""
+    """Return integer costs of changes, rounded down if they exceed 32 bits."""
     person = instance.dynamics.person
     whole = {
         (name, start, end): person.price(instance.reaches[name].index, start, end)
@@ -214,7 +220,7 @@ def first_actions(instance: Instance) -> bool:
 
 
 class Names:
-    """Names for what a program speaks of, none given twice."""
+    """Unique names of a program."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = {*taken, *WORDS}

@@ -1,4 +1,4 @@
-"""The values that a person's features can come to: where direct actions, moves and effects may take each of them."""
+"""Reachable values of a person's features by direct actions, moves and effects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class MoveRoute(NamedTuple):
 
 
 def routes(dynamics: Transitions, index: int, start: int) -> dict[int, MoveRoute]:
-    """Return the best route to every place that moves lead to: the least length, or where they come first, actions."""
+    """Return the best route of moves to each place.
+
+    The shortest one is best, or the one with fewest actions if actions come first.
+    """
     person = dynamics.person
     fewest = person.space.theory.minimize is Minimize.ACTIONS
     found: dict[int, MoveRoute] = {}
@@ -48,12 +51,12 @@ def routes(dynamics: Transitions, index: int, start: int) -> dict[int, MoveRoute
 
 @dataclass(frozen=True)
 class Reach:
-    """One feature of one person: every place that it can come to, and from each where it can go next."""
+    """One feature of one person: reachable places and the steps between them."""
 
     dynamics: Transitions
     index: int
     spread: int = 0
-    """Where ends count as points: how many places of each region, the cheapest first, are told apart."""
+    """Number of distinct places of a region, cheapest first, if ends count as points."""
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -79,7 +82,7 @@ class Reach:
         return not feature.governed and feature.moves_from is None
 
     def direct(self, place: int) -> list[tuple[int, int]]:
-        """Return where a direct action may take the feature, with the effort, least first."""
+        """Return the targets of a direct action with their scaled costs, least first."""
         own = place == self.dynamics.person.places[self.index]
         if not self.settable or (self._once and not own):
             return []
@@ -103,7 +106,7 @@ class Reach:
         return self.dynamics.person.space.axes[self.index].regions
 
     def _cheapest(self, region: Sequence[int], place: int) -> list[int]:
-        """Return the places of a region that are nearest to a place, as many on either side as are told apart."""
+        """Return the nearest places of a region on both sides of a place."""
         own = self.dynamics.person.places[self.index]
         kept = [own] if own in region else []
         if not isinstance(region, range) or self.dynamics.person.missing(self.index, place):
@@ -118,7 +121,7 @@ class Reach:
         return self.dynamics.ends(self.index, place, end)
 
     def near(self, place: int) -> list[list[int]]:
-        """Return where effects may carry the feature, in groups that are equally near, nearest first."""
+        """Return the targets of effects in groups of equal distance, nearest first."""
         feature = self.dynamics.person.space.axes[self.index].feature
         if not feature.governed or (feature.effect_action or feature.action) is Action.FIXED:
             return []

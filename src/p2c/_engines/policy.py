@@ -1,4 +1,4 @@
-"""How a person is planned for: by which engine, within which limits, and whether what blocks them is asked.
+"""The policy of a plan: its engine, its limits, and the search for blockers.
 
 The same behind every door, for one person and for tables: nothing ends early unless the caller said so.
 """
@@ -54,7 +54,7 @@ class Policy:
 
     @property
     def by_class(self) -> bool:
-        """Tell whether classes of people may be answered at once: by our own planner, which counts no states then."""
+        """Tell whether classes of people may be planned together, without a node limit."""
         return self.is_own and self.node_limit is None and self.time_limit != 0
 
     @property
@@ -63,7 +63,7 @@ class Policy:
         return Limits.within(self.time_limit, self.node_limit)
 
     def require_engine(self) -> None:
-        """Refuse an engine that is not installed, before any work is put into what it would answer."""
+        """Refuse an engine that is not installed."""
         engine = ENGINES[self.engine]
         if engine.version() is None:
             raise EngineError(f"the engine '{self.engine}' is not installed: {engine.install}")
@@ -76,7 +76,7 @@ class Policy:
             )
 
     def plan(self, space: Space, state: Mapping[str, Value], limits: Limits | None = None) -> Plan:
-        """Return the path of least cost from a state to the goal, or what was proved instead; its `limits` may have begun."""
+        """Return the path of least cost from a state; `limits` may run already."""
         if space.theory.model is not None:
             self.refuse_model()
         if self.is_own:
@@ -86,7 +86,7 @@ class Policy:
     def explained_plan(
         self, space: Space, state: Mapping[str, Value], limits: Limits | None = None
     ) -> Plan:
-        """Return the path of least cost, or what was proved instead with what blocks a person who has no way, all within the time limit."""
+        """Return the path of least cost, or the blockers, within the time limit."""
         limits = limits or self.limits
         return explained(space, state, self.plan(space, state, limits), limits)
 
@@ -118,7 +118,7 @@ class Policy:
         first: Plan | None = None,
         limits: Limits | None = None,
     ) -> Iterable[Plan]:
-        """Return the k cheapest distinct end states, cheapest first; where a limit ends it, what gave up comes last.
+        """Return the k cheapest distinct end states; an answer that gave up comes last.
 
         The plan, where it is known, can be given as the `first`; `limits` may have begun.
         """

@@ -1,4 +1,4 @@
-"""From the actions that another program names to a path as the planner knows paths."""
+"""Paths of the planner from the actions of another program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Named = tuple[bool, int, int]
 
 
 def read_path(dynamics: Transitions, actions: Iterable[Named], *, engine: str) -> Arrival:
-    """Return the path that some actions make up, without detours."""
+    """Return the path of a sequence of actions, without detours."""
     moves = []
     places = dynamics.person.places
     for action in actions:
@@ -61,7 +61,7 @@ def replayed(
 def conclude(
     dynamics: Transitions, best: Arrival | None, *, engine: str, bound: float | None = None
 ) -> Plan:
-    """Return what the best path of a search makes of a question; with a bound, that the search gave up there."""
+    """Return the answer with the best path of a search; `GaveUp` with a bound."""
     proof: ProofKind = "exhausted" if bound is None else "none"
     plan = None if best is None else replayed(dynamics, best, engine=engine, proof=proof)
     if bound is not None:
@@ -74,7 +74,7 @@ def _after(places: Places, move: Move) -> Places:
 
 
 def _straightened(dynamics: Transitions, moves: list[Move]) -> list[Move]:
-    """Return the moves without loops back to a consistent state, up to the first goal state.
+    """Return the moves up to the first goal state, without loops.
 
     What is left is a path of no higher cost: fewer direct actions bar fewer later ones.
     """

@@ -1,4 +1,4 @@
-"""A person's question in the languages of other tools, each runnable as it stands."""
+"""A person's question in the languages of other tools, ready to run."""
 
 from __future__ import annotations
 

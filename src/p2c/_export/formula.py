@@ -1,4 +1,6 @@
-"""Formulas over what a person's features are, without negation: each feature has exactly one value.
+"""Formulas over the values of features, without negation.
+
+Each feature has exactly one value.
 
 That a test fails is the same as that the feature has one of the other values, so `not` can always be pushed down to the
 values, and what is left is `and`, `or` and atoms. PDDL needs nothing more.
@@ -37,7 +39,7 @@ class And:
 
 @dataclass(frozen=True)
 class Or:
-    """Some part holds; without parts it is false."""
+    """A disjunction; without parts it is false."""
 
     parts: tuple[Formula, ...] = ()
 
@@ -46,17 +48,17 @@ Formula = Is | And | Or
 
 
 def both(*given: Formula) -> Formula:
-    """Return that all of some formulas hold, as short as can be."""
+    """Return the conjunction of formulas in short form."""
     return _joined(And, Or(), given)
 
 
 def either(*given: Formula) -> Formula:
-    """Return that some of some formulas hold, as short as can be."""
+    """Return the disjunction of formulas in short form."""
     return _joined(Or, And(), given)
 
 
 def _joined(kind: type[And | Or], settling: Formula, given: Iterable[Formula]) -> Formula:
-    """Join formulas, one of which alone may settle it; those of the same kind become one."""
+    """Join formulas in one flat formula; `settling` is the absorbing element."""
     parts: list[Formula] = []
     for each in given:
         if each == settling:
@@ -68,13 +70,13 @@ def _joined(kind: type[And | Or], settling: Formula, given: Iterable[Formula]) -
 
 @dataclass(frozen=True)
 class Formulas:
-    """What rules, laws and the goal say, as formulas over the places that features can come to."""
+    """Rules, laws and the goal as formulas over the reachable values of features."""
 
     instance: Instance
     places: Mapping[str, tuple[int, ...]]
 
     def among(self, name: str, places: Iterable[int]) -> Formula:
-        """Return that a feature is at one of some places."""
+        """Return that the value of a feature is among the given ones."""
         wanted = set(places)
         if wanted >= set(self.places[name]):
             return And()
@@ -142,11 +144,11 @@ class Formulas:
         return allowed
 
     def by_value(self, name: str, when: Callable[[int], Formula]) -> Formula:
-        """Return what holds of a feature, told for each of its values."""
-        told = {place: when(place) for place in self.places[name]}
-        if all(each == And() for each in told.values()):
+        """Return a formula from one for each value of a feature."""
+        cases = {place: when(place) for place in self.places[name]}
+        if all(each == And() for each in cases.values()):
             return And()
-        return either(*(both(Is(name, place), each) for place, each in told.items()))
+        return either(*(both(Is(name, place), each) for place, each in cases.items()))
 
     def obeys(self, name: str) -> Formula:
         """Return when a governed feature is not violated, wherever it is."""
@@ -164,7 +166,7 @@ class Formulas:
 
     @cached_property
     def inconsistent(self) -> Formula:
-        """Return when a state breaks some law or constraint."""
+        """Return the formula of states that break a law or constraint."""
         broken = [self.violates(name) for name in self.instance.governed]
         return either(
             *broken, *(self.negation(self._kept(each)) for each in self.instance.constraints)

@@ -1,4 +1,4 @@
-"""JSON schemas of the documents that go in and out: problems, rows of this problem, and plans for it."""
+"""JSON schemas of problems, and of the rows and plans of one problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ Schema = dict[str, Any]
 
 
 def schema_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
-    """Return the schemas of a problem, of its rows and of its plans; the person's row is the rows' example."""
+    """Return the schemas of a problem, its rows and its plans.
+
+    The person's row is the example of a row.
+    """
     theory = space.theory
     name = file_name(theory.name)
     row = _object({each.name: _value(each) for each in theory.features}, title=f"a row of {name}")
@@ -61,7 +64,7 @@ def plan_schema(features: tuple[Feature, ...]) -> Schema:
 
 
 def _closed(node: Any, parts: Mapping[str, Schema]) -> Any:
-    """Return a schema whose objects have no other keys, with features and states in their places."""
+    """Return a schema without further keys, with the features of the problem."""
     if isinstance(node, list):
         return [_closed(each, parts) for each in node]
     if not isinstance(node, dict):
@@ -83,7 +86,7 @@ def _object(keys: Schema, **more: str) -> Schema:
 
 
 def _value(feature: Feature) -> Schema:
-    """Return what a row may hold for a feature: a value, or nothing."""
+    """Return the schema of a feature's value in a row, null included."""
     if not feature.kind.is_number or feature.kept:
         return _type(feature)
     low, high = feature.span

@@ -1,4 +1,4 @@
-"""A person's question in PDDL, twice: with the causal rules, and without them for a standard planner (paper, §5).
+"""A person's question in PDDL, with causal rules and without (paper, section 5).
 
 With them, the planner has causal actions that cost nothing, and direct actions wait until the state is consistent or nothing
 more follows. Without them there is nothing but setting values, the ones included that only effects may change.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from p2c._spec.feature import Value
 
 LARGEST = 200_000
-"""Letters of a formula above which the question is refused: no planner would read it."""
+"""Maximum length of a formula in letters; planners read no longer ones."""
 
 HEADER = """\
 ; {name}, {form}.
@@ -73,11 +73,14 @@ class Pddl:
 
     @cached_property
     def tariff(self) -> Tariff:
-        """Return what the direct actions cost."""
+        """Return the costs of the direct actions."""
         return price_changes(self.instance, self.changes)
 
     def price(self, change: Change) -> int:
-        """Return what a planner counts for a direct action; where fewer come first, one outweighs all costs."""
+        """Return the cost of a direct action.
+
+        With `minimize = "actions"` one action outweighs all costs.
+        """
         extra = max(self.tariff.prices.values()) * self.instance.most_actions + 1
         return self.tariff.prices[change] + (extra if first_actions(self.instance) else 0)
 
@@ -122,7 +125,7 @@ class Pddl:
 
     @cached_property
     def fresh(self) -> list[str]:
-        """Return the propositions of what no direct action has used up yet."""
+        """Return the propositions of features without a direct action so far."""
         return list(dict.fromkeys(each for change in self.changes for each in self._spent(change)))
 
     def domain(self) -> Iterator[str]:
@@ -144,9 +147,9 @@ class Pddl:
 
     @cached_property
     def chains(self) -> dict[str, tuple[list[str], Formula]]:
-        """Return what a planner has to check: under each name, what it then knows, and the formula.
+        """Return the checks of a planner by name: what it knows after one, and the formula.
 
-        A state comes to rest where it obeys every law, or where nothing more follows by itself.
+        A state is final if it obeys every law, or if no effect is possible.
         """
         calm = self.formulas.consistent if self.causal else And()
         found: dict[str, tuple[list[str], Formula]] = {
@@ -159,13 +162,13 @@ class Pddl:
         return {name: chain for name, chain in found.items() if chain[1] != Or()}
 
     def _links(self, name: str) -> list[str]:
-        """Return what a planner knows after each part of a formula but the last."""
+        """Return the facts after each part of a formula but the last."""
         parts = _parts(self.chains[name][1])
         return [f"{name}-{number}" for number in range(1, len(parts))]
 
     @cached_property
     def known(self) -> list[str]:
-        """Return all that a planner may have checked, and that any change makes it forget."""
+        """Return all facts of checks; each change deletes them."""
         return [
             "ready",
             "consistent",
@@ -173,7 +176,10 @@ class Pddl:
         ]
 
     def _checks(self, name: str) -> Iterator[str]:
-        """Yield one action for each part of a formula, one after the other: so no planner has to multiply them out."""
+        """Yield one action for each part of a formula.
+
+        They follow each other, so that no planner multiplies them out.
+        """
         effects, formula = self.chains[name]
         links = self._links(name)
         begin = ["(consistent)"] if name == "finish" else []
@@ -184,7 +190,7 @@ class Pddl:
             yield from _action(f"check-{label}", [*before, self.text(part)], after, 0)
 
     def _still(self, name: str) -> Formula:
-        """Return when a feature is not carried anywhere: obeyed, waiting, or with nowhere to go."""
+        """Return the formula of states without an effect on a feature."""
         waiting = [self.formulas.violates(other) for other in self.instance.above(name)]
 
         def still(place: int) -> Formula:
@@ -224,7 +230,7 @@ class Pddl:
                         yield from self._carried(name, place, clause)
 
     def _carried(self, name: str, place: int, clause: Clause | None) -> Iterator[str]:
-        """Yield where a feature goes by itself: as its law has it, or as one fired rule does in a consistent state."""
+        """Yield the effects on a feature, by its law or by one fired rule."""
         formulas = self.formulas
         nearer: list[Formula] = []
         number = 0 if clause is None else self.instance.theory.rules_of[name].index(clause) + 1

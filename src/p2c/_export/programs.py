@@ -1,4 +1,4 @@
-"""A person's question as a program: for s(CASP), as its engine runs it, and for clingo alone."""
+"""A person's question as a program for s(CASP) or for clingo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A problem with its model in one folder: written whole, read again only as it was written, or as an edit was accepted."""
+"""A problem and its model in one folder, protected by checksums."""
 
 from p2c._folder.store import accept_edit as accept_edit
 from p2c._folder.store import open_folder as open_folder

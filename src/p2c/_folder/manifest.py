@@ -1,4 +1,4 @@
-"""The manifest of a folder: which files belong to it, byte by byte, and what was known of the model when it was written."""
+"""The manifest of a folder: checksums of its files and facts about the model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PACKAGES = (
     "interpret-core",
     "optbinning",
 )
-"""What decides how a stored model answers."""
+"""The packages that determine the answers of a stored model."""
 
 
 class _Record(BaseModel):
@@ -45,7 +45,7 @@ class _Record(BaseModel):
 
 
 class ModelEntry(_Record):
-    """The model: its file, what it is, and whether it was read or why not."""
+    """The model: its file, its type, and whether it was parsed."""
 
     file: StrictStr
     kind: StrictStr
@@ -54,7 +54,7 @@ class ModelEntry(_Record):
 
 
 class SampleEntry(_Record):
-    """The rows kept: their columns, and what the model said of each, in hexadecimal digits."""
+    """The sample: its columns, and the model's answers in hexadecimal digits."""
 
     rows: StrictInt
     framed: StrictBool
@@ -72,7 +72,7 @@ class Manifest(_Record):
     model: ModelEntry
     sample: SampleEntry
     learned: dict[StrictStr, Any] | None = None
-    """How far the rules that stand in agree with the model, as a problem's `source` says it."""
+    """The agreement of the surrogate rules, in the form of a problem's `source`."""
     extraction: dict[StrictStr, Any] | None = None
     assumptions: tuple[Assumption, ...] = ()
     """The action of each column when the folder was made, and why it was assumed."""
@@ -122,7 +122,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"{path}: format {found.format}, and this p2c reads 1: another version of p2c"
         )
     if not found.is_whole or path.read_bytes() != found.text().encode():
-        raise P2CError(f"{path}: modified since it was written: make the folder anew with p2c fit")
+        raise P2CError(f"{path}: modified since it was written: make the folder again with p2c fit")
     for name in found.files:
         if name in ("", ".", "..", MANIFEST) or "/" in name or "\\" in name or "\0" in name:
             raise P2CError(f"{path}: '{name}' is no file of this folder: the manifest was modified")
@@ -138,7 +138,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def changed_files(folder: Path, manifest: Manifest) -> list[str]:
-    """Return the files of a folder that are not what they were; one that is gone, or leads elsewhere, is refused."""
+    """Return the changed files of a folder; refuse missing files and links."""
     found = []
     for name, known in manifest.files.items():
         path = folder / name
@@ -157,7 +157,7 @@ def refuse_changed(folder: Path, manifest: Manifest) -> None:
             raise P2CError(
                 f"{path}: changed since it was last accepted; if that is your edit: p2c lint {folder} --accept"
             )
-        raise P2CError(f"{path}: changed since the folder was written: make it anew with p2c fit")
+        raise P2CError(f"{path}: changed since the folder was written: make it again with p2c fit")
 
 
 def fingerprint(path: Path) -> str:
@@ -171,7 +171,7 @@ def fingerprint(path: Path) -> str:
 
 
 def installed() -> dict[str, str]:
-    """Return the versions of what decides how a model answers, where it is installed."""
+    """Return the versions of the installed packages in `PACKAGES`."""
     return versions_of(PACKAGES)
 
 

@@ -1,4 +1,4 @@
-"""A fitted model written in its own format: a booster's file, ONNX, a scorecard or skops; a pickle only on request."""
+"""Write a fitted model in its own format, in skops, or on request as a pickle."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class StoredModel(NamedTuple):
 
 
 def copy_model(origin: Path, folder: Path, *, desired: Any, pickle: bool = False) -> StoredModel:
-    """Copy the file that a model was opened from into a folder, as it is."""
+    """Copy the file of an opened model into a folder."""
     kind = origin.suffix.lower()
     if kind in PICKLES and not pickle:
         raise P2CError(
-            f"{origin}: a pickle, which can run any code as it is opened, is kept only on request"
+            f"{origin}: a pickle, which can run any code when opened, is kept only on request"
         )
     copy = copy_graph if kind == ".onnx" else shutil.copyfile
     copy(origin, folder / f"{STEM}{kind}")
@@ -43,9 +43,9 @@ def copy_model(origin: Path, folder: Path, *, desired: Any, pickle: bool = False
 
 
 def writers(model: Any, *, pickle: bool = False) -> tuple[Writer, ...]:
-    """Return the ways to write a model into a folder, the best first: its library's own format, then skops or a pickle.
+    """Return the writers for a model, best first: own format, then skops or a pickle.
 
-    What a library's own format keeps is for the library to say: whoever writes it tries what was written.
+    A library's own format may lose parts of a model, so the written file is compared with the model.
     """
     kinds = {each.__name__ for each in type(model).__mro__}
     own = tuple(write for name, write in OWN_FORMATS.items() if name in kinds)
@@ -56,7 +56,7 @@ def writers(model: Any, *, pickle: bool = False) -> tuple[Writer, ...]:
 
 
 def _write_own(ending: str) -> Writer:
-    """Return what has a model write itself into a file of its library's."""
+    """Return a writer that calls the model's own `save_model`."""
 
     def write(model: Any, folder: Path, desired: Any) -> StoredModel:
         model.save_model(str(folder / f"{STEM}{ending}"))
@@ -120,4 +120,4 @@ OWN_FORMATS: dict[str, Writer] = {
     "LGBMClassifier": _write_lightgbm,
     "LightGBMFile": _write_lightgbm,
 }
-"""What writes a model in its library's own format, by the class that it is of."""
+"""Writers for a library's own format, by the class of the model."""

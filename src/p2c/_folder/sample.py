@@ -1,4 +1,4 @@
-"""Rows of a model's table kept beside it, as CSV: what trial values, ranges and categories come from, typed as they were."""
+"""Sample rows of a model's table as CSV, read back with their types."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_ROWS = 50_000
-"""How many rows are kept, those that a range or a category needs aside."""
+"""Number of sample rows, without rows for ranges and categories."""
 
 
 class SampleColumn(BaseModel):
-    """One column: its name, the type that pandas has for it, and what its texts stand for where they are no texts."""
+    """One column: its name, its pandas type, and the values behind its texts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,27 +40,27 @@ class SampleColumn(BaseModel):
     ordered: StrictBool = False
     originals: dict[StrictStr, Any] | None = None
     gap: StrictStr | None = None
-    """What stands in the place of a missing value, by its text, where that is not what the type has of itself."""
+    """The text of the missing value, if it differs from the type's own."""
 
     @model_serializer(mode="wrap")
     def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what manifests did not have before."""
+        """Leave out absent keys."""
         written: dict[str, Any] = write(self)
         return {key: each for key, each in written.items() if key != "gap" or each is not None}
 
     @property
     def missing(self) -> Any:
-        """Return what stands in the place of a missing value."""
+        """Return the missing value of the column."""
         usual = None if self.dtype == "object" else np.nan
         return usual if self.gap is None else GAPS[self.gap]
 
 
 GAPS = {str(each): each for each in (None, np.nan, pd.NA, pd.NaT, "")}
-"""What may stand in the place of a missing value, by its text."""
+"""Missing values by their texts."""
 
 
 def sample_rows(frame: pd.DataFrame, *, seed: int = 0, most: int = MOST_ROWS) -> NDArray[np.intp]:
-    """Return the places of the rows to keep: first those with an extreme or a category of their own, then others by chance."""
+    """Return the rows to keep: extremes and categories first, then random rows."""
     needed = dict.fromkeys(row for name in frame.columns for row in _needed(frame[name]))
     others = np.random.default_rng(seed).permutation(len(frame))
     room = max(most - len(needed), 0)
@@ -104,7 +104,7 @@ def _described(name: Any, column: pd.Series) -> SampleColumn:
 
 
 def _gap(column: pd.Series) -> str | None:
-    """Return the first missing value of a column of texts, where it is not what its type has of itself."""
+    """Return the missing value of a text column, if it differs from the type's own."""
     first = next(iter(column[is_gone(column)]), None)
     told = first is not None and (isinstance(first, str) or column.dtype == object)
     return str(first) if told else None

@@ -1,4 +1,4 @@
-"""Save and open a folder: `problem.toml` to read and edit, the model in its own format, rows of its table, a manifest."""
+"""Save and open a folder: `problem.toml`, the model, sample rows, a manifest."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from p2c._spec.spec import ProblemSpec, Trust
 
 TRIED = 5_000
-"""How many of the kept rows are put to a model as it is saved, and to what is read of it as it is opened, besides made-up ones."""
+"""Number of sample rows for comparing a saved or opened model."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted model with rows of its table, as they are kept; `origin` is the file that it was opened from."""
+    """A fitted model with sample rows; `origin` is the file that it was opened from."""
 
     model: Any
     rows: Any
@@ -65,7 +65,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class OpenedFolder:
-    """What a folder holds: the problem as it is written, its model, and what the manifest says of them."""
+    """An open folder: its problem, its model, and its manifest."""
 
     spec: ProblemSpec
     decider: Decider
@@ -92,7 +92,7 @@ def save_folder(
     try:
         folder = folder.resolve() if folder.is_symlink() else folder
         if folder.exists() and not (replace_old and (folder / MANIFEST).is_file()):
-            raise P2CError(f"{folder}: exists; it is left as it is, choose another name or folder")
+            raise P2CError(f"{folder}: exists; it stays unchanged, choose another name or folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except (OSError, ValueError) as error:
@@ -125,9 +125,9 @@ def save_folder(
 
 
 def _take_place(made: Path, folder: Path) -> None:
-    """Put a folder in the place of one that may be there, which goes only once the new one stands.
+    """Replace a folder by a new one; the old one is removed last.
 
-    What somebody has put there besides is kept, and what they have edited under another name.
+    Other files in it stay, and edited files get another name.
     """
     if not folder.exists():
         os.replace(made, folder)
@@ -150,7 +150,7 @@ def _take_place(made: Path, folder: Path) -> None:
 
 
 def _untouched(folder: Path) -> set[str]:
-    """Return the files of a folder that are as they were saved; none, where it does not say any more how that was."""
+    """Return the unchanged files of a folder; none if its manifest is unreadable."""
     try:
         files = read_manifest(folder).files
     except P2CError:
@@ -170,7 +170,10 @@ def _store_tried(
     state: Callable[[StoredModel], None],
     pickle: bool,
 ) -> StoredModel:
-    """Write a model in the first format that gives its answers again; `state` writes the problem around it."""
+    """Write a model in the first format that reproduces its answers.
+
+    `state` writes the problem around it.
+    """
     rows = fitted.rows[:TRIED]
     for write in writers(fitted.model, pickle=pickle):
         stored = write(fitted.model, folder, decider.source.desired)
@@ -187,7 +190,7 @@ def _store_tried(
 
 
 def _tried_rows(rows: pd.DataFrame, decider: Decider) -> Any:
-    """Return the rows on which a stored model is tried, a frame or an array as the model has it."""
+    """Return the rows for comparing a stored model, a frame or an array."""
     tried = rows.head(TRIED)
     return tried if decider.source.view.framed else tried.to_numpy()
 
@@ -211,7 +214,7 @@ def _groups(decider: Decider) -> dict[str, list[str]] | None:
 
 
 def _with_model(keys: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a problem with the table of its model before those of its features."""
+    """Return the keys of a problem, the model before the features."""
     first = {key: value for key, value in keys.items() if key not in ("features", "lint")}
     return {
         **first,
@@ -229,7 +232,7 @@ def _described(
     columns: tuple[SampleColumn, ...],
     extraction: Mapping[str, Any] | None,
 ) -> Manifest:
-    """Write the rules that stand in, and return what the manifest says of all."""
+    """Write the surrogate rules, and return the manifest."""
     source, rows = decider.source, as_frame(fitted.rows)
     if decider.stand_in:
         (folder / STAND_IN).write_text(decider.stand_in, encoding="utf-8")
@@ -273,7 +276,10 @@ def open_folder(folder: Path, trust: Trust | None = None) -> OpenedFolder:
 
 
 def outline_folder(folder: Path) -> tuple[ProblemSpec, Path]:
-    """Return the problem of a folder and its file, without opening the model; a changed file is refused."""
+    """Return the problem of a folder and its file without opening the model.
+
+    A changed file is refused.
+    """
     manifest = read_manifest(folder)
     refuse_changed(folder, manifest)
     spec = load_spec(folder / PROBLEM)
@@ -287,7 +293,7 @@ def outline_folder(folder: Path) -> tuple[ProblemSpec, Path]:
 
 
 def accept_edit(folder: Path, trust: Trust | None = None) -> list[str]:
-    """Take the files of a folder that are meant to be edited as they are now, and return which were changed.
+    """Accept the present content of the editable files; return the changed ones.
 
     What cannot be read, and any other changed file, is refused, and nothing is accepted.
     """
@@ -387,7 +393,7 @@ def _opened(folder: Path, manifest: Manifest, trust: Trust | None) -> OpenedFold
 
 
 def _refuse_other_answers(folder: Path, opened: OpenedFolder) -> None:
-    """Refuse a model that decides otherwise than when the folder was written, or of which less is read."""
+    """Refuse a model with other decisions, or that is no longer parsed."""
     manifest = opened.manifest
     now = opened.decider.source.accepted
     try:

@@ -1,8 +1,8 @@
-"""Whether a model that was written is the model: its file is opened, and both are put the same rows.
+"""Compare a written model with the model: both answer the same rows.
 
-Libraries write files of their own, which may leave out what a model answers by. So what was written is asked, before anybody
-is told that it is saved, about rows of the table, random ones, rows on both sides of every known cut, and states over the
-domains of the problem. Decisions must be the same, and scores where both tell them.
+A library's own file may lose parts of a model. So the written file is opened and compared, before the save succeeds, on rows of
+the table, random rows, rows on both sides of each known cut, and states over the domains of the problem. Decisions must be
+equal, and scores if both have them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from p2c._spec.spec import ProblemSpec
 
 ROUNDING = 1e-6
-"""By how much scores may differ, in all and in proportion: a model's way through a file may round."""
+"""Absolute and relative tolerance of scores, which a file may round."""
 
 
 def stored_difference(
     spec: ProblemSpec, folder: Path, decider: Decider, *, rows: Any, sample: Any
 ) -> str:
-    """Say in what a model that was written into a folder differs from the model; nothing where it does not.
+    """Describe the difference between a written model and the model; empty if none.
 
     `rows` are those of the table, `sample` the same as they were read again.
     """
@@ -78,7 +78,7 @@ def _made_up(spec: ProblemSpec, decider: Decider, frame: pd.DataFrame) -> Iterat
 
 
 def _told(model: AskedModel, frame: pd.DataFrame) -> ModelAnswers | None:
-    """Return what a model says of rows; None where it cannot be asked about them."""
+    """Return a model's answers for rows; None if it fails on them."""
     try:
         return model.answer(frame)
     except P2CError:

@@ -34,7 +34,7 @@ MOST = 200
 
 
 def built(folder: Path) -> Path | None:
-    """Return the problem that a project has made: a folder with its model, or a file; None before it was built."""
+    """Return the folder or file of a project's problem; None before it is built."""
     for path in (folder / MODEL, folder / "problem.toml"):
         if path.exists():
             return path
@@ -42,7 +42,10 @@ def built(folder: Path) -> Path | None:
 
 
 def build(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
-    """Make the problem of a project, by the very steps of `p2c fit` or `p2c init`; `step` is called after each."""
+    """Make the problem of a project by the steps of `p2c fit` or `p2c init`.
+
+    `step` is called after each.
+    """
     draft = read_draft(folder)
     if not draft.table:
         raise P2CError("there is no table yet")
@@ -122,7 +125,7 @@ def _keep_people(folder: Path, refused: pd.DataFrame) -> None:
 
 
 def find_causes(folder: Path, step: Callable[[], None]) -> dict[str, Any]:
-    """Put candidates for causal rules into the project's review; answers that are there stay."""
+    """Add candidates for causal rules to the project's review; its answers stay."""
     draft = read_draft(folder)
     table = outcome_table(folder, draft) if not draft.model else opened_model(folder, draft).table
     if draft.target and draft.target in table.frame.columns:

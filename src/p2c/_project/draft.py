@@ -1,4 +1,4 @@
-"""A project under way, kept in its folder: the table, the model, and what was said of each column so far.
+"""An unfinished project in its folder: the table, the model and the columns.
 
 Nothing is kept elsewhere, so a page that is loaded again, or a server that is started again, goes on where it was.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DRAFT = "project.json"
 TABLES = (".csv", ".parquet")
 MODELS = (".skops", ".onnx", *OWN_FILES)
-"""What a model may come as: nothing that can run code as it is opened."""
+"""File types of models that cannot run code when they are opened."""
 MOST_OUTCOMES = 20
 """Maximum number of distinct values in a column of outcomes."""
 
@@ -42,7 +42,7 @@ class _Kept(BaseModel):
 
 
 class Choice(_Kept):
-    """Who may change a column, at what effort, and what people call it."""
+    """The action, weight and label of a column."""
 
     action: Literal["free", "up", "down", "fixed"] = "free"
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1
@@ -82,7 +82,7 @@ def write_draft(folder: Path, draft: Draft) -> None:
 
 
 def take_table(folder: Path, given: Path) -> Draft:
-    """Take a table into the project; what was said of columns that it still has is kept."""
+    """Copy a table into the project; settings of its columns stay."""
     kind = _kind(given, TABLES, "a table")
     table = open_table(given)
     names = {str(each) for each in table.frame.columns}
@@ -188,7 +188,7 @@ def _offered(folder: Path, draft: Draft) -> list[str]:
 
 
 def chosen(draft: Draft, table: Table) -> tuple[Assumption, ...]:
-    """Return who may change each column of a table: as the draft says, else what is assumed."""
+    """Return the action of each column: of the draft, or assumed."""
     said = draft.columns
     guessed = assume(
         table.seen,
@@ -202,5 +202,5 @@ def chosen(draft: Draft, table: Table) -> tuple[Assumption, ...]:
 
 
 def outcome_table(folder: Path, draft: Draft) -> Table:
-    """Return the table that rules are learned from: without what helps no rule, the outcome kept."""
+    """Return the table to learn from, without useless columns."""
     return seen_table(folder, draft).useful({draft.target})

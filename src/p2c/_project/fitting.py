@@ -50,7 +50,7 @@ def open_stored(
     trust: Trust | None = None,
     known: bool = False,
 ) -> Opened:
-    """Open a stored model for a table, without the column of true labels and without what neither model nor rules need.
+    """Open a stored model for a table without labels and useless columns.
 
     One that is not `known` to open is tried first, in a process that may die of it.
     """

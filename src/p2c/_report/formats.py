@@ -64,7 +64,7 @@ def report_on(
         today = origin.date or date.today().isoformat()
         origin = replace(origin, problem=problem.to_dict(), date=today)
         read = problem.decider is None or problem.decider.is_read
-        searched = problem if read else problem.stand_in
+        searched = problem if read else problem.surrogate
         space = None if searched is None else searched.compiled
         document = expert_document(
             problem.theory, plan, origin, space=space, ways=ways, language=language

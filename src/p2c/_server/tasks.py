@@ -83,7 +83,7 @@ def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return what looks wrong with a problem and how large its search space is."""
     problem = asked.problem
-    whole = problem if problem.decider is None or problem.decider.is_read else problem.stand_in
+    whole = problem if problem.decider is None or problem.decider.is_read else problem.surrogate
     space = whole.space() if whole is not None else None
     language = arguments.get("language") or "en"
     phrases = phrases_of(language)

@@ -1,6 +1,8 @@
-"""The command line: read the request, call one function, show the result. One file for each group of commands.
+"""The command line, with one file for each group of commands.
 
-Exit codes: 0 found or already there, 1 no way (or gave up, or faults found), 2 bad input.
+A command reads its arguments, calls one function and shows the result.
+
+Exit codes: 0 found or already, 1 infeasible (or gave up, or faults), 2 bad input.
 """
 
 from __future__ import annotations

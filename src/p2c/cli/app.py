@@ -1,6 +1,6 @@
-"""All commands as one, each loaded when it is asked for, and what becomes of their errors: one line and an exit code.
+"""The program: commands that load on first use, and errors on one line.
 
-What others wrote is shown on a terminal as text and never obeyed as a command of the terminal.
+Text from problems and rows is printed without control characters.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ HOMES = {
     "asp": ("export", "doctor"),
     "serving": ("serve",),
 }
-"""All commands in the order in which they are listed, by the file of `p2c.cli` that has a group of its own name."""
+"""All commands in the order of the help, by their file in `p2c.cli`.
+
+Each file holds a group of its own name.
+"""
 
 
 def command_group(text: str | None = None, kind: type[TyperGroup] = TyperGroup) -> typer.Typer:
@@ -57,30 +60,34 @@ def command_group(text: str | None = None, kind: type[TyperGroup] = TyperGroup) 
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command in which each argument that is a dataclass has become the options that are its fields."""
+    """Replace each dataclass among the arguments of a command by its fields.
+
+    The fields become options of the command.
+    """
     hints = get_type_hints(command, include_extras=True)
     places = signature(command).parameters
     groups = {name: hints[name] for name in places if is_dataclass(hints[name])}
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
-        command(**given)
+            parts = {each.name: arguments.pop(each.name) for each in fields(group)}
+            arguments[name] = group(**parts)
+        command(**arguments)
 
-    found: dict[str, Parameter] = {}
+    options: dict[str, Parameter] = {}
     for name, place in places.items():
         inner = signature(groups[name]).parameters if name in groups else {name: place}
         kinds = get_type_hints(groups[name], include_extras=True) if name in groups else hints
         for key, each in inner.items():
-            found[key] = each.replace(kind=Parameter.KEYWORD_ONLY, annotation=kinds[key])
-    run.__annotations__ = {key: each.annotation for key, each in found.items()}
-    run.__signature__ = Signature([*found.values()])  # type: ignore[attr-defined]
+            options[key] = each.replace(kind=Parameter.KEYWORD_ONLY, annotation=kinds[key])
+    run.__annotations__ = {key: each.annotation for key, each in options.items()}
+    run.__signature__ = Signature([*options.values()])  # type: ignore[attr-defined]
     return run
 
 
 class Commands(TyperGroup):
-    """Commands that stay in their files until they are asked for, so that none waits for what others need."""
+    """Commands whose files are imported on first use."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -95,12 +102,15 @@ def _commands_of(home: str) -> dict[str, Any]:
 
 
 class Terminal(Console):
-    """A console that puts a mark in the place of each control character of what it prints; its own colours stay."""
+    """A console that replaces control characters of its text by a mark.
+
+    Its own colours stay.
+    """
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Return the pieces of what is to be printed, each safe to show."""
+        """Return the pieces of text to print, without control characters."""
         for piece in super().render(renderable, options):
             safe = piece.control or piece.text.isprintable()
             yield piece if safe else piece._replace(text=visible(piece.text))
@@ -136,11 +146,14 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Take what holds for every command."""
+    """Take the options of all commands."""
 
 
 def run() -> int:
-    """Run a command and return its exit code; bad input is one line on standard error and 2."""
+    """Run a command and return its exit code.
+
+    Bad input is one line on standard error and exit code 2.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
@@ -172,13 +185,13 @@ def run() -> int:
 
 
 def _end_quietly() -> int:
-    """Return the exit code of a command whose reader has gone, which is that of one ended by the signal for it."""
+    """Return the exit code of a command whose output is closed, as after SIGPIPE."""
     _forget_output()
     return 128 + 13
 
 
 def _usage_code(error: Exception) -> int:
-    """Say in one line how the command line was misused; what is no such error is raised again."""
+    """Print a misuse of the command line on one line; raise other errors again."""
     # Typer has its own copy of click in some versions, so the class cannot be named.
     if not hasattr(error, "format_message"):
         raise error
@@ -194,5 +207,5 @@ def _is_help(error: Exception) -> bool:
 
 
 def _forget_output() -> None:
-    """Drop what could not be written, so that the end of the program does not try again."""
+    """Drop unwritten output, so that the end of the program does not write it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The commands around answer set programming and planners: exports, and which engines are there."""
+"""The commands `export` and `doctor`: other tools and installed engines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from p2c.errors import P2CError, check_word
 asp = command_group()
 
 HOLD_MODELS = ("json", "json-schema")
-"""The languages that can hold a problem with a model."""
+"""Languages that can hold a problem with a model."""
 
 
 @asp.command()
@@ -31,7 +31,7 @@ def export(
     *,
     to: Annotated[str, typer.Option(help=f"The language: {', '.join(EXPORTS)}.")],
     folder: Annotated[
-        Path | None, typer.Option("--out", help="The folder for the files; else they are printed.")
+        Path | None, typer.Option("--out", help="The folder for the files; printed by default.")
     ] = None,
     proof: Annotated[
         bool, typer.Option("--proof", help="With --to opb: add a VeriPB log of the answer.")
@@ -40,13 +40,13 @@ def export(
         str, typer.Option(help=f"The version of the log: {' or '.join(VERSIONS)}.")
     ] = VERSIONS[0],
 ) -> None:
-    """Write the question of one person in the language of another tool, ready to run there."""
+    """Write the question of one person in the language of another tool."""
     check_word("--to: no language", to, EXPORTS)
     loaded = who.load()
     if loaded.model is not None and to not in HOLD_MODELS:
         can = " and ".join(HOLD_MODELS)
         raise P2CError(f"--to {to}: it cannot hold a model, which decides here; {can} can")
-    keyed = loaded.with_keys(**keys.given)
+    keyed = loaded.with_keys(**keys.overrides)
     if proof and to != "opb":
         raise P2CError(f"--proof: --to {to} has no proof log, only --to opb has one")
     row = keyed.read_row(who.read(loaded))
@@ -67,7 +67,7 @@ def export(
 
 @asp.command()
 def doctor(*, as_json: AsJson = False) -> None:
-    """Show which engines are there, and let each solve a tiny problem."""
+    """List the installed engines, and have each solve a small problem."""
     examinations = examine()
     if as_json:
         print_json([each.to_dict() for each in examinations])

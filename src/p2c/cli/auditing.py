@@ -1,4 +1,4 @@
-"""The command that audits: everybody in a file, who has a way to a yes, who has none, and whether groups differ.
+"""The command `audit`: plans for many people and differences between groups.
 
 Exit codes: 0 done, 1 parts of the answers are missing and the same command goes on from there, 2 bad input.
 """
@@ -51,20 +51,20 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="COLUMN[:BANDS]",
-            help="Divide people by a column, in bands where given: age:<30,30-50,>50. Repeat it for more.",
+            help="Divide people by a column, with bands for a number: age:<30,30-50,>50. Repeatable.",
         ),
     ] = None,
     against: Annotated[
         Path | None,
         typer.Option(
-            metavar="PROBLEM", help="Another problem: who would gain by it, and who lose."
+            metavar="PROBLEM", help="Another problem, to count who gains and who loses by it."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="For what is drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     explain_time_limit: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0, help="For all explanations of why people have no plan."
+            metavar="SECONDS", min=0, help="Seconds for all explanations of infeasible people."
         ),
     ] = EXPLAIN_TIME_LIMIT,
     workers: Workers = 1,
@@ -72,7 +72,7 @@ def audit(
     overwrite: Overwrite = False,
     trust: TrustOption = None,
 ) -> None:
-    """Audit everybody in a file or folder: who has a way to a yes, who has none, and whether groups differ."""
+    """Plan for everybody in a file or folder, and compare groups."""
     if find_spec("pyarrow") is None:
         raise MissingExtra("pyarrow", extra="batch")
     from p2c._audit.audit import FORMATS
@@ -81,17 +81,17 @@ def audit(
     from p2c._explain.phrases import phrases_of
 
     phrases_of(language)
-    options = {"against": against, "seed": seed, **manner.given, **keys.given}
+    options = {"against": against, "seed": seed, **manner.keywords, **keys.overrides}
     if explain_time_limit != EXPLAIN_TIME_LIMIT:
         options["explain-time-limit"] = explain_time_limit
     divided = [f"--by={each}" for each in by or ()]
     command = spelled("audit", problem, data, "-o", output, *divided, **options, language=language)
 
     def opened(path: Path) -> Problem:
-        return load_problem(path, trust).with_keys(**keys.given)
+        return load_problem(path, trust).with_keys(**keys.overrides)
 
     with watched() as watch:
-        found = audit_files(
+        result = audit_files(
             opened(problem),
             data,
             output,
@@ -100,17 +100,17 @@ def audit(
             seed=seed,
             explain_time_limit=explain_time_limit,
             workers=workers,
-            policy=Policy(**manner.given),
+            policy=Policy(**manner.keywords),
             command=command,
             anew=overwrite,
             watch=watch,
         )
-    # A PDF has its hour in it; where the figures are the same, it may be written anew.
+    # A PDF holds the time; it may be replaced if the figures are the same.
     figures = output / "audit.json"
-    same = figures.is_file() and figures.read_bytes() == found.report(format="json")
+    same = figures.is_file() and figures.read_bytes() == result.report(format="json")
     for ending in FORMATS:
         try:
-            content = found.report(format=ending, language=language)
+            content = result.report(format=ending, language=language)
         except MissingExtra as error:
             complain(f"audit.{ending} is left out: {error}")
             continue

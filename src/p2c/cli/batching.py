@@ -1,4 +1,4 @@
-"""The command that plans for whole files: Parquet or CSV in, Parquet out, on one machine or on many.
+"""The command `batch`: plans for the rows of Parquet or CSV files.
 
 Exit codes: 0 done, 1 parts are missing and the same command goes on from there, 2 bad input.
 """
@@ -51,32 +51,34 @@ def batch(
     manner: Manner,
     codes: Codes,
     keep: Annotated[
-        list[str] | None, typer.Option(help="A column to carry through; repeat it for more.")
+        list[str] | None, typer.Option(help="A column to copy into the output. Repeatable.")
     ] = None,
     keep_all: Annotated[
-        bool, typer.Option("--keep-all", help="Carry every column through that is no feature.")
+        bool,
+        typer.Option("--keep-all", help="Copy every column that is no feature into the output."),
     ] = False,
     alternatives: Annotated[
-        int, typer.Option(min=0, help="How many further end states to list for each person.")
+        int, typer.Option(min=0, help="Number of further end states to list for each person.")
     ] = 0,
     workers: Workers = 1,
     part_rows: Annotated[
-        int, typer.Option(min=1, help="About how many rows make a part.")
+        int, typer.Option(min=1, help="Approximate number of rows in a part.")
     ] = PART_ROWS,
     scheduler: Annotated[
-        str | None, typer.Option(help="The address of a Dask scheduler that has the parts made.")
+        str | None, typer.Option(help="The address of a Dask scheduler that distributes the parts.")
     ] = None,
     cluster: Annotated[
-        Cluster | None, typer.Option(help="Start a Dask cluster of so many workers here.")
+        Cluster | None,
+        typer.Option(help="Start a Dask cluster with --workers workers on this machine."),
     ] = None,
-    blockers: Annotated[bool, typer.Option(help="Ask what blocks those who have no way.")] = True,
+    blockers: Annotated[bool, typer.Option(help="Find the blockers of infeasible people.")] = True,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the summary into this image file.")
     ] = None,
     as_json: AsJson = False,
     trust: TrustOption = None,
 ) -> None:
-    """Plan for everybody in a file or folder; killed at any moment, the same command goes on."""
+    """Plan for everybody in a file or folder; run it again to resume."""
     if scheduler is not None and cluster is not None:
         raise P2CError("--scheduler and --cluster: give one of the two")
     from p2c._batch.show import check_figure, plot_summary, show_summary
@@ -84,17 +86,17 @@ def batch(
     if plot is not None:
         check_figure(plot)
 
-    asked = load_problem(problem, trust).with_keys(**keys.given)
-    policy, reasons = Policy(**manner.given), codes.read()
+    keyed = load_problem(problem, trust).with_keys(**keys.overrides)
+    policy, reasons = Policy(**manner.keywords), codes.read()
     if reasons is not None:
-        reasons.refuse_gaps(asked.compiled)
+        reasons.refuse_gaps(keyed.compiled)
     options = Options(tuple(keep or ()), keep_all, alternatives, part_rows, policy, reasons)
     executor = "dask" if scheduler or cluster else "processes" if workers > 1 else "here"
-    # A scheduler that is lost is said in our one line; Dask would print a traceback before it.
+    # A lost scheduler is reported on one line; Dask would print a traceback before it.
     logging.getLogger("distributed.client").disabled = True
     how = {"workers": workers, "address": scheduler, "blockers": blockers}
     with watched() as watch:
-        summary = plan_files(asked, source, target, options, executor=executor, watch=watch, **how)
+        summary = plan_files(keyed, source, target, options, executor=executor, watch=watch, **how)
     if as_json:
         print_json(summary.to_dict())
     else:

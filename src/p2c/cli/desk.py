@@ -1,4 +1,4 @@
-"""What commands share: their arguments, the files they read and write, and the console they print on."""
+"""Shared parts of commands: arguments, files and printing."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ TrustOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Of the model: a type in a skops file to let in, or 'pickle', which may run any code.",
+        help="A type in a skops file of the model to admit, or 'pickle', which may run any code.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
-EngineOption = Annotated[str, typer.Option(help=f"Who answers: {', '.join(HOMES)}.")]
+EngineOption = Annotated[str, typer.Option(help=f"The solver: {', '.join(HOMES)}.")]
 Language = Annotated[str, typer.Option(help="The language: en or de.")]
-Overwrite = Annotated[bool, typer.Option(help="Replace what is there.")]
-Workers = Annotated[int, typer.Option(min=1, help="How many processes plan.")]
+Overwrite = Annotated[bool, typer.Option(help="Replace existing files.")]
+Workers = Annotated[int, typer.Option(min=1, help="Number of processes that plan.")]
 
 
 @dataclass(frozen=True)
 class OnePerson:
-    """A problem, and the person who asks."""
+    """A problem and one person."""
 
     problem: ProblemFile
     row: Annotated[
@@ -60,7 +60,7 @@ class OnePerson:
     ]
     number: Annotated[
         int | None,
-        typer.Option("--row", min=1, help="Which row of the file, from 1; the first if not said."),
+        typer.Option("--row", min=1, help="The row of the file, from 1; the first by default."),
     ] = None
     trust: TrustOption = None
 
@@ -69,7 +69,10 @@ class OnePerson:
         return load_problem(self.problem, self.trust)
 
     def read(self, problem: Problem) -> dict[str, Any]:
-        """Return the person in the numbered row; of several, if no number is given, the first, and say so."""
+        """Return the person in the numbered row, by default the first of several.
+
+        A default choice among several rows is reported on standard error.
+        """
         rows, number = problem.read_rows(self.row), self.number or 1
         if not rows:
             raise P2CError(f"{self.row}: expected at least one row, found none")
@@ -84,56 +87,69 @@ class OnePerson:
 
 @dataclass(frozen=True)
 class Keys:
-    """What a question puts in the place of the problem's own keys."""
+    """The keys of the problem that a question replaces."""
 
     norm: Annotated[
-        Norm | None, typer.Option(help="How efforts add up; the problem's own by default.")
+        Norm | None, typer.Option(help="The norm of the cost; the problem's own by default.")
     ] = None
     law: Annotated[
         Law | None, typer.Option(help="The law of the causal rules; the problem's own by default.")
     ] = None
-    effects: Annotated[Effects | None, typer.Option(help="When effects happen.")] = None
-    minimize: Annotated[Minimize | None, typer.Option(help="What comes first.")] = None
+    effects: Annotated[
+        Effects | None, typer.Option(help="When effects happen; the problem's own by default.")
+    ] = None
+    minimize: Annotated[
+        Minimize | None, typer.Option(help="What comes first: the cost or the number of actions.")
+    ] = None
 
     @property
-    def given(self) -> dict[str, Any]:
-        """Return the keys that were given."""
-        return given(**asdict(self))
+    def overrides(self) -> dict[str, Any]:
+        """Return the keys that are set."""
+        return set_keys(**asdict(self))
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How a person is planned for: by whom, and within which limits."""
+    """The solver of a plan and its limits."""
 
     engine: EngineOption = "auto"
     time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for one person; then give up.")
+        float | None,
+        typer.Option(min=0, help="Seconds for one person, then the answer is gave_up."),
     ] = None
     node_limit: Annotated[
-        int | None, typer.Option(min=0, help="States for one person; then give up.")
+        int | None,
+        typer.Option(min=0, help="Search nodes for one person, then the answer is gave_up."),
     ] = None
 
     @property
-    def given(self) -> dict[str, Any]:
-        """Return it as every planner takes it."""
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of a `Policy`."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a person adds to a problem: what they can and cannot do."""
+    """The restrictions of one person."""
 
     fixed: Annotated[
         list[str] | None,
-        typer.Option(metavar="FEATURE", help="What this person cannot change; repeat it for more."),
+        typer.Option(
+            metavar="FEATURE", help="A feature that this person cannot change. Repeatable."
+        ),
     ] = None
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="FEATURE=LOW..HIGH", help="Own limits, either end left out at will."),
+        typer.Option(
+            metavar="FEATURE=LOW..HIGH",
+            help="Limits of this person; either end may be absent. Repeatable.",
+        ),
     ] = None
     weight: Annotated[
         list[str] | None,
-        typer.Option(metavar="FEATURE=WEIGHT", help="How hard a change is for this person."),
+        typer.Option(
+            metavar="FEATURE=WEIGHT", help="The weight of a change for this person. Repeatable."
+        ),
     ] = None
 
     @property
@@ -148,17 +164,15 @@ class Codes:
 
     reasons: Annotated[
         Path | None,
-        typer.Option(metavar="CODES", help="Give principal reasons by these codes: a CSV file."),
+        typer.Option(metavar="CODES", help="A CSV file of codes, to add principal reasons."),
     ] = None
     protected: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FEATURE", help="What is never given as a reason; repeat it for more."
-        ),
+        typer.Option(metavar="FEATURE", help="A feature that is never a reason. Repeatable."),
     ] = None
 
     def read(self) -> Catalogue | None:
-        """Return the codes, where some were given."""
+        """Return the catalogue of codes; None without one."""
         from p2c._audit.reasons import read_catalogue
 
         if self.reasons is None and self.protected:
@@ -169,24 +183,24 @@ class Codes:
 def restrictions(
     fixed: list[str] | None, limits: list[str] | None, weights: list[str] | None
 ) -> dict[str, dict[str, Any]]:
-    """Return what a person adds to a problem, from the options of a command.
+    """Return the restrictions of one person from the options of a command.
 
     >>> restrictions(["age"], ["debt=100..", "savings=..5e4"], ["debt=2"])
     {'age': {'action': 'fixed'}, 'debt': {'min': 100, 'weight': 2}, 'savings': {'max': 50000.0}}
     """
-    found: dict[str, dict[str, Any]] = {name: {"action": "fixed"} for name in fixed or ()}
+    tables: dict[str, dict[str, Any]] = {name: {"action": "fixed"} for name in fixed or ()}
     for text in limits or ():
         name, span = _pair("--limit", text, "FEATURE=LOW..HIGH")
         low, dots, high = span.partition("..")
         if not dots:
             raise P2CError(f"--limit: expected FEATURE=LOW..HIGH, found '{text}'")
         ends = {"min": low, "max": high}
-        table = found.setdefault(name, {})
+        table = tables.setdefault(name, {})
         table |= {key: _number("--limit", end) for key, end in ends.items() if end.strip()}
     for text in weights or ():
         name, weight = _pair("--weight", text, "FEATURE=WEIGHT")
-        found.setdefault(name, {})["weight"] = _number("--weight", weight)
-    return found
+        tables.setdefault(name, {})["weight"] = _number("--weight", weight)
+    return tables
 
 
 def _pair(option: str, text: str, expected: str) -> tuple[str, str]:
@@ -208,24 +222,26 @@ def _number(option: str, text: str) -> int | float:
 
 
 def chosen_actions(column: Callable[[str], str], **named: Iterable[str] | None) -> dict[str, str]:
-    """Return the action of each column that somebody named, by action; one that is named twice is refused.
+    """Return the action of each named column; refuse two actions for one.
 
-    `column` finds a column by its name.
+    Args:
+        column: Returns the column of a name.
+        **named: Names of columns by action.
 
     >>> chosen_actions(str, up=["age"], fixed=["sex"])
     {'age': 'up', 'sex': 'fixed'}
     """
-    found: dict[str, str] = {}
+    actions: dict[str, str] = {}
     for action, names in named.items():
         for name in map(column, names or ()):
-            if found.get(name, action) != action:
-                raise P2CError(f"--{action} {name}: the column is given as '{found[name]}' too")
-            found[name] = action
-    return found
+            if actions.get(name, action) != action:
+                raise P2CError(f"--{action} {name}: the column is given as '{actions[name]}' too")
+            actions[name] = action
+    return actions
 
 
-def given(**keys: Any) -> dict[str, Any]:
-    """Return the overrides that were given, as the problem's keys hold them."""
+def set_keys(**keys: Any) -> dict[str, Any]:
+    """Return the keys that are set, with the values of a problem file."""
     return {
         key: value.value if isinstance(value, Enum) else value
         for key, value in keys.items()
@@ -234,17 +250,20 @@ def given(**keys: Any) -> dict[str, Any]:
 
 
 def spelled(*words: object, **options: Any) -> str:
-    """Return a command as it is written in a shell, with those options that were given.
+    """Return a command for a shell with the options that are set.
 
     >>> spelled("plan", "my loan.toml", row=2, time_limit=None)
     "p2c plan 'my loan.toml' --row=2"
     """
-    said = [f"--{key.replace('_', '-')}={value}" for key, value in given(**options).items()]
+    said = [f"--{key.replace('_', '-')}={value}" for key, value in set_keys(**options).items()]
     return shlex.join(["p2c", *map(str, words), *said])
 
 
 def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
-    """Return a problem, whose model may be opened as far as is trusted; rules that have no say in it because of a slip in a name are named on standard error."""
+    """Return a problem; its model is opened as far as `trust` permits.
+
+    Rules without influence because of a misspelt name are listed on standard error.
+    """
     from p2c._rules.lint import misspelt_heads, summarized
     from p2c.problem import Problem
 
@@ -256,7 +275,7 @@ def load_problem(path: Path, trust: list[str] | None = None) -> Problem:
 
 
 ELSEWHERE = "choose another name or folder"
-"""What to do about a file that is there already."""
+"""The hint for a file that exists already."""
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -284,7 +303,7 @@ def write_new(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not replace and path.exists() and path.read_bytes() != data:
-            raise P2CError(f"{path}: exists and differs; it is left as it is, {way_out}")
+            raise P2CError(f"{path}: exists and differs; it stays unchanged, {way_out}")
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a device or a pipe is written to, not replaced
         else:
@@ -296,15 +315,15 @@ def write_new(
 
 
 def refuse_existing(*paths: Path | None, way_out: str = ELSEWHERE) -> None:
-    """Refuse files that exist before any work is put into what would be written there."""
+    """Refuse existing files before the work begins."""
     for path in paths:
         if path is not None and path.exists():
-            raise P2CError(f"{path}: exists; it is left as it is, {way_out}")
+            raise P2CError(f"{path}: exists; it stays unchanged, {way_out}")
 
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """Show how far a batch has come; where parts are missing in the end, say so in one line and end with 1."""
+    """Show the progress of a batch; exit with 1 if parts are missing."""
     from p2c._batch.show import progress
 
     try:
@@ -316,14 +335,14 @@ def watched() -> Iterator[Watch]:
 
 
 def choose(question: str, choices: Iterable[str], default: str | None = None) -> str:
-    """Ask for one of some words; the first letters of one are enough."""
+    """Ask for one of the words; its first letters are enough."""
     words = tuple(choices)
-    asked = f"{question} ({', '.join(words)})"
+    prompt = f"{question} ({', '.join(words)})"
     while True:
-        given = str(typer.prompt(asked, default=default)).strip().lower()
-        if given in words:
-            return given
-        near = [word for word in words if given and word.startswith(given)]
+        answer = str(typer.prompt(prompt, default=default)).strip().lower()
+        if answer in words:
+            return answer
+        near = [word for word in words if answer and word.startswith(answer)]
         if len(near) == 1:
             return near[0]
         typer.echo(f"expected one of {', '.join(words)}")

@@ -1,4 +1,4 @@
-"""The commands that begin: from a stored model and a table to a folder that answers or to rules, or from a table to a problem.
+"""The commands `fit` and `init`: problems from a model or from labels.
 
 Exit codes: 0 done, 2 bad input.
 """
@@ -42,20 +42,22 @@ fitting = command_group()
 Causal = Annotated[
     Path | None, typer.Option(help="Causal rules: a file of rules (.lp), or an answered review.")
 ]
-Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is assumed.")]
+Quiet = Annotated[bool, typer.Option("--yes", help="Accept the assumed actions without questions.")]
 Desired = Annotated[str | None, typer.Option(help="The outcome that a person wants.")]
 
 
 @dataclass(frozen=True)
 class Efforts(Changes):
-    """Who may change which column, and at what effort."""
+    """The action and weight of each column."""
 
     free: Annotated[
-        list[str] | None, typer.Option(help="A column that anybody may change; repeat it for more.")
+        list[str] | None, typer.Option(help="A column that may change both ways. Repeatable.")
     ] = None
     weight: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=WEIGHT", help="How hard a change is; 1 by default."),
+        typer.Option(
+            metavar="COLUMN=WEIGHT", help="The weight of a change; 1 by default. Repeatable."
+        ),
     ] = None
     scale: ScaleOption = ScaleName.RANGE
 
@@ -67,15 +69,15 @@ class Efforts(Changes):
         return [*weights, *(name for names in chosen for name in names or ())]
 
     def assumed(self, table: Table, *, yes: bool) -> tuple[Assumption, ...]:
-        """Return who may change each column: as options say, else as answered in a terminal, else assumed."""
+        """Return the action of each column: by option, by an answer, or assumed."""
         from p2c._learn.tables.assumptions import assume
 
         named = {"fixed": self.fixed, "up": self.up, "down": self.down, "free": self.free}
-        given = chosen_actions(table.column, **named)
-        told = restrictions(None, None, self.weight)
-        efforts = {table.column(name): keys["weight"] for name, keys in told.items()}
-        assumed = assume(table.seen, given=given, weights=efforts)
-        return _ask_changes(table, assumed, known={*given, *efforts}) if _may_ask(yes) else assumed
+        actions = chosen_actions(table.column, **named)
+        tables = restrictions(None, None, self.weight)
+        weights = {table.column(name): keys["weight"] for name, keys in tables.items()}
+        assumed = assume(table.seen, given=actions, weights=weights)
+        return _ask_changes(table, assumed, {*actions, *weights}) if _may_ask(yes) else assumed
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class OfTable:
     ] = None
     empty: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="What stood in empty cells of text when it was trained."),
+        typer.Option(metavar="TEXT", help="The text of empty cells when the model was trained."),
     ] = None
 
 
@@ -366,33 +368,33 @@ def _ask_target(table: Table, *, yes: bool) -> str:
 
 
 def _ask_changes(
-    table: Table, assumed: tuple[Assumption, ...], known: set[str]
+    table: Table, assumed: tuple[Assumption, ...], settled: set[str]
 ) -> tuple[Assumption, ...]:
-    """Ask of each column that no option spoke of who may change it, and at what effort."""
+    """Ask for the action and weight of each column without an option."""
     from p2c._learn.tables.assumptions import ACTIONS
 
-    typer.echo("Who may change what, and at what effort? Return takes what is proposed.")
+    typer.echo("Which changes are possible, and with what weight? Return accepts the proposal.")
     looks = {each.name: each for each in table.seen.columns}
-    found = []
+    answered = []
     for each in assumed:
-        if each.column not in known:
+        if each.column not in settled:
             seen = looks[each.column]
-            told = f"{each.column} ({seen.kind.value}, {seen.span})"
+            question = f"{each.column} ({seen.kind.value}, {seen.span})"
             ordered = seen.kind.value == "number"
             choices = ACTIONS if ordered else ("free", "fixed")
-            action = choose(told, choices, default=each.action)
+            action = choose(question, choices, default=each.action)
             why = each.why if action == each.action else None
             weight = each.weight if action == "fixed" else _effort(each.weight)
             each = replace(each, action=action, weight=weight, why=why)  # noqa: PLW2901
-        found.append(each)
-    return tuple(found)
+        answered.append(each)
+    return tuple(answered)
 
 
 def _effort(proposed: float) -> float:
     while True:
-        given = typer.prompt("  effort (1 is usual, 2 twice as hard)", default=f"{proposed:g}")
+        answer = typer.prompt("  weight (1 is usual, 2 twice as hard)", default=f"{proposed:g}")
         try:
-            number = float(given)
+            number = float(answer)
         except ValueError:
             number = -1.0
         if 0 <= number < float("inf"):
@@ -403,7 +405,7 @@ def _effort(proposed: float) -> float:
 def _next_steps(
     folder: Path, problem: Problem, no_causes: bool, trusted: tuple[str, ...]
 ) -> list[str]:
-    """Return what to know and to do next; somebody who is refused comes first to mind."""
+    """Return notes and the next command, which plans for a refused row."""
     assert problem.decider is not None
     assert problem.decider.source.model is not None
     assert problem.provenance is not None

@@ -31,7 +31,7 @@ learning = command_group()
 
 
 class ScaleName(Enum):
-    """What a numeric difference is divided by."""
+    """The divisor of a numeric difference."""
 
     RANGE = "range"
     STD = "std"
@@ -45,34 +45,42 @@ LawOption = Annotated[
 ]
 Kept = Annotated[
     list[str] | None,
-    typer.Option("--keep", help="A column to keep although it looks useless; repeat it for more."),
+    typer.Option("--keep", help="A column to keep although it looks useless. Repeatable."),
 ]
-ScaleOption = Annotated[ScaleName, typer.Option(help="What numeric differences are divided by.")]
-Seed = Annotated[
-    int, typer.Option(min=0, help="What chance draws from, such as the rows to measure on.")
-]
+ScaleOption = Annotated[ScaleName, typer.Option(help="The divisor of numeric differences.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed, such as for the rows to measure on.")]
 
 
 @dataclass(frozen=True)
 class Reading:
     """How a table is read."""
 
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; repeat it for more.")
-    ] = None
+    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out. Repeatable.")] = (
+        None
+    )
     decimal_comma: Annotated[
         bool, typer.Option("--decimal-comma", help="Read 1.236,50 as the number 1236.5.")
     ] = False
 
     def open(self, data: Path, empty: str | None = None) -> Table:
-        """Return the table; `empty` is what stood in empty cells of text."""
+        """Return the table.
+
+        Args:
+            data: The file.
+            empty: The text of empty cells in columns of text.
+        """
         from p2c._learn.tables.files import open_table
 
         ignore = self.ignore or ()
         return open_table(data, ignore=ignore, decimal_comma=self.decimal_comma, empty=empty)
 
     def look(self, data: Path, keep: list[str]) -> Table:
-        """Return the table, say what its columns hold, and leave out what surely helps no rule, but for those to keep."""
+        """Return the table without columns that help no rule, and print its columns.
+
+        Args:
+            data: The file.
+            keep: Columns that stay in any case.
+        """
         from p2c._report.learned import show_columns
 
         table = self.open(data)
@@ -83,16 +91,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Changes:
-    """Which columns change in which way."""
+    """The actions of columns."""
 
     fixed: Annotated[
-        list[str] | None, typer.Option(help="A column that nothing changes; repeat it for more.")
+        list[str] | None, typer.Option(help="A column that never changes. Repeatable.")
     ] = None
-    up: Annotated[
-        list[str] | None, typer.Option(help="A column that only grows; repeat it for more.")
-    ] = None
+    up: Annotated[list[str] | None, typer.Option(help="A column that only grows. Repeatable.")] = (
+        None
+    )
     down: Annotated[
-        list[str] | None, typer.Option(help="A column that only shrinks; repeat it for more.")
+        list[str] | None, typer.Option(help="A column that only shrinks. Repeatable.")
     ] = None
 
 
@@ -120,19 +128,21 @@ def causal(
     ],
     target: Annotated[
         list[str] | None,
-        typer.Option(help="An effect to explain; repeat it for more. All by default."),
+        typer.Option(help="An effect to explain. Repeatable. All by default."),
     ] = None,
     feature: Annotated[
         list[str] | None,
-        typer.Option(help="A column that may be a cause; repeat it for more. All by default."),
+        typer.Option(help="A column that may be a cause. Repeatable. All by default."),
     ] = None,
     keep: Kept = None,
-    bins: Annotated[int, typer.Option(min=2, help="Into how many ranges numbers are cut.")] = 4,
+    bins: Annotated[
+        int, typer.Option(min=2, help="Number of ranges into which numbers are cut.")
+    ] = 4,
     cuts: Annotated[
-        Path | None, typer.Option(help="A file of rules; numbers are cut where they are there.")
+        Path | None, typer.Option(help="A file of rules whose constants cut the numbers.")
     ] = None,
     complements: Annotated[
-        bool, typer.Option(help="Explain 'any value but this one' too.")
+        bool, typer.Option(help="Explain 'any value but this one' as well.")
     ] = False,
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
@@ -145,7 +155,7 @@ def causal(
     named = [*(keep or ()), *(target or ()), *(feature or ())]
     frame = reading.look(data, named).frame
     places = _cuts(cuts, frame) if cuts else None
-    found = learn_causal_rules(
+    candidates = learn_causal_rules(
         frame,
         feature,
         targets=target,
@@ -154,9 +164,9 @@ def causal(
         complements=complements,
         **asdict(foldse),
     )
-    written = write_review(output, found, features=frame)
-    show_candidates(out, written, found)
-    out.print(f"\n{render_graph(found)}", markup=False)
+    written = write_review(output, candidates, features=frame)
+    show_candidates(out, written, candidates)
+    out.print(f"\n{render_graph(candidates)}", markup=False)
     show_progress(out, written)
     out.print(
         f"none of them is used before it is approved: p2c review {output} --list", markup=False
@@ -172,11 +182,11 @@ def review(
     ] = False,
     approve: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="The id of a rule to approve; repeat it for more."),
+        typer.Option(metavar="RULE", help="The id of a rule to approve. Repeatable."),
     ] = None,
     reject: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="The id of a rule to reject; repeat it for more."),
+        typer.Option(metavar="RULE", help="The id of a rule to reject. Repeatable."),
     ] = None,
     by: Annotated[str, typer.Option(help="The name of the person who answers.")] = "",
     why: Annotated[str, typer.Option(help="The reason for the answers.")] = "",
@@ -254,7 +264,7 @@ def adopt(
         ),
     ],
 ) -> None:
-    """Add the approved causal rules to a problem; a rule without an answer is an error."""
+    """Add the approved causal rules to a problem; open rules are an error."""
     need_learning()
     from p2c._learn.causal.adopt import with_causal_rules
     from p2c._learn.causal.review import read_review

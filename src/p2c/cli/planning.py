@@ -1,4 +1,4 @@
-"""The commands that plan: the path, the nearest ends, why, checks and the size of the search."""
+"""The commands about one person or problem: plans, proofs and checks."""
 
 from __future__ import annotations
 
@@ -77,15 +77,15 @@ def plan(
     loaded = who.load().restricted(abilities.restrictions)
     person = who.read(loaded)
     asked = [replace(keys, norm=each) for each in Norm] if all_norms else [keys]
-    how = manner.given | {"certificate": certificate is not None}
-    plans = [loaded.plan(person, **how, **each.given) for each in asked]
+    how = manner.keywords | {"certificate": certificate is not None}
+    plans = [loaded.plan(person, **how, **each.overrides) for each in asked]
     if certificate is not None:
         _write_certificate(certificate, plans[0], announce=not as_json)
     if as_json:
         documents = [each.to_dict() for each in plans]
         print_json(documents if all_norms else documents[0])
     else:
-        worded = loaded.with_keys(**replace(keys, norm=None).given)
+        worded = loaded.with_keys(**replace(keys, norm=None).overrides)
         for each in plans:
             if all_norms:
                 out.print(f"{each.question.norm.upper()}:", style="bold")
@@ -130,12 +130,12 @@ def nearest(
     manner: Manner,
     abilities: Abilities,
     *,
-    k: Annotated[int, typer.Option("-k", min=1, max=MOST, help="How many end states.")] = 5,
+    k: Annotated[int, typer.Option("-k", min=1, max=MOST, help="Number of end states.")] = 5,
     distinct: Annotated[
         Distinct | None,
         typer.Option(
-            help="What makes two end states different: any value, or what rules tell apart; "
-            "by default the latter, and any value with --json."
+            help="The difference between end states: any value, or values that rules tell apart; "
+            "by default the latter, with --json the former."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -145,7 +145,7 @@ def nearest(
     person = who.read(loaded)
     points = as_json if distinct is None else distinct is Distinct.POINTS
     kind = (Distinct.POINTS if points else Distinct.CELLS).value
-    plans = loaded.nearest(person, k, distinct=kind, **manner.given, **keys.given)
+    plans = loaded.nearest(person, k, distinct=kind, **manner.keywords, **keys.overrides)
     if as_json:
         print_json([each.to_dict() for each in plans])
     else:
@@ -168,26 +168,26 @@ def why(
         Justifier, typer.Option(help="scasp adds s(CASP)'s own justification.")
     ] = Justifier.NATIVE,
 ) -> None:
-    """Show why the decision is what it is: in sentences, and as a proof tree."""
+    """Explain the decision in sentences and as a proof tree."""
     loaded = who.load()
     person = who.read(loaded)
     proof, state = loaded.why(person), loaded.read_row(person)
     if loaded.model is not None and engine is not Justifier.NATIVE:
         raise P2CError(f"--engine {engine.value}: it cannot hold a model, which decides here")
     second = JUSTIFIERS[engine](loaded.theory, state)
-    told = model_reasons(loaded.theory, state, stand_in=loaded.worded)
+    reasons = model_reasons(loaded.theory, state, stand_in=loaded.worded)
     if as_json:
         more = {engine.value: second.to_dict()} if second else {}
-        more |= {"model": told.to_dict()} if told else {}
+        more |= {"model": reasons.to_dict()} if reasons else {}
         print_json(proof.to_dict() | loaded.theory.rests_on(state) | more)
         return
-    if told:
-        out.print(to_text(told.sentences()), markup=False)
-    by_rules = told is None or told.leaves_to_rules
+    if reasons:
+        out.print(to_text(reasons.sentences()), markup=False)
+    by_rules = reasons is None or reasons.leaves_to_rules
     if by_rules:
         out.print(to_text(explain_proof(loaded.worded, proof)), markup=False)
     show_caveats(out, loaded.theory, state, rules=by_rules)
-    if tree and (told is None or told.explained):
+    if tree and (reasons is None or reasons.explained):
         out.print(f"\n{proof.to_text()}", markup=False)
     if second:
         show_justification(out, second)
@@ -207,7 +207,7 @@ def check(
         bool,
         typer.Option(
             "--prove",
-            help="Verify a certificate of the claim; where none can be made, plan again, by clingo if possible.",
+            help="Verify a certificate of the claim; without one, plan again, by clingo if possible.",
         ),
     ] = False,
     engine: EngineOption = "auto",
@@ -217,7 +217,7 @@ def check(
     ] = None,
     trust: TrustOption = None,
 ) -> None:
-    """Replay a plan, list everything that is wrong with it, and say what a replay cannot tell."""
+    """Replay a plan and list its faults and its unchecked claims."""
     loaded = load_problem(problem, trust)
     document = read_document(plan)
     verdict = loaded.check(document, prove=prove, engine=engine, time_limit=time_limit)
@@ -233,17 +233,17 @@ def lint(
     problem: ProblemFile,
     *,
     rows: Annotated[
-        Path | None, typer.Option(help="People, to count who is an exception to which rule.")
+        Path | None, typer.Option(help="A file of people, to count the exceptions to each rule.")
     ] = None,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Of a folder with a model: accept an edit of it.")
+        bool, typer.Option("--accept", help="Accept an edit of a folder with a model.")
     ] = False,
     every: Annotated[
         bool, typer.Option("--all", help="Show every finding, not the first ten of each kind.")
     ] = False,
     trust: TrustOption = None,
 ) -> None:
-    """Read the laws of a problem back, and warn of what looks wrong with it although it can be read."""
+    """Print the laws of a problem and warn of suspicious parts."""
     if accept:
         if not problem.is_dir():
             raise P2CError(
@@ -270,7 +270,7 @@ def lint(
 
 @planning.command()
 def space(problem: ProblemFile, *, as_json: AsJson = False, trust: TrustOption = None) -> None:
-    """Show how large the search space is, and what is left of it to the rules or the model that decides."""
+    """Show the size of the search space, raw and in cells of the rules or model."""
     report = load_problem(problem, trust).space()
     if as_json:
         print_json(report.to_dict())
@@ -291,11 +291,11 @@ def example(
         ),
     ] = None,
     *,
-    folder: Annotated[Path, typer.Option("--to", help="Where to write the files.")] = Path(),
+    folder: Annotated[Path, typer.Option("--to", help="The folder for the files.")] = Path(),
 ) -> None:
-    """List the embedded problems, or write one out as TOML with its rows as JSON.
+    """List the embedded problems, or write one as TOML with example rows.
 
-    Also writes out the files for letters and notices.
+    It also writes the files of letters and notices.
     """
     if name is None:
         for each in datasets.names():

@@ -1,4 +1,4 @@
-"""The command that writes reports: a letter, a notice, or a report for experts."""
+"""The commands `explain` and `report`: letters, notices, reports for experts."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Notices:
 def explain(who: OnePerson, keys: Keys, manner: Manner, *, language: Language = "en") -> None:
     """Tell one person's plan in plain words."""
     loaded = who.load()
-    plan = loaded.plan(who.read(loaded), **manner.given, **keys.given)
+    plan = loaded.plan(who.read(loaded), **manner.keywords, **keys.overrides)
     out.print(plan.explain(language=language), markup=False)
     raise typer.Exit(0 if plan.status in ("found", "already") else 1)
 
@@ -123,10 +123,12 @@ def report(
             "-o", "--output", help="The file: .html, .md, .txt or .pdf; with --every a folder."
         ),
     ],
-    audience: Annotated[Audience, typer.Option("--for", help="Who reads it.")] = Audience.APPLICANT,
+    audience: Annotated[
+        Audience, typer.Option("--for", help="The reader: applicant or expert.")
+    ] = Audience.APPLICANT,
     language: Language = "en",
     alternatives: Annotated[
-        int, typer.Option(min=0, help="How many alternatives an expert sees.")
+        int, typer.Option(min=0, help="Number of alternatives in an expert's report.")
     ] = ALTERNATIVES,
     every: Annotated[
         bool,
@@ -147,12 +149,13 @@ def report(
         "language": language,
         "reasons": codes.read(),
     }
-    options |= {"time_limit": manner.time_limit, **keys.given}
+    options |= {"time_limit": manner.time_limit, **keys.overrides}
     if every:
         if notices.notice is None:
             raise P2CError("--every: needs --notice, such as --notice reg-b")
         plans = (
-            loaded.plan(row, **manner.given, **keys.given) for row in loaded.read_rows(who.row)
+            loaded.plan(row, **manner.keywords, **keys.overrides)
+            for row in loaded.read_rows(who.row)
         )
         _write_every(
             loaded, plans, notices, {**options, "format": format}, output, replace=overwrite
@@ -161,13 +164,13 @@ def report(
     person = who.read(loaded)
     files = (*_files_of(who.problem), *_files_of(who.row))
     spelt = {"for": audience, "language": language, "row": who.number}
-    spelt |= keys.given | manner.given | {"alternatives": alternatives}
+    spelt |= keys.overrides | manner.keywords | {"alternatives": alternatives}
     origin = Origin(
         command=spelled("report", who.problem, who.row, "-o", output, **spelt),
         alternatives=alternatives,
         files=tuple((str(path), file_digest(path)) for path in files),
     )
-    plan = loaded.plan(person, **manner.given, **keys.given)
+    plan = loaded.plan(person, **manner.keywords, **keys.overrides)
     chosen = notices.options(who.number or 1)
     if chosen and not overwrite:
         refuse_existing(output, way_out=WAY_OUT)
@@ -212,8 +215,8 @@ def _write_every(
     out.print(f"{counted(written, 'notice')} in {folder}; {none:,} of {number:,} need none")
 
 
-def _files_of(given: Path) -> list[Path]:
-    """Return the files that were read: those of a folder, one, or none where it was standard input."""
-    if given.is_dir():
-        return sorted(given.iterdir())
-    return [] if given == STANDARD_INPUT else [given]
+def _files_of(source: Path) -> list[Path]:
+    """Return the files of an input: all of a folder, one, or none of a stream."""
+    if source.is_dir():
+        return sorted(source.iterdir())
+    return [] if source == STANDARD_INPUT else [source]

@@ -31,28 +31,35 @@ def serve(
         ),
     ] = None,
     *,
-    api: Annotated[bool, typer.Option("--api", help="The JSON service alone, no pages.")] = False,
+    api: Annotated[
+        bool, typer.Option("--api", help="Serve the JSON service without pages.")
+    ] = False,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 8000,
     token: Annotated[
         str,
         typer.Option(
             envvar="P2C_TOKEN",
-            help="What everyone who asks has to know; a must where others can connect.",
+            help="The secret (bearer token) of all clients; required if other machines can connect.",
             show_default=False,
         ),
     ] = "",
-    workers: Annotated[int, typer.Option(min=1, help="How many server processes.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of server processes.")] = 1,
     solvers: Annotated[
         int | None,
-        typer.Option(min=1, help="Solver processes for each; as many as processors by default."),
+        typer.Option(
+            min=1,
+            help="Solver processes of each server process; the number of processors by default.",
+        ),
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(min=0.1, help="Seconds that one solve may take; ten by default.")
+        float | None, typer.Option(min=0.1, help="Seconds for one question; ten by default.")
     ] = None,
     rows: Annotated[
         list[str] | None,
-        typer.Option(help="A file of people to pick from; PROBLEM=FILE where there are several."),
+        typer.Option(
+            help="A file of people to choose from; PROBLEM=FILE if there are several problems."
+        ),
     ] = None,
     review: Annotated[
         list[Path] | None, typer.Option(help="A review of causal rules to work on.")
@@ -74,7 +81,7 @@ def serve(
         ),
     ] = "",
 ) -> None:
-    """Serve the workbench pages and the JSON service, on this machine unless told otherwise."""
+    """Serve the workbench pages and the JSON service, on this machine by default."""
     _need_packages()
     from p2c._server.server import serve as run
     from p2c._server.settings import Limits, Settings
@@ -103,23 +110,26 @@ def serve(
     run(settings, workers=workers, ready=lambda: out.print(address, markup=False))
 
 
-def _project(given: list[Path], workers: int, *, api: bool) -> str:
-    """Return the folder among the problems that is a project to be made in the browser: new, empty, or begun; else ""."""
-    found = [each for each in given if _is_project(each)]
-    if not found:
+def _project(paths: list[Path], workers: int, *, api: bool) -> str:
+    """Return the project folder among the problems, or an empty text.
+
+    A project is made in the browser; its folder is new, empty, or holds an unfinished project.
+    """
+    projects = [each for each in paths if _is_project(each)]
+    if not projects:
         return ""
     if api:
-        what = "an empty or a project's" if found[0].exists() else "no such"
+        what = "an empty or a project's" if projects[0].exists() else "no such"
         raise P2CError(
-            f"{found[0]}: {what} folder; expected one that p2c fit made, or without --api one to make a project in"
+            f"{projects[0]}: {what} folder; expected one that p2c fit made, or without --api one to make a project in"
         )
-    if len(found) > 1:
-        raise P2CError(f"{found[1]}: one project at a time, and there is {found[0]}")
+    if len(projects) > 1:
+        raise P2CError(f"{projects[1]}: one project at a time, and there is {projects[0]}")
     if workers > 1:
         raise P2CError(f"--workers {workers}: a project is made by one server process")
 
     need_learning()
-    return str(found[0])
+    return str(projects[0])
 
 
 def _is_project(path: Path) -> bool:
@@ -128,19 +138,19 @@ def _is_project(path: Path) -> bool:
     return path.is_dir() and ((path / "project.json").exists() or not any(path.iterdir()))
 
 
-def _rows_of(given: str, problems: tuple[str, ...]) -> tuple[str, str]:
+def _rows_of(option: str, problems: tuple[str, ...]) -> tuple[str, str]:
     """Return the problem's file and the file of rows that one option names."""
-    name, equals, file = given.partition("=")
+    name, equals, file = option.partition("=")
     if equals and name in problems:
         return name, file
     if len(problems) == 1:
-        return problems[0], given
+        return problems[0], option
     known = " or ".join(f"--rows {each}=FILE" for each in problems) or "a problem's file first"
-    raise P2CError(f"--rows {given}: expected {known}")
+    raise P2CError(f"--rows {option}: expected {known}")
 
 
 def _need_packages() -> None:
-    """Refuse with the command that installs what is missing."""
+    """Raise `MissingExtra` unless the packages of the server are installed."""
     for module, package in PACKAGES.items():
         try:
             __import__(module)

@@ -1,1 +1,1 @@
-"""The question put to clingo, in one encoding for plans, the nearest ends and the export."""
+"""clingo as an engine, with one encoding for plans, nearest ends and the export."""

@@ -1,4 +1,4 @@
-"""One question put to clingo, which can be cut short; this is the only module that imports it."""
+"""A clingo program with a time limit; no other module imports clingo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Cost = tuple[int, ...]
 
 
 class AnswerSet(NamedTuple):
-    """The atoms that an answer shows, and what it costs."""
+    """The shown atoms of an answer and its cost."""
 
     atoms: tuple[Any, ...]
     cost: Cost
@@ -25,7 +25,7 @@ class AnswerSet(NamedTuple):
 logger = logging.getLogger(__name__)
 
 OPTIONS = ("--opt-strategy=bb,lin", "--opt-heuristic=sign,model")
-"""Branch and bound that starts low; unsatisfiable cores did not end on some of our questions."""
+"""Branch and bound from below; unsatisfiable cores may not end."""
 
 PATIENCE = 0.2
 """Seconds after which a waiting call looks up, so that an interrupt is heard."""
@@ -48,7 +48,7 @@ def load_clingo() -> Any:
 
 
 class Control:
-    """A ground program that is asked for its best answer again and again, each time with more ruled out."""
+    """A ground program whose best answers are enumerated by excluding earlier ones."""
 
     def __init__(self, text: str, parts: Iterable[str], deadline: float | None) -> None:
         self._deadline = deadline
@@ -58,7 +58,7 @@ class Control:
         self._control.ground([(part, []) for part in ("base", *parts)])
 
     def answers(self, bound: Cost = ()) -> list[AnswerSet]:
-        """Return ever better answers, a best one last; none where there is none within the bound."""
+        """Return better and better answers, the best one last; none beyond the bound."""
         self._check_time()
         self._control.configuration.solve.opt_mode = ",".join(["opt", *map(str, bound)])
         seen: list[AnswerSet] = []
@@ -75,7 +75,7 @@ class Control:
         return seen
 
     def rule_out(self, symbols: Iterable[Any]) -> None:
-        """Rule out every answer in which all of some atoms are true."""
+        """Exclude every answer in which all given atoms are true."""
         atoms = [self._control.symbolic_atoms[symbol] for symbol in symbols]
         assert None not in atoms, "what was true once can be true in a longer program"
         # Once the backend is open, atoms no longer tell their literals.

@@ -1,4 +1,4 @@
-"""The cheapest paths for one person, one after the other, each with a proof that no path of any length is cheaper.
+"""The cheapest paths of one person in order, proved over all lengths.
 
 Within a horizon the program has every path of so many steps, and leaps: paths that go on beyond it, of which only what
 surely holds is asked (`path.lp`, `beyond`). Where the best answer is a path, no longer one is cheaper. Where it is a leap, the
@@ -29,7 +29,7 @@ MOST_STEPS = 128
 """Steps beyond which a proof is refused."""
 
 LIKE = "#show like/2."
-"""Shows by what answers are alike: of two that have all of it in common, only the first is given."""
+"""The atoms that identify an answer; a second one with them is excluded."""
 
 
 @dataclass
@@ -40,9 +40,9 @@ class Deepening:
     likeness: str
     deadline: float | None = None
     bound: Cost = field(default=(), init=False)
-    """What the paths that follow may cost at most."""
+    """The maximum cost of the following paths."""
     lowest: Cost = field(default=(), init=False)
-    """What no path that is left undercuts, as far as it is proved."""
+    """The proved lower bound of the remaining paths."""
     unproved: Arrival | None = field(default=None, init=False)
     """The last path that was seen."""
 
@@ -93,14 +93,14 @@ class Deepening:
         return seen[-1] if seen else None
 
     def _note(self, seen: Iterable[AnswerSet]) -> None:
-        """Keep the last path among some answers."""
+        """Keep the last path among the answers."""
         for answer in seen:
             if not _leaps(answer):
                 self.unproved = self._path(answer)
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
-        """Return the feature and the place of what the program calls a feature and a value."""
+        """Return the feature and the value index of the program's names."""
         instance = self.encoding.instance
         return {
             (token(name), term(instance.value(name, place))): (reach.index, place)

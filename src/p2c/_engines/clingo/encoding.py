@@ -1,4 +1,4 @@
-"""A person's question for clingo: facts and rules generated, the contract in `path.lp`.
+"""A person's question for clingo: generated facts and rules beside `path.lp`.
 
 It speaks of one person and of values, so that it can be read. The engine, the k nearest ends and the export share it.
 """
@@ -34,7 +34,7 @@ class Encoding:
 
     instance: Instance
     by_steps: bool = False
-    """Whether every direct action has a time step of its own, so that no end is passed over unseen."""
+    """Whether each direct action has a time step, so that each state is visible."""
 
     @cached_property
     def names(self) -> dict[Decision, str]:
@@ -48,12 +48,12 @@ class Encoding:
 
     @cached_property
     def tariff(self) -> Tariff:
-        """Return what the changes cost."""
+        """Return the costs of changes."""
         return price_changes(self.instance, self.instance.changes)
 
     @cached_property
     def late(self) -> frozenset[str]:
-        """Return the features of which no effect hears: when they are set does not matter, so they are set at the end."""
+        """Return the effect-free features, which are set at the end."""
         return (
             frozenset()
             if self.by_steps
@@ -71,7 +71,7 @@ class Encoding:
 
     @cached_property
     def astray(self) -> bool:
-        """Tell whether effects may go on without end, or take back what moves did."""
+        """Tell whether effects may cycle or undo moves."""
         theory = self.instance.theory
         return theory.effects is Effects.SUPPORTED or any(
             name in theory.upstream[name]
@@ -136,7 +136,7 @@ class Encoding:
             yield from self._powers(name)
 
     def _routes(self, name: str, *, together: bool) -> Iterator[str]:
-        """Yield the ways of more than one move: what they cost, and how many moves they take."""
+        """Yield the routes of several moves with their costs and lengths."""
         reach = self.instance.reaches[name]
         for start in reach.places:
             for end, way in routes(self.instance.dynamics, reach.index, start).items():
@@ -152,7 +152,7 @@ class Encoding:
         return self.instance.dynamics.person.length(self.instance.reaches[name].index, start, end)
 
     def _powers(self, name: str) -> Iterator[str]:
-        """Yield what lengths of moves cost together: a power of their sum."""
+        """Yield the costs of lengths of moves, a power of their sum."""
         reach, person = self.instance.reaches[name], self.instance.dynamics.person
         lengths = [self._length(name, s, e) for s in reach.places for e, _ in reach.direct(s)]
         prices = person.prices
@@ -209,7 +209,7 @@ def contract() -> str:
 
 
 def token(name: str) -> str:
-    """Write a name for clingo: as it is where it is plain, else as a text.
+    """Write a name for clingo, quoted if it is not plain.
 
     >>> token("debt"), token("Credit Score")
     ('debt', '"Credit Score"')
@@ -228,7 +228,7 @@ def quoted(text: str) -> str:
 
 
 def term(value: Value) -> str:
-    """Write a value for clingo: whole numbers of 32 bits as such, all others as texts."""
+    """Write a value for clingo: 32-bit integers as such, others as texts."""
     if value is None:
         return "missing"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The same question put to clingo: a second opinion that shares the contract's cells with the native planner, not its search.
+"""clingo as an engine: it shares cells with the native planner, and no search.
 
 Each plan is replayed by the validator before it is given out. For the k nearest ends every state of a path is in the program,
 and an end once found is ruled out. Of the places of a region at most k can be among the k nearest ends, since each has the
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from p2c._spec.feature import Value
 
 SPENT = "like(F,(V,W)) :- do(F,V,W,_)."
-"""Paths are alike that spend the same; one that spends more besides is not cheaper."""
+"""The rule that identifies a path by its direct actions."""
 SAME_END = "like(F,K) :- at(F,V,end), kind(F,V,K)."
-"""Paths are alike that end alike: in the same values, or in the same cells."""
+"""The rule that identifies a path by its end, in values or in cells."""
 SAME = Fraction(1, 10**9)
-"""Costs closer than this, relatively, are equal (`docs/meaning.md`, "Cost and the answer")."""
+"""Relative difference below which costs are equal (`docs/meaning.md`)."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ClingoEngine:
 
 
 def _cheapest(search: Deepening) -> Arrival | None:
-    """Return the cheapest path; where costs were rounded, others are looked at that rounding may hide."""
+    """Return the cheapest path; with rounded costs, compare near ones exactly."""
     best: Arrival | None = None
     for path in search.paths():
         best = path if best is None or path.effort < best.effort else best
@@ -96,7 +96,7 @@ def _just_below(search: Deepening, path: Arrival) -> Cost:
 
 
 def _cost(search: Deepening) -> float:
-    """Return what no path undercuts, as far as it is proved."""
+    """Return the proved lower bound of the cost."""
     instance = search.encoding.instance
     return (
         search.encoding.tariff.cost(search.lowest[first_actions(instance)])
@@ -112,7 +112,10 @@ def clingo_nearest(
     distinct: Distinct,
     time_limit: float | None = None,
 ) -> list[Plan]:
-    """Return the k nearest ends by clingo; what it cannot prove is refused, and where time ends it has given up."""
+    """Return the k nearest ends by clingo.
+
+    A question beyond its proofs is refused; the last answer is `GaveUp` if time ends.
+    """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     load_clingo()
     points = distinct is Distinct.POINTS
@@ -144,7 +147,7 @@ def _found(search: Deepening) -> Iterator[Found]:
 
 
 def _kinds(encoding: Encoding, *, by_cell: bool) -> Iterator[str]:
-    """Yield what tells ends apart: the value of a feature, or the cell that it lies in."""
+    """Yield the atoms that distinguish ends: values of features, or their cells."""
     instance = encoding.instance
     for name, reach in instance.reaches.items():
         axis = instance.dynamics.person.space.axes[reach.index]

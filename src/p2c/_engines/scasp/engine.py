@@ -1,4 +1,4 @@
-"""The same question put to s(CASP), the goal-directed system that the paper runs on, in a program that follows its algorithms.
+"""s(CASP) as an engine, with a program that follows the paper's algorithms.
 
 s(CASP) finds paths; that one of them is the cheapest is proved by asking on: the depth, which is the number of direct
 actions, grows until there is a path, and then the effort that a path may take shrinks until there is none left.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from p2c._spec.feature import Value
 
 ONLY_PLANS = "#show plan/4."
-"""Keeps the rest of a model out of an answer: to write it down takes as long as to find it."""
+"""The option that omits the rest of a model, which is slow to print."""
 
 AT_ONCE = 20
 """Paths that are asked for at a time, once there is one to beat."""
@@ -42,7 +42,7 @@ AT_ONCE = 20
 
 @dataclass(frozen=True)
 class ScaspEngine:
-    """Goal-directed answer set programming, in another process, kept warm where that can be done."""
+    """Goal-directed answer set programming in another process, kept warm if possible."""
 
     install: str = INSTALL
     warm: bool = True
@@ -75,7 +75,7 @@ class Quest:
     best: Arrival | None = None
 
     def plan(self) -> Plan:
-        """Return the path of least cost, or what was proved instead."""
+        """Return the path of least cost, or another outcome."""
         try:
             self._improve()
         except OutOfTime:
@@ -88,7 +88,7 @@ class Quest:
         return ScaspProgram(self.instance)
 
     def _improve(self) -> None:
-        """Find a path with the fewest direct actions, then cheaper ones until there are no more."""
+        """Find a path with the fewest direct actions, then cheaper ones to the end."""
         most = self.instance.most_actions
         paths = self._ask(1, most, most_effort(self.instance.reaches.values()), answers=1)
         if not paths:

@@ -1,4 +1,4 @@
-"""Causal rules and constraints as s(CASP) reads them: which fire, what they allow, what the person is excused from."""
+"""Laws and constraints for s(CASP): fired rules, allowed values, exceptions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Laws:
 
     @cached_property
     def causes(self) -> dict[str, list[tuple[Clause, str, str]]]:
-        """Return for each governed feature its rules, each with a name for its body and one for its head."""
+        """Return the rules of each endogenous feature with names of bodies and heads."""
         names = self.rules.names.name
         return {
             name: [
@@ -48,7 +48,7 @@ class Laws:
 
     @cached_property
     def predicates(self) -> dict[tuple[str, str], str]:
-        """Return the names of what is asked about a governed feature."""
+        """Return the names of the predicates about an endogenous feature."""
         names = self.rules.names.name
         kinds = ("allows", "lawful", "excused", "free")
         return {
@@ -59,7 +59,7 @@ class Laws:
 
     @cached_property
     def _excused(self) -> dict[str, tuple[Clause, ...]]:
-        """Return the governed features that break their law at the start, with the rules that fired."""
+        """Return the features that break their law at the start, with fired rules."""
         exceptions = self.instance.exceptions
         return {e.feature: e.fired for e in exceptions if isinstance(e, FeatureException)}
 
@@ -70,7 +70,7 @@ class Laws:
         return [e.constraint for e in exceptions if isinstance(e, ConstraintException)]
 
     def state(self, changed: Mapping[str, str] | None = None) -> str:
-        """Write a state as a list of variables, some of them replaced."""
+        """Write a state as a list of variables and replacements."""
         names = self.rules.variable | dict(changed or {})
         return f"[{', '.join(names[name] for name in self.instance.features)}]"
 
@@ -79,7 +79,7 @@ class Laws:
         return call(name, self.rules.given(self.rules.theory.reads(clause.body)))
 
     def ask(self, kind: str, name: str, own: str | None = None) -> str:
-        """Write a call about a governed feature: its value, then those of its parents."""
+        """Write a call about an endogenous feature: its value, then its parents' values."""
         variable = own or self.rules.variable[name]
         parents = self.rules.given(self.rules.theory.parents[name])
         return call(self.predicates[kind, name], [variable, *parents])
@@ -107,7 +107,7 @@ class Laws:
             yield rule(self.ask("excused", name), list(self._as_at_the_start(name)))
 
     def _allows(self, name: str) -> Iterator[str]:
-        """Yield what the law allows, no two rules at once, so that nothing is tried twice."""
+        """Yield the allowed values in disjoint rules, so that nothing is tried twice."""
         allows, variable = self.ask("allows", name), self.rules.variable[name]
         barred: list[str] = []
         fired, headed = [], []

@@ -1,4 +1,4 @@
-"""The whole program for one person: the rules, the laws, what may be done, and the paper's algorithms."""
+"""The s(CASP) program of one person: rules, laws, actions, algorithms."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ IMPOSSIBLE = {
     "fits_not": "What, State, Value",
     "target": "Feature, From, To",
 }
-"""What the algorithms ask for, and a problem may have nothing of."""
+"""Predicates of the algorithms that a problem may lack."""
 
 
 def impossible(lines: list[str]) -> Iterator[str]:
-    """Yield a rule that never fires for everything that is asked for and has no rule: s(CASP) takes none as a fault."""
+    """Yield a rule that never fires for each predicate without rules.
+
+    s(CASP) reports a predicate without rules as a fault.
+    """
     said = {line.partition("(")[0] for line in lines}
     for name, given in IMPOSSIBLE.items():
         if name not in said:
@@ -45,7 +48,7 @@ def impossible(lines: list[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ScaspProgram:
-    """A person's question as text; only features that matter to the goal have a place in its states."""
+    """A person's question as text; its states hold the relevant features."""
 
     instance: Instance
 
@@ -82,7 +85,7 @@ class ScaspProgram:
             "Direct actions: what the person may do, with the effort that it takes.": list(
                 self._direct()
             ),
-            "Causal actions: what then happens by itself.": list(self._causal()),
+            "Causal actions: the effects that follow.": list(self._causal()),
             "The person.": [f"% {', '.join(features)}", f"start([{own}])."],
         }
         lines = [line for section in sections.values() for line in section]
@@ -94,7 +97,7 @@ class ScaspProgram:
         return "\n\n".join([*parts, algorithms])
 
     def _direct(self) -> Iterator[str]:
-        """Yield what the person may do, with the effort that it takes, and what it uses up."""
+        """Yield the direct actions with scaled costs and features that are used up."""
         settable = [name for name, reach in self.instance.reaches.items() if reach.settable]
         for name in settable:
             variable, shown = self.laws.rules.variable[name], atom(name)
@@ -118,7 +121,7 @@ class ScaspProgram:
             yield f"marks({shown}, Value, {mark})."
 
     def _causal(self) -> Iterator[str]:
-        """Yield what happens by itself: to a violated feature, or where that is enough, to one that a rule supports."""
+        """Yield the effects on violated features, or on features that a rule supports."""
         supported = self.instance.theory.effects is Effects.SUPPORTED
         for name in self.instance.governed:
             yield from self._effect(name)

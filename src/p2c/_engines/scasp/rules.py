@@ -1,4 +1,4 @@
-"""The rules of a problem as s(CASP) reads them: each predicate over the values of the features that it reads.
+"""The rules of a problem for s(CASP), over the values that each predicate reads.
 
 `reject_loan(X) :- bank_balance(X,N), N<60000.` becomes `reject_loan(Bank_balance, Credit_score) :- Bank_balance #< 60000.`
 The values are arguments, so no body has a variable of its own: what `not` is put before is ground, and s(CASP) never
@@ -43,7 +43,7 @@ OURS = (
 
 @dataclass(frozen=True)
 class Rules:
-    """A theory with the names of its predicates; `missing` are the features whose value may be unknown.
+    """A theory with names of predicates; values of `missing` features may be unknown.
 
     With `spelled`, each test is a predicate of its own, which a justification can put into words.
     """
@@ -77,7 +77,7 @@ class Rules:
         return [feature.name for feature in self.theory.features if feature.name in wanted]
 
     def given(self, names: Iterable[str]) -> list[str]:
-        """Return the variables of some features, in the order of the problem."""
+        """Return the variables of features in the order of the problem."""
         return [self.variable[name] for name in self.ordered(names)]
 
     def reads(self, decision: Decision) -> list[str]:
@@ -86,7 +86,7 @@ class Rules:
         return self.ordered({name for body in bodies for name in self.theory.reads(body)})
 
     def decisions(self, bodies: Iterable[Iterable[Condition]]) -> Iterator[str]:
-        """Yield the rules of every decision that some bodies call, directly or not."""
+        """Yield the rules of all decisions that the bodies call, directly or not."""
         for decision, clauses in self.theory.called(bodies):
             yield from self._decision(decision, clauses)
 
@@ -111,12 +111,15 @@ class Rules:
         return [f"not {text}" if condition.negated else text]
 
     def head(self, clause: Clause, variable: str) -> list[str]:
-        """Write what the values of a causal rule's head have to pass."""
+        """Write the tests of a causal rule's head."""
         known = [f"{variable} \\= {UNKNOWN}"] if clause.head[0].feature in self.missing else []
         return known + [text for test in clause.head for text in self.test(test, variable)]
 
     def test(self, test: Test, variable: str) -> list[str]:
-        """Write a test; one that a missing value, or an order of names, makes awkward is a predicate of its own."""
+        """Write a test.
+
+        With a missing value or an order of names it becomes a predicate of its own.
+        """
         feature = self.theory.feature[test.feature]
         ranked = (
             test.comparator not in (Comparator.EQ, Comparator.NE) and not feature.kind.is_number
@@ -167,5 +170,5 @@ class Rules:
 
 
 def _is_plain(test: Test) -> bool:
-    """Tell whether a test says of a missing value what its text says of any other word."""
+    """Tell whether the text of a test is right for a missing value too."""
     return test.comparator is Comparator.EQ

@@ -1,4 +1,4 @@
-"""s(CASP) itself: where it is found, how it is asked, and how every way in which it can fail is told apart."""
+"""The s(CASP) executable: its location, its calls, its failures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ANSWERING = 10.0
 
 @dataclass(frozen=True)
 class ScaspSolver:
-    """A command that starts s(CASP); where it can be kept warm, it is started once for many questions."""
+    """A command that starts s(CASP), once for many questions if possible."""
 
     command: tuple[str, ...]
     warm: bool = True
@@ -60,7 +60,7 @@ class ScaspSolver:
     def tell(
         self, program: str, query: str, *, deadline: float | None, options: Sequence[str]
     ) -> str:
-        """Return what s(CASP) prints for people about the first answer to a query."""
+        """Return the printed first answer to a query."""
         code, out, complaint = self._ask(program, query, (*options, "-s1"), deadline)
         _refuse_failure(code, complaint)
         return out
@@ -80,12 +80,12 @@ class ScaspSolver:
 
     @property
     def manner(self) -> str:
-        """Return how questions are put, as far as it is known before one was."""
+        """Return the kind of calls before the first call."""
         workers = workers_of(self.command) if self.warm else None
         return COLD if workers is None or workers.refused else WARM
 
     def version(self) -> str | None:
-        """Return what the command says of its version, or None where it does not start."""
+        """Return the version of the command, or None if it does not start."""
         try:
             _, out, complaint = run((*self.command, "--version"), time.monotonic() + ANSWERING)
         except (EngineError, OutOfTime):
@@ -95,7 +95,7 @@ class ScaspSolver:
 
 
 def find_solver() -> ScaspSolver | None:
-    """Return the s(CASP) that $SCASP names, else the one on the PATH, else the one in SWI-Prolog's library."""
+    """Return the s(CASP) of $SCASP, of the PATH, or of SWI-Prolog's library."""
     named = os.environ.get(VARIABLE, "").strip()
     if named:
         return ScaspSolver(_words(named))
@@ -132,7 +132,7 @@ def _has_library(swipl: str) -> bool:
 
 
 def _refuse_failure(code: int, complaint: str) -> None:
-    """Raise where s(CASP) failed; no model and a fault may both end with code 0 there."""
+    """Raise if s(CASP) failed; faults may end with code 0 as well."""
     if code < 0:
         raise EngineError(f"scasp: the process was ended by {signal.Signals(-code).name}")
     if code != 0 or "ERROR" in complaint:

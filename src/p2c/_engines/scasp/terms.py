@@ -20,14 +20,14 @@ WIDTH = 100
 """Letters of a line that is not broken."""
 
 UNKNOWN = "nothing(known)"
-"""What a missing value is written as: a term that no value of a feature is."""
+"""The term of a missing value, different from all values."""
 
 Term = str | Fraction | tuple[Any, ...] | list[Any]
 """An atom, a number, a compound as its functor and its arguments, or a list."""
 
 
 def atom(text: str) -> str:
-    r"""Write an atom; what is not plain ASCII is escaped, so that no locale can misread it.
+    r"""Write an atom with escapes for other letters than plain ASCII.
 
     >>> atom("debt"), atom("don't"), atom("Zed")
     ('debt', "'don\\'t'", "'Zed'")
@@ -61,7 +61,7 @@ def value(given: Value) -> str:
 
 
 def variables(names: Iterable[str]) -> dict[str, str]:
-    """Return a variable for each name: `bank_balance` becomes `Bank_balance`, each its own.
+    """Return a unique variable for each name: `bank_balance` becomes `Bank_balance`.
 
     >>> variables(["debt", "Credit Score", "new"])
     {'debt': 'Debt', 'Credit Score': 'Credit_Score', 'new': 'New_'}

@@ -1,4 +1,4 @@
-"""s(CASP) kept warm: a Prolog that has it loaded, and forks a fresh copy of itself for each question.
+"""A warm s(CASP): a Prolog process that forks itself for each question.
 
 s(CASP) vouches for one query in a process. A fork is a process in which nothing was asked before, and it is there at
 once. `worker.pl` is the other side of the talk. There are as many workers as questions at the same time, each for one at a time.
@@ -37,11 +37,11 @@ LONGEST = 3600.0
 STARTING = 60.0
 """Seconds that a worker may take to be ready."""
 GRACE = 1.0
-"""Seconds that a worker has to end by itself, and to collect what it started, before it is killed."""
+"""Seconds for a worker to end and to collect its children before it is killed."""
 MURMUR = 1000
-"""Letters without the end of a line, after which what is heard is no answer."""
+"""Maximum length of a line of an answer."""
 STATE = b"SWI-Prolog saved state"
-"""What the head of an executable says that Prolog can start with goals of ours."""
+"""Bytes in the head of an executable that Prolog can start with goals."""
 HEAD = 1000
 """Bytes of an executable that may say so."""
 
@@ -51,7 +51,7 @@ class OutOfTime(Exception):
 
 
 def run(command: Sequence[str], deadline: float | None) -> tuple[int, str, str]:
-    """Run a command to its end or until time is up; it leads a group of processes, which is ended whole."""
+    """Run a command with a time limit; its whole process group is ended."""
     left = LONGEST if deadline is None else min(deadline - time.monotonic(), LONGEST)
     if left <= 0:
         raise OutOfTime
@@ -77,14 +77,14 @@ def run(command: Sequence[str], deadline: float | None) -> tuple[int, str, str]:
 
 
 def time_is_up(deadline: float | None) -> OutOfTime | EngineError:
-    """Return what to raise: time that the caller set is his to handle, ours is a fault."""
+    """Return the error of a time limit: the caller's own limit, or a fault."""
     if deadline is None:
         return EngineError(f"scasp: no answer within {LONGEST:.0f} seconds")
     return OutOfTime()
 
 
 def end_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Kill what is left of a process group, and collect it."""
+    """Kill and collect the rest of a process group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     for stream in (process.stdin, process.stdout, process.stderr):
@@ -106,7 +106,7 @@ class ScaspWorker:
     def ask(
         self, folder: Path, arguments: Sequence[str], deadline: float | None
     ) -> tuple[int, str, str]:
-        """Return how a question ended, what was printed, and what was complained of."""
+        """Return the exit code, the output and the errors of a question."""
         out, complaint = folder / "out", folder / "complaint"
         named = ", ".join(map(atom, arguments))
         self._say(f"ask({atom(str(out))}, {atom(str(complaint))}, [{named}])\n")
@@ -204,7 +204,7 @@ def start_worker(
 
 
 def _code(said: str) -> int:
-    """Return the code of a process from what Prolog says of its end, as subprocess counts it."""
+    """Return the exit code, as subprocess counts it, from Prolog's message."""
     match = re.fullmatch(r"(exited|signaled)\((\d+)\)", said)
     if match is None:
         raise EngineError(f"scasp: expected how a question ended, found '{said[:80]}'")
@@ -213,7 +213,7 @@ def _code(said: str) -> int:
 
 
 def _text(path: Path) -> str:
-    """Return what was printed to a file; one that was not even opened has nothing in it."""
+    """Return the content of an output file; empty if it was never opened."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -296,14 +296,14 @@ class Workers:
             self._end(worker)
 
     def forget(self) -> None:
-        """Leave the workers to the process that this one was forked from, and begin anew."""
+        """Forget the workers of the parent process after a fork."""
         for worker in self._all:
             worker.forget()
         self._idle, self._all, self._lock = [], set(), threading.Lock()
 
 
 def workers_of(command: tuple[str, ...]) -> Workers | None:
-    """Return the workers for a command that starts s(CASP), or None where it has to be started each time."""
+    """Return the workers of a command, or None if it starts for each question."""
     prolog = _prolog(command)
     return None if prolog is None else _workers(prolog)
 
@@ -317,7 +317,7 @@ def _workers(command: tuple[str, ...]) -> Workers:
 
 
 def _prolog(command: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return how Prolog starts with what a command runs, ready for a goal of ours."""
+    """Return the start of Prolog with the command's program, ready for a goal."""
     found = shutil.which(command[0])
     if found is None:
         return None
