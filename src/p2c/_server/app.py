@@ -51,7 +51,7 @@ def build_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         pool.start()
-        watching = asyncio.create_task(_watch(store, pool))
+        watching = asyncio.create_task(watch_problems(store, pool))
         try:
             yield
         finally:
@@ -91,7 +91,7 @@ def app_from_environment() -> FastAPI:
     return build_app(from_environment())
 
 
-async def _watch(store: ProblemStore, pool: SolverPool) -> None:
+async def watch_problems(store: ProblemStore, pool: SolverPool) -> None:
     """Watch the files; every solver opens a changed model before it is used.
 
     An error of any kind is reported, and the files are looked at again: a server that misses changes is a stale one.

@@ -17,6 +17,7 @@ from p2c._report.picture import plan_svg
 from p2c._report.plan_layout import lay_out
 from p2c._rules.evaluate import goal_holds
 from p2c._rules.lint import summarized
+from p2c.errors import need_learning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +79,41 @@ def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
         "checked": verdict.checked,
         "unchecked": verdict.unchecked,
     }
+
+
+def verify(case: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the claim that the independent checker has verified, or faults."""
+    problem, document = case.problem, arguments["plan"]
+    if arguments.get("certificate"):
+        report = problem.verify(arguments["row"], document, arguments["certificate"])
+        return {"verified": True, "claim": report.claim, "faults": [], "unchecked": ""}
+    verdict = problem.check(document, prove=True, time_limit=arguments["time_limit"])
+    return {
+        "verified": verdict.ok and bool(verdict.proved),
+        "claim": str(verdict),
+        "faults": [asdict(each) for each in verdict.faults],
+        "unchecked": verdict.unchecked,
+    }
+
+
+def audit(case: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the audit of many people."""
+    need_learning()
+    import pandas as pd
+
+    rows = pd.DataFrame([case.problem.read_row(each) for each in arguments["rows"]])
+    by, limit = arguments.get("by", ()), arguments["time_limit"]
+    return case.problem.audit(
+        rows, by=by, time_limit=limit, explain_time_limit=limit, progress=False
+    ).to_dict()
+
+
+def words(case: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the cheapest plan as a letter in plain text."""
+    plan = case.plan(arguments["time_limit"])
+    language = arguments.get("language") or "en"
+    letter = case.problem.report(plan, format="txt", language=language)
+    return {"status": plan.status, "proof": plan.proof, "text": letter.decode()}
 
 
 def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
@@ -261,6 +297,21 @@ def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
 
 TASKS = {
     each.__name__: each
-    for each in (greet, plan, nearest, why, check, overview, story, ways, picture, letter, graph)
+    for each in (
+        greet,
+        plan,
+        nearest,
+        why,
+        check,
+        verify,
+        audit,
+        words,
+        overview,
+        story,
+        ways,
+        picture,
+        letter,
+        graph,
+    )
 }
 """What a solver may be asked for, by name."""

@@ -1,4 +1,4 @@
-"""The command that serves: the workbench pages, and the JSON service."""
+"""Commands of the workbench, the JSON service and the MCP tools."""
 
 from __future__ import annotations
 
@@ -108,6 +108,31 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/ (Ctrl+C stops the server)"
     run(settings, workers=workers, ready=lambda: out.print(address, markup=False))
+
+
+@serving.command("mcp")
+def serve_mcp(
+    problems: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Problems: files, or folders that p2c fit made."),
+    ] = None,
+    *,
+    solvers: Annotated[int, typer.Option(min=1, help="Number of solver processes.")] = 1,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.1, help="Seconds for one question; ten by default.")
+    ] = None,
+) -> None:
+    """Serve plans as tools of the Model Context Protocol, on standard streams."""
+    _need_packages()
+    try:
+        from p2c._server.mcp_server import serve_tools
+    except ImportError as error:
+        raise MissingExtra("mcp", extra="mcp") from error
+    from p2c._server.settings import Limits, Settings
+
+    limits = replace(Limits(), solvers=solvers)
+    limits = limits if time_limit is None else replace(limits, seconds=time_limit)
+    serve_tools(Settings(problems=tuple(str(each) for each in problems or ()), limits=limits))
 
 
 def _project(paths: list[Path], workers: int, *, api: bool) -> str:
