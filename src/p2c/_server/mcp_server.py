@@ -40,7 +40,14 @@ none exists. Call `problems` for the ids and features, `plan` for the answer, `l
 
 
 class Question(NamedTuple):
-    """A tool: the type of its arguments, the task of a solver, and how many time limits it may take."""
+    """A tool of language models.
+
+    Attributes:
+        message: Type of its arguments.
+        task: The solver's task that answers it.
+        description: Text for the language model.
+        limits: Number of time limits that an answer may take.
+    """
 
     message: type[messages.Message]
     task: str

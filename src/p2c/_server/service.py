@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from p2c._server.audits import Audits
+    from p2c._server.identity import Identities
     from p2c._server.page_states import PageStates
     from p2c._server.problem_store import Entry, ProblemStore
     from p2c._server.settings import Settings
@@ -68,6 +69,7 @@ class Context:
     states: PageStates
     workshop: Workshop | None = None
     audits: Audits | None = None
+    identities: Identities | None = None
 
 
 class LightRoute(APIRoute):

@@ -80,6 +80,24 @@ def serve(
             help="The address of the proxy for TLS, if it is on another machine; several with commas."
         ),
     ] = "",
+    user_header: Annotated[
+        str,
+        typer.Option(
+            help="The header in which the proxy names the user, such as X-Forwarded-User.",
+            show_default=False,
+        ),
+    ] = "",
+    users: Annotated[
+        Path | None,
+        typer.Option(help="A TOML file of users and roles: viewer, expert or admin."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name of this server in addresses, as the proxy passes it on."),
+    ] = None,
+    root_path: Annotated[
+        str, typer.Option(help="The path under which a proxy serves the pages, such as /p2c.")
+    ] = "",
 ) -> None:
     """Serve the workbench pages and the JSON service, on this machine by default."""
     _need_packages()
@@ -102,6 +120,10 @@ def serve(
         lender="" if lender is None else str(lender),
         register="" if register is None else str(register),
         proxy=proxy,
+        user_header=user_header.lower(),
+        users="" if users is None else str(users),
+        hosts=tuple(each.lower() for each in allow_host or ()),
+        root=root_path.rstrip("/"),
         pages=not api,
         limits=limits,
     )
