@@ -32,7 +32,7 @@ from p2c._plan.search.solver import opposite
 from p2c._spec.feature import Action, Grid, permits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from p2c._plan.compiled.causal_moves import Case
     from p2c._plan.compiled.transitions import Transitions
@@ -141,8 +141,21 @@ class CorrectionSets:
 
     @cached_property
     def options(self) -> Options:
-        """Return the options of the person."""
-        return Options(self.transitions, self.transitions.person.space.relevant)
+        """Return the options of the person, one of those that differ in their cost alone.
+
+        Sound because the others have the same end for the rules, the same cell of the model and the same needs, so each
+        model of the clauses with one of them is a model with the cheapest.
+        """
+        return Options(self.transitions, self.transitions.person.space.relevant, kind=self._kind)
+
+    def _kind(self, option: Option) -> Hashable:
+        space, index = self.transitions.person.space, option.axis
+        if index in space.governed_axes or option.via:
+            return option.end, option.via
+        is_read = index in space.model_axes and not space.selects
+        cell = self.transitions.model_cell(index, option.end) if is_read else None
+        needs = self._needs(index, option.among, direct=True)
+        return self.transitions.body(index, option.end), cell, needs
 
     @cached_property
     def reach(self) -> RelaxedReach:
@@ -202,7 +215,7 @@ class CorrectionSets:
 
     def _own(self, index: int) -> int:
         """Return the place that a change does not end in."""
-        governed = index in self.reach.position
+        governed = index in self.transitions.person.space.governed_axes
         return OFF if governed else self.transitions.person.places[index]
 
     @cached_property

@@ -21,7 +21,7 @@ from p2c._spec.feature import may_set
 from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from p2c._plan.compiled.person import Places
     from p2c._plan.compiled.space import Space
@@ -64,6 +64,8 @@ class Options:
 
     transitions: Transitions
     settable: Sequence[int]
+    kind: Callable[[Option], Hashable] | None = None
+    """If set, only the best option of each kind on a feature is listed."""
 
     @property
     def space(self) -> Space:
@@ -78,7 +80,13 @@ class Options:
     @cached_property
     def _listed(self) -> list[Option]:
         found = [each for index in self.settable for each in self.on(index)]
-        return sorted(found, key=lambda each: each[:4])
+        found.sort(key=lambda each: each[:4])
+        if self.kind is None:
+            return found
+        best: dict[tuple[int, Hashable], Option] = {}
+        for each in found:
+            best.setdefault((each.axis, self.kind(each)), each)
+        return list(best.values())
 
     def add(self, option: Option) -> int:
         """Add an option that stands for part of another; return its number."""
