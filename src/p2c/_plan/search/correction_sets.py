@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NewType
 
 from p2c._plan.compiled.axis import OFF
@@ -32,13 +33,13 @@ from p2c._plan.search.solver import opposite
 from p2c._spec.feature import Action, Grid, permits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from p2c._plan.compiled.causal_moves import Case
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.best_first import Limits
     from p2c._plan.search.cdcl import Literal
-    from p2c._plan.search.options import Option
+    from p2c._plan.search.options import Option, Target
     from p2c._plan.search.relaxed_reach import Prospect
     from p2c._spec.feature import Feature, Value
 
@@ -141,21 +142,26 @@ class CorrectionSets:
 
     @cached_property
     def options(self) -> Options:
-        """Return the options of the person, one of those that differ in their cost alone.
+        """Return the options of the person.
 
-        Sound because the others have the same end for the rules, the same cell of the model and the same needs, so each
-        model of the clauses with one of them is a model with the cheapest.
+        A number that a model weighs has options at the ends of pieces that rules and restrictions do not divide. Sound
+        because the cheapest place of a piece on one side of the own value is an end of it, and the clauses do not
+        distinguish the others.
         """
-        return Options(self.transitions, self.transitions.person.space.relevant, kind=self._kind)
+        return Options(self.transitions, self.transitions.person.space.relevant, self._pieces)
 
-    def _kind(self, option: Option) -> Hashable:
-        space, index = self.transitions.person.space, option.axis
-        if index in space.governed_axes or option.via:
-            return option.end, option.via
-        is_read = index in space.model_axes and not space.selects
-        cell = self.transitions.model_cell(index, option.end) if is_read else None
-        needs = self._needs(index, option.among, direct=True)
-        return self.transitions.body(index, option.end), cell, needs
+    def _pieces(self, index: int) -> Iterator[Target]:
+        """Yield the ends of the pieces of a number, each with the places of its piece."""
+        person = self.transitions.person
+        axis, home, own = person.space.axes[index], person.homes[index], person.places[index]
+        cuts = {0, *axis.cuts, home, home + 1, axis.size}
+        for relaxed, _ in self.variants.get(index, ()):
+            permitted = self._ends[index, relaxed, True]
+            ends = (permitted.start, permitted.stop) if isinstance(permitted, range) else permitted
+            cuts |= {cut for each in ends for cut in (each, each + 1)}
+        for low, high in pairwise(sorted(cut for cut in cuts if 0 <= cut <= axis.size)):
+            for end in {low, high - 1} - {own}:
+                yield end, range(low, high)
 
     @cached_property
     def reach(self) -> RelaxedReach:

@@ -21,7 +21,7 @@ from p2c._spec.feature import may_set
 from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from p2c._plan.compiled.person import Places
     from p2c._plan.compiled.space import Space
@@ -64,8 +64,8 @@ class Options:
 
     transitions: Transitions
     settable: Sequence[int]
-    kind: Callable[[Option], Hashable] | None = None
-    """If set, only the best option of each kind on a feature is listed."""
+    pieces: Callable[[int], Iterator[Target]] | None = None
+    """Targets on a number that a model weighs, if not each place is an option of its own."""
 
     @property
     def space(self) -> Space:
@@ -80,13 +80,7 @@ class Options:
     @cached_property
     def _listed(self) -> list[Option]:
         found = [each for index in self.settable for each in self.on(index)]
-        found.sort(key=lambda each: each[:4])
-        if self.kind is None:
-            return found
-        best: dict[tuple[int, Hashable], Option] = {}
-        for each in found:
-            best.setdefault((each.axis, self.kind(each)), each)
-        return list(best.values())
+        return sorted(found, key=lambda each: each[:4])
 
     def add(self, option: Option) -> int:
         """Add an option that stands for part of another; return its number."""
@@ -109,12 +103,16 @@ class Options:
             along = self.space.selects or best
             yield from self._trails(index) if along else self._by_moves(index, start)
             return
+        if self.pieces is not None and index in self.space.lined_axes:
+            yield from self._priced(index, self.pieces(index))
+            return
         if not self.is_common(index):
-            yield from self._priced(index, start)
+            yield from self._priced(index, self.transitions.targets(index, start))
             return
         known = self.space.kept(_common)
         if (index, start) not in known:
-            known[index, start] = tuple(self._priced(index, start))
+            targets = self.transitions.targets(index, start)
+            known[index, start] = tuple(self._priced(index, targets))
         yield from known[index, start]
 
     def is_common(self, index: int) -> bool:
@@ -130,9 +128,10 @@ class Options:
             and index not in transitions.own_matters
         )
 
-    def _priced(self, index: int, start: int) -> Iterator[Option]:
+    def _priced(self, index: int, targets: Iterable[Target]) -> Iterator[Option]:
         person = self.transitions.person
-        for end, among in self.transitions.targets(index, start):
+        start = person.places[index]
+        for end, among in targets:
             effort, way = person.effort(index, start, end), person.way(index, start, end)
             yield Option(effort, way, index, end, among)
 
