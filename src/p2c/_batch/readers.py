@@ -71,7 +71,7 @@ class ParquetReader:
 
 
 def _int96(file: pq.ParquetFile) -> list[str]:
-    """Return the paths of timestamps of 96 bits, of which Arrow keeps 64, also within lists."""
+    """Return the paths of 96-bit timestamps, also within lists."""
     columns = [file.schema.column(number) for number in range(len(file.schema))]
     return [each.path for each in columns if each.physical_type == "INT96"]
 

@@ -1,4 +1,4 @@
-"""Who sends a request: the client behind a trusted proxy, the user it names, and the user's role."""
+"""Find the sender of a request: client, user and role behind a trusted proxy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CLIENTS = 10_000
 
 
 class Role(IntEnum):
-    """What a user may do; each role may do all that lower ones may."""
+    """A user's rights; each role includes the rights of lower ones."""
 
     VIEWER = 1
     """Look, plan and write letters."""

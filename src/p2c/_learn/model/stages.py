@@ -200,7 +200,7 @@ class Stage:
         source = self.columns[place].source
         assert source is not None
         ladder = self.bench.ladder(source)
-        return bounds[(bounds >= ladder[0]) & (bounds < ladder[-1])]
+        return np.asarray(bounds[(bounds >= ladder[0]) & (bounds < ladder[-1])])
 
     def _brackets(self, place: int, bounds: Floats) -> list[tuple[int, float, bool, float, float]]:
         """Return for each bound of a column two numbers of its feature between which the column crosses it."""

@@ -60,7 +60,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """The options of one person on some features, cheapest first; a set of them is a bit mask by number."""
+    """The options of one person on chosen features, cheapest first.
+
+    A set of options is a bit mask by number.
+    """
 
     transitions: Transitions
     settable: Sequence[int]
