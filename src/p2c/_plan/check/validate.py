@@ -305,7 +305,9 @@ def _doubled(
     for record in exceptions:
         if isinstance(record, EquationRecord):
             continue
-        marks = {record.feature} if record.feature else _rules(record) or set(record.rules)
+        marks: set[object] = {record.feature}
+        if not record.feature:
+            marks = {*(_rules(record) or record.rules)}
         listed.update(marks)
         if any(listed[each] > max(1, stated.get(each, 1)) for each in marks):
             yield Fault("exceptions", f"'{record.feature or record.rules[0]}' is listed twice")
