@@ -116,6 +116,7 @@ def test_a_blend_of_many_scores_is_refused() -> None:
     found = read(case.model, case.table, desired=1)
     assert isinstance(found, NotRead)
     assert "blends 20 scores" in found.reason
+    assert "at most 12 models" in found.cure
 
 
 def test_votes_of_a_forest_that_are_all_or_nothing_add_up_exactly() -> None:
@@ -167,6 +168,7 @@ def test_catboost_with_counted_combinations_is_refused() -> None:
     found = read(model, table, desired=1)
     assert isinstance(found, NotRead)
     assert "max_ctr_complexity=1" in found.reason
+    assert found.cure == "train with max_ctr_complexity=1"
 
 
 @pytest.mark.parametrize(

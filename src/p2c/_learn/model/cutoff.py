@@ -42,7 +42,8 @@ def find_cutoff(model: Sum, place: int, threshold: float | None) -> Cutoff:
         raise Unreadable(
             "a threshold on one of several classes depends on all their scores at once, which is no sum"
             if several
-            else "the model has no probabilities that a threshold could be put on"
+            else "the model has no probabilities that a threshold could be put on",
+            "leave the threshold out" if not several else "train the model on two classes",
         )
     mix = np.zeros((model.scores, 1))
     mix[place if several else 0] = 1.0 if several or place == 1 else -1.0

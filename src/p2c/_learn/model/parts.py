@@ -26,7 +26,15 @@ LEAF = -1
 
 
 class Unreadable(Exception):
-    """Say in one sentence why a model is not read; it never leaves the reading."""
+    """Say in one sentence why a model is not parsed; it never leaves the reading.
+
+    Attributes:
+        cure: The least change that makes the model one that is parsed.
+    """
+
+    def __init__(self, reason: str, cure: str = "") -> None:
+        super().__init__(reason)
+        self.cure = cure
 
 
 @dataclass(frozen=True, eq=False)

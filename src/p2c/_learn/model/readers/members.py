@@ -89,7 +89,10 @@ def blended(
     bent = [each for each in members if each.term is not None]
     scores = len(bent) + bool(plain)
     if bent and scores > MOST_BLENDED:
-        raise Unreadable(f"the model blends {scores} scores; up to {MOST_BLENDED} are parsed")
+        raise Unreadable(
+            f"the model blends {scores} scores; up to {MOST_BLENDED} are parsed",
+            f"train at most {MOST_BLENDED} models, or trees alone",
+        )
     mixes = np.eye(scores)
     placed = [(each, mixes[[-1]]) for each in plain]
     placed += [(each, mixes[[place]]) for place, each in enumerate(bent)]

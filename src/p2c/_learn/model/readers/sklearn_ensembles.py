@@ -48,9 +48,14 @@ def _calibrated(model: Any, fitted: Any, stage: Stage, weight: float) -> Member:
     inner, behind = read_parts(fitted.estimator, stage)
     two_classes(model, inner)
     if inner.blended:
-        raise Unreadable("calibration of a blend of scores is not read")
+        raise Unreadable(
+            "calibration of a blend of scores is not read",
+            "calibrate with ensemble=False, or not at all",
+        )
     if fitted.method not in ("sigmoid", "isotonic"):
-        raise Unreadable(f"calibration by {fitted.method} is not read")
+        raise Unreadable(
+            f"calibration by {fitted.method} is not read", "calibrate with method='sigmoid'"
+        )
     direct = hasattr(fitted.estimator, "decision_function")
     answer = response(inner, "decision_function" if direct else "predict_proba")
     calibrator, spread = fitted.calibrators[0], 0.0 if direct else NEAR * inner.link.fuzz
@@ -167,7 +172,10 @@ def read_stacking(model: Any, stage: Stage) -> Read:
     if len(model.classes_) != 2:
         raise Unreadable("a stack of more than two classes is not read")
     if not hasattr(model.final_estimator_, "coef_"):
-        raise Unreadable(f"a stack under a {type(model.final_estimator_).__name__} is not read")
+        raise Unreadable(
+            f"a stack under a {type(model.final_estimator_).__name__} is not read",
+            "use a logistic regression as the final estimator",
+        )
     final, _ = read_linear(model.final_estimator_, stage)
     assert final.weights is not None
     weights = final.weights[:, 0]

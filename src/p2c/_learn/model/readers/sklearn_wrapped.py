@@ -59,7 +59,10 @@ def read_fixed_threshold(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     if level == "auto":
         level = 0.5 if method == "predict_proba" else 0.0
     if positive != 1:
-        raise Unreadable("a threshold of the model's own on its first class is not read")
+        raise Unreadable(
+            "a threshold of the model's own on its first class is not read",
+            "set pos_label to the second class",
+        )
     answer = response(inner, method)
     fuzz = inner.link.fuzz if method == "predict_proba" else 0.0
     inner = single(inner)
