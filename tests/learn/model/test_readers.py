@@ -113,10 +113,10 @@ def test_a_blend_of_many_scores_is_refused() -> None:
     case = plain(lambda: BaggingClassifier(LogisticRegression(max_iter=5000), n_estimators=20))(
         False
     )
-    found = read(case.model, case.table, desired=1)
-    assert isinstance(found, NotRead)
-    assert "blends 20 scores" in found.reason
-    assert "at most 12 models" in found.cure
+    reading = read(case.model, case.table, desired=1)
+    assert isinstance(reading, NotRead)
+    assert "blends 20 scores" in reading.reason
+    assert "at most 12 models" in reading.cure
 
 
 def test_votes_of_a_forest_that_are_all_or_nothing_add_up_exactly() -> None:
@@ -165,10 +165,10 @@ def test_catboost_with_counted_combinations_is_refused() -> None:
         allow_writing_files=False,
         thread_count=1,
     ).fit(table, either.astype(int))
-    found = read(model, table, desired=1)
-    assert isinstance(found, NotRead)
-    assert "max_ctr_complexity=1" in found.reason
-    assert found.cure == "train with max_ctr_complexity=1"
+    reading = read(model, table, desired=1)
+    assert isinstance(reading, NotRead)
+    assert "max_ctr_complexity=1" in reading.reason
+    assert reading.cure == "train with max_ctr_complexity=1"
 
 
 @pytest.mark.parametrize(
