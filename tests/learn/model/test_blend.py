@@ -44,9 +44,21 @@ def test_what_is_accepted_reaches_every_floor_and_bound(steps: bool) -> None:
             assert blend.gap(margins, 0.0) < 0
 
 
+def test_floors_rise_where_less_is_in_reach() -> None:
+    blend = blend_of([-0.5, 0.1, 0.4], steps=False)
+    ends = np.array([[-0.4, 0.3], [-0.3, 0.3], [0.0, 0.6]])
+    floors = blend.floors_within(ends)
+    assert floors[0] > blend.floors[0] + 0.05
+    for own in product(*(np.linspace(low, high, 15) for low, high in ends)):
+        scores = np.array(own)
+        margins = np.array([blend.scales @ scores, *scores])
+        if blend.decide(margins, 0.0):
+            assert (margins >= floors - 1e-9).all()
+
+
 def test_scores_that_lie_together_are_bounded_by_one_border() -> None:
     blend = blend_of([0.0, 0.05, -0.05], steps=False)
-    near = blend.floors_within(np.full(3, 2.0), np.array([[-0.1, 0.1]] * 3))
+    near = blend.floors_within(blend.ends, np.array([[-0.1, 0.1]] * 3))
     assert -0.02 < near[0] < 0.02
     for mean in np.linspace(-1, 1, 81):
         scores = mean + np.zeros(3)

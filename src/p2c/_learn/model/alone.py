@@ -186,8 +186,8 @@ class AloneParts:
             np.nan_to_num(least - slack, nan=-np.inf),
             np.nan_to_num(most + slack, nan=np.inf),
         )
-        apart = np.stack([least, most], axis=1)[count - 1 :]
-        floors = blend.floors_within(most[: count - 1], apart)
+        ends = np.stack([least, most], axis=1)
+        floors = blend.floors_within(ends[: count - 1], ends[count - 1 :])
         return tuple(floors.tolist())
 
     @cached_property

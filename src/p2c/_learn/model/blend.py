@@ -6,7 +6,7 @@ so bounds on the scores of a box bound the total.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -110,16 +110,17 @@ class Blend:
     @cached_property
     def floors(self) -> Floats:
         """Return the least margins of every accepted state."""
-        return self.floors_within(self.ends[:, 1], None)
+        return self.floors_within(self.ends)
 
-    def floors_within(self, most: Floats, apart: Floats | None) -> Floats:
+    def floors_within(self, ends: Floats, apart: Floats | None = None) -> Floats:
         """Return the least margins of every accepted state in reach.
 
         Args:
-            most: The greatest value of each margin.
+            ends: The least and the greatest value of each margin in reach.
             apart: How far each scaled margin lies from the mean of all, at least and at most; None where that is not
                 known.
         """
+        most = ends[:, 1]
         room = [
             float(term(np.array([at]), 1)[0]) for term, at in zip(self.terms, most, strict=True)
         ]
@@ -129,7 +130,9 @@ class Blend:
         for term, own in zip(self.terms, room, strict=True):
             need = low - (total - own) if np.isfinite(total) else -np.inf
             single.append(_reaches(term, need, 1, FAR))
-        first = self._line() if apart is None else self._together(low, most, apart)
+        first = replace(self, ends=ends)._line()
+        if apart is not None:
+            first = max(first, self._together(low, most, apart))
         return np.asarray(np.clip(np.array([first, *single]), -FAR, FAR))
 
     def _together(self, low: float, most: Floats, apart: Floats) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from p2c._learn.model.alone import AloneParts
-from p2c._learn.model.leaves import Leaves
+from p2c._learn.model.leaves import TINY, Leaves
 from p2c._learn.model.votes import Votes
 
 if TYPE_CHECKING:
@@ -262,7 +262,21 @@ class ReadModel:
         """Return a search for points that may be accepted, cheapest first, among the open cells of each feature."""
         from p2c._learn.model.cheapest_cells import CheapestCells
 
-        return CheapestCells(self._forest, cells, costs, self._border)
+        border = self._border
+        if self.score.blend is not None:
+            boxes = [sum(1 << cell for cell in own.tolist()) for own in cells]
+            border = self.leaves.border(self._below_within(boxes))
+        return CheapestCells(self._forest, cells, costs, border)
+
+    def _below_within(self, boxes: Sequence[int] | None) -> np.ndarray:
+        """Return the margins below which no state of a box is accepted."""
+        blend = self.score.blend
+        if blend is None or boxes is None:
+            return self._surely_below
+        ends = np.stack([self.leaves.least(boxes), self.leaves.most(boxes)], axis=1)[1:]
+        spare = self._slack + TINY * self.leaves.size
+        floors = blend.floors_within(ends + np.array([-spare, spare]))
+        return np.asarray(np.maximum(floors - self._slack, self._surely_below))
 
     @cached_property
     def _forest(self) -> Forest:
@@ -278,7 +292,7 @@ class ReadModel:
         """Return the leaves within a box, to bound what a yes costs there."""
         from p2c._learn.model.priced_leaves import PricedLeaves
 
-        return PricedLeaves(self.leaves, self._surely_below, boxes)
+        return PricedLeaves(self.leaves, self._below_within(boxes), boxes)
 
     @cached_property
     def votes(self) -> Votes:
