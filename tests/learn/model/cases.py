@@ -408,7 +408,14 @@ CASES: dict[str, list[Maker]] = {
         _two(plain(lambda: StackingClassifier(_different()[1:], cv=2, passthrough=True))),
     ],
     "FixedThresholdClassifier": [
-        _two(plain(lambda: FixedThresholdClassifier(_small_forest(), threshold=0.3)))
+        _two(plain(lambda: FixedThresholdClassifier(_small_forest(), threshold=0.3))),
+        _two(
+            plain(
+                lambda: FixedThresholdClassifier(
+                    VotingClassifier(_different()[1:], voting="soft"), threshold=0.3
+                )
+            )
+        ),
     ],
     "TunedThresholdClassifierCV": [
         _two(plain(lambda: TunedThresholdClassifierCV(DecisionTreeClassifier(max_depth=4))))
