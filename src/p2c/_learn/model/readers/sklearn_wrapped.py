@@ -86,7 +86,7 @@ def response(inner: Sum, method: str) -> Callable[[Any], Any]:
 
 
 def single(inner: Sum) -> Sum:
-    """Return a sum of two classes with the score of the second alone; a blend as it is."""
+    """Return a sum of the score of the second class; blends are unchanged."""
     if inner.scores == 1 or inner.blended:
         return inner
     return mapped(inner, np.array([[0.0], [1.0]]))
