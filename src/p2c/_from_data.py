@@ -34,6 +34,7 @@ from p2c._learn.tables.assumptions import (
 from p2c._learn.tables.files import Table
 from p2c._learn.tables.grouping import grouping_of
 from p2c._learn.tables.look import USELESS, Why, look
+from p2c._learn.tables.special import checked_codes
 from p2c._learn.tables.view import as_frame, by_name, refuse_twice, view_of
 from p2c._spec.expression import names, renamed, text_of
 from p2c._spec.expression_text import ExpressionError, read_expression
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from p2c._learn.tables.assumptions import Remarks
     from p2c._learn.tables.domains import Scale
     from p2c._learn.tables.grouping import Grouping
+    from p2c._learn.tables.special import Codes
 
 S = TypeVar("S")
 
@@ -97,6 +99,8 @@ class DataOptions:
     features: Mapping[Any, Mapping[str, Any]] | None = None
     equations: Mapping[Any, str] | None = None
     """The equations of computed columns."""
+    special: Codes | None = None
+    """Codes for missing values by column; found in the table if None."""
     held_out: float = 0.2
     """The share of rows on which learned rules are measured."""
     budget: int = 2_000
@@ -135,6 +139,7 @@ def problem_from_model(
     budget = whole_number("budget", options.budget, least=1)
     seed = whole_number("seed", options.seed, least=0)
     trusted = Trust.of(options.trust)
+    options = replace(options, special=checked_codes(options.special))
     _refuse_no_rules(options.causal)
     X = as_frame(X) if by_name(X) else X
     origin = options.origin
@@ -158,6 +163,7 @@ def problem_from_model(
         actions=options.actions,
         features=_merged(source, assumed, options.features),
         rounded=True,
+        special=options.special,
     )
     described = _with_equations(source, described, options)
     extracted = cache(lambda: extract(source, y, held_out=options.held_out, seed=seed))
@@ -339,7 +345,10 @@ def _assumed(source: Source, frame: pd.DataFrame, options: DataOptions) -> tuple
         for name, action in options.actions.items():
             said[columns[source.view.feature(name)]] = action
     seen = look(frame[[each.name for each in source.view.columns]])
-    return _group_reasons(assume(seen, given=said), source)
+    special = options.special
+    if special is not None:
+        special = {columns[source.view.feature(name)]: own for name, own in special.items()}
+    return _group_reasons(assume(seen, given=said, special=special), source)
 
 
 def _with_groups_assumed(

@@ -69,6 +69,7 @@ class Problem(Statement):
         scale: Scale = "range",
         features: Mapping[Any, Mapping[str, Any]] | None = None,
         equations: Mapping[Any, str] | None = None,
+        special: Mapping[Any, Iterable[float]] | None = None,
         held_out: float = 0.2,
         budget: int = 2_000,
         seed: int = 0,
@@ -95,6 +96,8 @@ class Problem(Statement):
             scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
             features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
             equations: Columns that are functions of others, such as `{"dti": "debt / income"}`: plans recompute them.
+            special: Numbers that stand for a missing value, by column, such as `{"months": [-9, -8]}`; `{}` for none. No
+                plan ends in one. By default -7, -8, -9, 999 and their like are found in the table, and `assumptions` lists them.
             held_out: The share of rows on which the surrogate rules are measured.
             budget: Number of rows that a black-box model may be asked about for one person.
             seed: Random seed.
@@ -127,6 +130,7 @@ class Problem(Statement):
             scale,
             features,
             equations,
+            special,
             held_out,
             budget,
             seed,

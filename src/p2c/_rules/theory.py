@@ -129,7 +129,24 @@ class ParsedModel(Classifier, Protocol):
     def is_straight(self, name: str) -> bool:
         """Tell whether the same step adds the same everywhere within a cell of a number."""
 
-    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+    def floors(
+        self, reach: Callable[[], Sequence[Sequence[tuple[float, ...]]]]
+    ) -> tuple[float, ...] | None:
+        """Return the least margins of a person's accepted states, for `needed`.
+
+        Args:
+            reach: Returns for each feature gains between which all in the person's reach lie.
+
+        Returns:
+            None if the borders of the margins are the same for everybody.
+        """
+
+    def needed(
+        self,
+        boxes: Sequence[int] | None,
+        size: float,
+        floors: tuple[float, ...] | None = None,
+    ) -> tuple[float, ...]:
         """Return what such gains add up to at least in a state that may be accepted, one of a box where it is given.
 
         `size` is the most that the sizes of all that the weighed numbers add can come to.

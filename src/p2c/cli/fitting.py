@@ -228,7 +228,13 @@ def fit(
         surrogate_problem,
     )
     from p2c._project.relations import with_found_relations
-    from p2c._report.learned import show_changes, show_extraction, show_next, show_reading
+    from p2c._report.learned import (
+        show_changes,
+        show_extraction,
+        show_loss,
+        show_next,
+        show_reading,
+    )
 
     learning.refuse_of_labels()
     words = tuple(trust or ())
@@ -258,8 +264,9 @@ def fit(
     else:
         problem = fit_model(opened, options, keys)
         problem, relations = with_found_relations(problem, opened.table.frame, rules)
-        show_changes(out, shown_table(problem, opened.table), problem.assumptions)
         assert problem.reading is not None
+        show_loss(out, problem.reading)
+        show_changes(out, shown_table(problem, opened.table), problem.assumptions)
         assert problem.extraction is not None
         extraction = problem.extraction
         show_reading(out, problem.reading, extraction)

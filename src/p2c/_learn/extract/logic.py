@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from p2c._learn.extract.written import WrittenRules
     from p2c._learn.model.arrays import Mask
     from p2c._learn.tables.domains import Scale
+    from p2c._learn.tables.special import Codes
 
 
 NAME = "problem"
@@ -247,11 +248,12 @@ def describe_features(
     actions: Mapping[Any, str] | None = None,
     features: Mapping[Any, Mapping[str, Any]] | None = None,
     rounded: bool = False,
+    special: Codes | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return the features of a table, with what is said of columns besides.
 
     `actions` says who may change a feature, `features` adds or replaces any of its keys, both by the names of columns.
-    Floats are `rounded` as `domain_from_frame` has it.
+    Floats are `rounded`, and codes `special`, as `domain_from_frame` has it.
     """
     tables: tuple[tuple[str, object, object], ...] = (
         ("actions", actions, {"age": "fixed"}),
@@ -260,7 +262,10 @@ def describe_features(
     for name, given, example in tables:
         if not isinstance(given, Mapping | None):
             raise P2CError(f"{name}: expected a table such as {example}, found {shown(given)}")
-    described = domain_from_frame(source.table, scale=scale, rounded=rounded)
+    codes = None
+    if special is not None:
+        codes = {source.view.feature(name): tuple(own) for name, own in special.items()}
+    described = domain_from_frame(source.table, scale=scale, rounded=rounded, special=codes)
     for column, keys in (features or {}).items():
         if not isinstance(keys, Mapping):
             raise P2CError(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from p2c._learn.tables.look import ColumnLook, TableLook
+    from p2c._learn.tables.special import Codes
 
 ACTIONS = ("free", "up", "down", "fixed")
 LEFT_OUT = "left out"
@@ -37,6 +38,8 @@ class Assumption:
     weight: float = 1
     why: Why | None = None
     label: str = ""
+    codes: tuple[float, ...] = ()
+    """Numbers that stand for a missing value; no plan ends in one."""
 
 
 def assume(
@@ -44,13 +47,23 @@ def assume(
     *,
     given: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | None = None,
+    special: Codes | None = None,
 ) -> tuple[Assumption, ...]:
-    """Return who may change each column: as given, else what its name and its values suggest."""
+    """Return who may change each column, as given or as its name and values suggest.
+
+    Args:
+        seen: The columns.
+        given: Actions by column.
+        weights: Weights by column.
+        special: Special codes by column; None for those that were found.
+    """
     said, efforts = given or {}, weights or {}
     found = []
     for each in seen.columns:
         action, why = (said[each.name], None) if each.name in said else _guess(each)
-        found.append(Assumption(each.name, action, efforts.get(each.name, 1), why))
+        codes = each.codes if special is None else tuple(special.get(each.name, ()))
+        weight = efforts.get(each.name, 1)
+        found.append(Assumption(each.name, action, weight, why, codes=codes))
     return tuple(found)
 
 

@@ -13,8 +13,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from p2c._learn.tables.domains import is_number, plain_value, tidy_frame
+from p2c._learn.tables.special import special_codes
 from p2c._spec.row import read_number
-from p2c.errors import P2CError, counted
+from p2c.errors import P2CError, and_more, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -89,6 +90,8 @@ class ColumnLook:
     missing: int
     note: str = ""
     ends: tuple[int | float, int | float] | None = None
+    codes: tuple[float, ...] = ()
+    """Numbers that stand for a missing value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,11 @@ def _look(name: str, column: pd.Series) -> ColumnLook:
     span = _span(known, values, kind)
     note = "" if is_number(column) or kind is not ColumnKind.CATEGORY else _odd_cells(known)
     ends = _ends(known) if values and is_number(known) else None
-    return ColumnLook(name, kind, span, len(values), len(column) - len(known), note, ends)
+    codes = () if ends is None else special_codes(known.to_numpy(dtype=float))
+    if codes:
+        note = f"{and_more([f'{each:g}' for each in codes])}: a code, never a target"
+    missing = len(column) - len(known)
+    return ColumnLook(name, kind, span, len(values), missing, note, ends, codes)
 
 
 def _ends(known: pd.Series) -> tuple[Any, Any]:

@@ -141,6 +141,8 @@ def _model(theory: Theory) -> dict[str, Any] | None:
     score: AdditiveScore | None = getattr(theory.model, "score", None)
     if score is None:
         raise UncertifiedError("the model is a black box: nothing about it can be certified")
+    if score.blend is not None:
+        raise UncertifiedError("no certificate: a blend of scores has no canonical form yet")
     slopes = [getattr(line, "slope", None) for line in score.lines]
     lines = [
         {"axis": line.axis, "slope": None if slope is None else _floats(slope)}
