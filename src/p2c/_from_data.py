@@ -23,17 +23,19 @@ from p2c._learn.model.asking import choose_classes, plain, read_labels
 from p2c._learn.model.grouped import with_groups
 from p2c._learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c._learn.relations.finder import one_hot_groups
-from p2c._learn.tables.assumptions import (
+from p2c._learn.tables.files import Table
+from p2c._learn.tables.grouping import grouping_of
+from p2c._learn.tables.look import (
     LEFT_OUT,
+    USELESS,
     Assumption,
+    Why,
     assume,
     feature_remarks,
     keys_of,
+    look,
     with_effects,
 )
-from p2c._learn.tables.files import Table
-from p2c._learn.tables.grouping import grouping_of
-from p2c._learn.tables.look import USELESS, Why, look
 from p2c._learn.tables.view import as_frame, by_name, refuse_twice, view_of
 from p2c._spec.expression import names, renamed, text_of
 from p2c._spec.expression_text import ExpressionError, read_expression
@@ -48,9 +50,9 @@ if TYPE_CHECKING:
     from p2c._learn.decision import Learned
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.extract.source import Source
-    from p2c._learn.tables.assumptions import Remarks
     from p2c._learn.tables.domains import Scale
     from p2c._learn.tables.grouping import Grouping
+    from p2c._learn.tables.look import Remarks
 
 S = TypeVar("S")
 

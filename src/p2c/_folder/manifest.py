@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from p2c._folder.sample import SampleColumn  # noqa: TC001 - pydantic needs it at run time
-from p2c._learn.tables.assumptions import Assumption  # noqa: TC001 - pydantic needs it
+from p2c._learn.tables.look import Assumption  # noqa: TC001 - pydantic needs it
 from p2c._release import DISTRIBUTION, versions_of
 from p2c._spec.files import file_digest
 from p2c._spec.spec import MANIFEST, read_text, refuse_bare_folder

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from p2c._blackbox.decider import Decider
     from p2c._folder.sample import SampleColumn
-    from p2c._learn.tables.assumptions import Assumption
+    from p2c._learn.tables.look import Assumption
     from p2c._spec.spec import ProblemSpec, Trust
 
 TRIED = 5_000

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from p2c._learn.decision import outcomes_of
 from p2c._learn.model.asking import classes_of
 from p2c._learn.model.stored import OWN_FILES
-from p2c._learn.tables.assumptions import assume
 from p2c._learn.tables.files import open_table
+from p2c._learn.tables.look import assume
 from p2c._project.fitting import open_stored
 from p2c._spec.spec import read_text
 from p2c._whole_file import put_text
@@ -25,8 +25,8 @@ from p2c.errors import P2CError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p2c._learn.tables.assumptions import Assumption
     from p2c._learn.tables.files import Table
+    from p2c._learn.tables.look import Assumption
     from p2c._project.fitting import Opened
 
 DRAFT = "project.json"

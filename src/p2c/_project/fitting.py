@@ -12,8 +12,7 @@ from p2c._learn.extract.logic import describe_features, extract, outline_problem
 from p2c._learn.extract.source import read_source
 from p2c._learn.model.asking import known_classes, plain, trained_names
 from p2c._learn.model.stored import RULES, load_model, model_file, try_model
-from p2c._learn.tables.assumptions import feature_remarks, keys_of
-from p2c._learn.tables.look import look
+from p2c._learn.tables.look import feature_remarks, keys_of, look
 from p2c._spec.spec import read_text
 from p2c.errors import P2CError
 from p2c.problem import Problem

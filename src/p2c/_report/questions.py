@@ -16,11 +16,9 @@ from p2c._explain.relation_words import column_label, evidence_words, relation_w
 from p2c._explain.rules import law_words, rule_words
 from p2c._explain.sentences import label_words
 from p2c._learn.causal.adopt import approved_rules
-from p2c._learn.causal.candidate import suggest_law
+from p2c._learn.causal.candidate import ReviewVerdict, suggest_law
 from p2c._learn.causal.contradictions import read_proposal, theory_of
-from p2c._learn.causal.records import ReviewVerdict
-from p2c._learn.relations.declared import read_declared
-from p2c._learn.relations.relation import Relation
+from p2c._learn.relations.relation import Relation, read_declared
 from p2c._spec.feature import Law
 from p2c.errors import ReviewError
 
@@ -30,8 +28,7 @@ if TYPE_CHECKING:
 
     from p2c._explain.phrases import Phrases
     from p2c._explain.rules import LawWords
-    from p2c._learn.causal.candidate import Candidate, Evidence
-    from p2c._learn.causal.records import ReviewAnswer
+    from p2c._learn.causal.candidate import Candidate, Evidence, ReviewAnswer
     from p2c._learn.causal.review import Review
     from p2c._rules.theory import Clause, Theory
 

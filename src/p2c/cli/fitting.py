@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c._learn.relations.relation import Relation
-    from p2c._learn.tables.assumptions import Assumption
     from p2c._learn.tables.files import Table
+    from p2c._learn.tables.look import Assumption
 
 fitting = command_group()
 
@@ -70,7 +70,7 @@ class Efforts(Changes):
 
     def assumed(self, table: Table, *, yes: bool) -> tuple[Assumption, ...]:
         """Return the action of each column: by option, by an answer, or assumed."""
-        from p2c._learn.tables.assumptions import assume
+        from p2c._learn.tables.look import assume
 
         named = {"fixed": self.fixed, "up": self.up, "down": self.down, "free": self.free}
         actions = chosen_actions(table.column, **named)
@@ -371,7 +371,7 @@ def _ask_changes(
     table: Table, assumed: tuple[Assumption, ...], settled: set[str]
 ) -> tuple[Assumption, ...]:
     """Ask for the action and weight of each column without an option."""
-    from p2c._learn.tables.assumptions import ACTIONS
+    from p2c._learn.tables.look import ACTIONS
 
     typer.echo("Which changes are possible, and with what weight? Return accepts the proposal.")
     looks = {each.name: each for each in table.seen.columns}

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import StrictStr, ValidationError
 from pydantic.dataclasses import dataclass as checked
 
-from p2c._learn.causal.candidate import Candidate
-from p2c._learn.causal.contradictions import Proposal, read_proposal, refuse_contradictions
-from p2c._learn.causal.journal import create_journal, read_journal
-from p2c._learn.causal.records import (
+from p2c._learn.causal.candidate import (
+    Candidate,
     ReviewAnswer,
     ReviewVerdict,
     answer_record,
@@ -30,8 +28,9 @@ from p2c._learn.causal.records import (
     refuse_anonymous,
     relation_record,
 )
-from p2c._learn.relations.declared import merged, read_declared
-from p2c._learn.relations.relation import Relation
+from p2c._learn.causal.contradictions import Proposal, read_proposal, refuse_contradictions
+from p2c._learn.causal.journal import create_journal, read_journal
+from p2c._learn.relations.relation import Relation, merged, read_declared
 from p2c._spec.feature import Law
 from p2c.errors import ReviewError, suggestion
 
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
     from p2c._learn.causal.candidate import Evidence
     from p2c._learn.causal.journal import Journal
-    from p2c._learn.relations.declared import Declared
+    from p2c._learn.relations.relation import Declared
 
 FORMAT = "p2c review 1"
 

@@ -11,12 +11,12 @@ import pandas as pd
 from sklearn.utils import check_array
 
 from p2c._learn.foldse.columns import CodedColumn, encode
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.literals import predicate_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from p2c._learn.foldse.grid import Weights
+    from p2c._learn.foldse.columns import Weights
 
 EXCEPTION_NAME = re.compile(r"ab\d+")
 PRECISION = 40

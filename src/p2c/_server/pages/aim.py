@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._explain.sentences import filled
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.literals import predicate_name
 from p2c._project.building import aim_of, built
 from p2c._project.draft import read_draft
 from p2c._rules.theory import Call

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from p2c._explain.phrases import ENGLISH, phrases_of
-from p2c._learn.causal.records import ReviewVerdict, approved_text
+from p2c._learn.causal.candidate import ReviewVerdict, approved_text
 from p2c._learn.causal.review import read_review
 from p2c._learn.relations.relation import Relation
 from p2c._report.questions import conclude, effects, following, open_questions, read_back
