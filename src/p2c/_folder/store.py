@@ -28,9 +28,8 @@ from p2c._folder.manifest import (
     refuse_changed,
     write_manifest,
 )
-from p2c._folder.model_file import StoredModel, copy_model, writers
+from p2c._folder.model_file import StoredModel, copy_model, stored_difference, writers
 from p2c._folder.sample import read_sample, write_sample
-from p2c._folder.stored_answers import stored_difference
 from p2c._learn.tables.view import as_frame
 from p2c._rules.bind import build_theory
 from p2c._spec.files import file_digest

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from p2c._explain.phrases import phrases_of
-from p2c._notices.register import append_record
+from p2c._notices.filed import append_record
 from p2c._plan.plan_json import PlanRecord
 from p2c._server import messages
 from p2c._server.error_answers import STATUSES, error_answer

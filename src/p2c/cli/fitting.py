@@ -159,7 +159,7 @@ class Output:
 
     def write_relations(self, relations: tuple[Relation, ...], frame: pd.DataFrame) -> None:
         """Print relations between columns and put them into a review beside the problem."""
-        from p2c._project.relations import review_beside, write_relations
+        from p2c._project.fitting import review_beside, write_relations
         from p2c._report.learned import show_relations
 
         if not relations:
@@ -226,8 +226,8 @@ def fit(
         read_causal,
         shown_table,
         surrogate_problem,
+        with_found_relations,
     )
-    from p2c._project.relations import with_found_relations
     from p2c._report.learned import show_changes, show_extraction, show_next, show_reading
 
     learning.refuse_of_labels()
@@ -312,8 +312,7 @@ def _learn_from(
     """Write a problem with rules from labels, and print the assumed actions."""
     from p2c._from_data import DataOptions, problem_from_table
     from p2c._learn.decision import outcomes_of
-    from p2c._project.fitting import read_causal
-    from p2c._project.relations import with_found_relations
+    from p2c._project.fitting import read_causal, with_found_relations
     from p2c._report.learned import show_changes, show_learned, show_next
 
     if not files.is_file:

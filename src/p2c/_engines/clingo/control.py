@@ -1,15 +1,25 @@
-"""A clingo program with a time limit; no other module imports clingo."""
+"""clingo programs with a time limit, and the cheapest paths of one person proved over all lengths."""
 
 from __future__ import annotations
 
 import logging
 import time
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c.errors import MissingExtra
+from p2c._engines.clingo.encoding import contract, term, token
+from p2c._engines.instance import read_path
+from p2c._engines.places import routes
+from p2c.errors import EngineError, MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from p2c._engines.clingo.encoding import Encoding
+    from p2c._engines.instance import Named
+    from p2c._plan.search.best_first import Arrival
+
 
 Cost = tuple[int, ...]
 """The numbers that clingo minimises, the weightiest first."""
@@ -100,3 +110,113 @@ class Control:
 
 def _log(_code: Any, message: str) -> None:
     logger.debug("%s", message)
+
+
+MOST_STEPS = 128
+"""Steps beyond which a proof is refused."""
+
+LIKE = "#show like/2."
+"""The atoms that identify an answer; a second one with them is excluded."""
+
+
+@dataclass
+class Deepening:
+    """One person's paths; `likeness` is a rule for like/2."""
+
+    encoding: Encoding
+    likeness: str
+    deadline: float | None = None
+    bound: Cost = field(default=(), init=False)
+    """The maximum cost of the following paths."""
+    lowest: Cost = field(default=(), init=False)
+    """The proved lower bound of the remaining paths."""
+    unproved: Arrival | None = field(default=None, init=False)
+    """The last path that was seen."""
+
+    def paths(self) -> Iterator[Arrival]:
+        """Yield paths, the cheapest first, each unlike all before it."""
+        known: list[list[Any]] = []
+        for horizon in self._horizons():
+            control = self._control(horizon)
+            for alike in known:
+                control.rule_out(alike)
+            while (best := self._best(control)) is not None:
+                self.lowest = best.cost
+                if _leaps(best):
+                    break
+                known.append([atom for atom in best.atoms if atom.name == "like"])
+                control.rule_out(known[-1])
+                yield self._path(best)
+            else:
+                return
+        raise EngineError(
+            f"clingo: a proof would take more than {MOST_STEPS} steps; ask the native engine"
+        )
+
+    def _horizons(self) -> Iterator[int]:
+        enough, horizon = self.encoding.enough, 0
+        while horizon <= MOST_STEPS:
+            yield horizon
+            horizon = max(1, horizon * 2)
+            if not self.encoding.astray:
+                horizon = min(horizon, enough)
+
+    def _control(self, horizon: int) -> Control:
+        encoding = self.encoding
+        parts = ["astray"] if encoding.astray else []
+        if encoding.astray or horizon < encoding.enough:
+            parts.append("beyond")
+        const = f"#const horizon = {horizon}."
+        text = "\n".join([const, *encoding.lines(), self.likeness, LIKE, contract()])
+        return Control(text, parts, self.deadline)
+
+    def _best(self, control: Control) -> AnswerSet | None:
+        try:
+            seen = control.answers(self.bound)
+        except TimeUp as up:
+            self._note(up.seen)
+            raise
+        self._note(seen)
+        return seen[-1] if seen else None
+
+    def _note(self, seen: Iterable[AnswerSet]) -> None:
+        """Keep the last path among the answers."""
+        for answer in seen:
+            if not _leaps(answer):
+                self.unproved = self._path(answer)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return the feature and the value index of the program's names."""
+        instance = self.encoding.instance
+        return {
+            (token(name), term(instance.value(name, place))): (reach.index, place)
+            for name, reach in instance.reaches.items()
+            for place in reach.places
+        }
+
+    def _path(self, answer: AnswerSet) -> Arrival:
+        dynamics = self.encoding.instance.dynamics
+        return read_path(dynamics, self._actions(answer), engine="clingo")
+
+    def _actions(self, answer: AnswerSet) -> Iterator[Named]:
+        acts = [atom for atom in answer.atoms if atom.name in ("do", "then")]
+        for atom in sorted(acts, key=lambda each: each.arguments[-1]):
+            name, *values, _ = map(str, atom.arguments)
+            index, end = self._places[name, values[-1]]
+            if atom.name == "then":
+                yield False, index, end
+                continue
+            _, start = self._places[name, values[0]]
+            yield from ((True, index, place) for place in self._way(index, start, end))
+
+    def _way(self, index: int, start: int, end: int) -> tuple[int, ...]:
+        """Return the places to which direct actions take a feature on its way."""
+        dynamics = self.encoding.instance.dynamics
+        if dynamics.person.space.axes[index].feature.moves_from is None:
+            return (end,)
+        return routes(dynamics, index, start)[end].places[1:]
+
+
+def _leaps(answer: AnswerSet) -> bool:
+    return any(atom.name == "leap" for atom in answer.atoms)

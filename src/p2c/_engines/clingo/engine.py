@@ -14,11 +14,9 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from p2c._engines.clingo.control import TimeUp, load_clingo
-from p2c._engines.clingo.deepening import Deepening
+from p2c._engines.clingo.control import Deepening, TimeUp, load_clingo
 from p2c._engines.clingo.encoding import Encoding, term, token
-from p2c._engines.instance import Instance, first_actions
-from p2c._engines.reading import conclude, replayed
+from p2c._engines.instance import Instance, conclude, first_actions, replayed
 from p2c._plan.answer import ask, refuse_if_strict
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.person import place_person

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from p2c._engines.instance import Instance
+from p2c._engines.instance import Instance, conclude, read_path
 from p2c._engines.places import most_effort
-from p2c._engines.reading import conclude, read_path
 from p2c._engines.scasp.program import ScaspProgram
+from p2c._engines.scasp.rules import read_term
 from p2c._engines.scasp.solver import INSTALL, find_solver, require_solver
-from p2c._engines.scasp.terms import read_term
 from p2c._engines.scasp.worker import OutOfTime
 from p2c._plan.answer import ask
 from p2c._plan.outcome import Already
@@ -26,7 +25,7 @@ from p2c.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p2c._engines.reading import Named
+    from p2c._engines.instance import Named
     from p2c._engines.scasp.solver import ScaspSolver
     from p2c._plan.compiled.space import Space
     from p2c._plan.outcome import Plan

@@ -25,7 +25,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2c._engines.scasp.terms import atom
+from p2c._engines.scasp.rules import atom
 from p2c.errors import EngineError
 
 if TYPE_CHECKING:

@@ -10,9 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response  # noqa: TC002 - fastapi needs it at run time
 
 from p2c._explain.phrases import phrases_of
-from p2c._notices.cases import typed
-from p2c._notices.form import FORMS, frame_fields
-from p2c._notices.lender import read_lender
+from p2c._notices.form import FORMS, frame_fields, read_lender, typed
 from p2c._server.error_answers import describe
 from p2c._server.page_error import trouble_of
 from p2c._server.pages.frame import Asked, Opened, kept, sent_form, texts_of
@@ -21,8 +19,7 @@ from p2c._server.service import MEDIA, context_of, report_file
 from p2c.errors import check_word
 
 if TYPE_CHECKING:
-    from p2c._notices.form import Form
-    from p2c._notices.lender import Lender
+    from p2c._notices.form import Form, Lender
 
 router = APIRouter()
 Sent = Annotated[FormData, sent_form(max_files=0, max_fields=200)]
