@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c._answers import model_table, plan_many
-from p2c._audit.change import compare
 from p2c._audit.confined import confine
-from p2c._audit.groups import divide, read_divisions
+from p2c._audit.intervals import divide, read_divisions
 from p2c._audit.lifting import find_obstacles
 from p2c._audit.people import place_people, read_answers
-from p2c._audit.tally import differences, tally
+from p2c._audit.tally import compare, differences, tally
 from p2c._plan.compiled.space import Space
 from p2c._plan.search.best_first import Limits
 from p2c._plan.tables.frames import table_of
@@ -31,11 +30,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c._audit.change import Change
     from p2c._audit.confined import Box, Confinement
     from p2c._audit.ground import Limitation
     from p2c._audit.lifting import Obstacles
-    from p2c._audit.tally import Difference, Tally
+    from p2c._audit.tally import Change, Difference, Tally
     from p2c._blackbox.decider import Decider
     from p2c._engines.policy import Policy
     from p2c._report.document import Document

@@ -6,10 +6,9 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from p2c._audit.charts import Bar, Curve, bars_svg, curves_svg
 from p2c._audit.intervals import DRAWS
 from p2c._audit.tally import FEW
-from p2c._audit.telling import AuditTeller
+from p2c._audit.telling import AuditTeller, Bar, Curve, bars_svg, curves_svg
 from p2c._explain.sentences import filled, number_words
 from p2c._explain.teller import Item
 from p2c._report.document import Code, Document, Figure, Grid, Heading, Listing, Paragraph
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p2c._audit.audit import Audit
-    from p2c._audit.change import Shift
     from p2c._audit.lifting import Opening
-    from p2c._audit.tally import Difference, Share, Tally
+    from p2c._audit.tally import Difference, Share, Shift, Tally
     from p2c._report.document import Block
 
 SHOWN = ("5%", "25%", "50%", "75%", "95%")

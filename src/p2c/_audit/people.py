@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from p2c._audit.acceptance import as_read
-from p2c._audit.groups import is_missing
+from p2c._audit.intervals import is_missing
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.bitsets import numbers
 from p2c._plan.compiled.person import place_person
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-    from p2c._audit.groups import Codes, Rows
-    from p2c._audit.intervals import Numbers
+    from p2c._audit.intervals import Codes, Numbers, Rows
     from p2c._blackbox.judge import Ask
     from p2c._plan.compiled.axis import Axis
     from p2c._plan.compiled.space import Space

@@ -39,7 +39,7 @@ class PlanRenderer:
 
     def png(self, plan: Plan, *, theme: str, language: str) -> bytes:
         """Return the outcome as a picture in pixels."""
-        from p2c._report.png import png
+        from p2c._report.canvas import png
 
         return png(self.svg(plan, theme=theme, language=language))
 

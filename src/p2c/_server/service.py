@@ -29,13 +29,12 @@ from p2c.errors import Fault, RowError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from p2c._server.audits import Audits
     from p2c._server.page_states import PageStates
     from p2c._server.problem_store import Entry, ProblemStore
     from p2c._server.settings import Settings
     from p2c._server.solver_pool import SolverPool
     from p2c._server.telemetry import Metrics
-    from p2c._server.workshop import Workshop
+    from p2c._server.workshop import Audits, Workshop
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": messages.ErrorAnswer, "description": text}

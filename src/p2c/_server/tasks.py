@@ -6,11 +6,10 @@ from base64 import b64encode
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from p2c._explain.letter import teller_in, write_letter
+from p2c._explain.letter import summarize, teller_in, write_letter
 from p2c._explain.model_reasons import model_reasons
 from p2c._explain.phrases import phrases_of
 from p2c._explain.sentences import explain_proof, filled, number_words, rounded
-from p2c._explain.summary import summarize
 from p2c._plan.outcome import DirectAction, GaveUp, Infeasible
 from p2c._report.graph import graph_told
 from p2c._report.picture import plan_svg

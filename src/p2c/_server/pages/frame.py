@@ -23,9 +23,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from p2c._explain.phrases import LANGUAGES, phrases_of
 from p2c._explain.sentences import filled, number_words
-from p2c._server.error_answers import RETRY
+from p2c._server.error_answers import RETRY, Trouble
 from p2c._server.guard import visit_of
-from p2c._server.page_error import Trouble
 from p2c._server.page_states import LIFETIME, LONGEST
 from p2c._server.pages.address import case_of_row, read_case, read_values
 from p2c._server.service import context_of, solve

@@ -11,8 +11,7 @@ from starlette.responses import Response  # noqa: TC002 - fastapi needs it at ru
 
 from p2c._explain.phrases import phrases_of
 from p2c._notices.form import FORMS, frame_fields, read_lender, typed
-from p2c._server.error_answers import describe
-from p2c._server.page_error import trouble_of
+from p2c._server.error_answers import describe, trouble_of
 from p2c._server.pages.frame import Asked, Opened, kept, sent_form, texts_of
 from p2c._server.pages.plan import TROUBLE
 from p2c._server.service import MEDIA, context_of, report_file

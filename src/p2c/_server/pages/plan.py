@@ -12,8 +12,7 @@ from starlette.responses import Response  # noqa: TC002 - fastapi needs it at ru
 from p2c._explain.letter import spoken
 from p2c._explain.phrases import phrases_of
 from p2c._explain.sentences import label_words
-from p2c._server.error_answers import describe
-from p2c._server.page_error import trouble_of
+from p2c._server.error_answers import describe, trouble_of
 from p2c._server.pages.address import NEEDED
 from p2c._server.pages.frame import Asked, CaseForm, Opened, kept
 from p2c._server.pages.person import form_facts

@@ -36,7 +36,7 @@ from p2c._project.draft import (
     targets_of,
     write_draft,
 )
-from p2c._server.page_error import PageError, trouble_of
+from p2c._server.error_answers import PageError, trouble_of
 from p2c._server.pages.address import plain_number, typed_number
 from p2c._server.pages.aim import Aim, aim_of_draft, aim_of_problem
 from p2c._server.pages.frame import kept, language_of, sent_form, show, texts_of
