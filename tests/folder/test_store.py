@@ -337,7 +337,7 @@ def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: P
         accept_edit(folder)
     path.write_text(before)
     (folder / "sample.csv").write_text("income\n1\n")
-    with pytest.raises(P2CError, match=r"sample\.csv: changed .* anew"):
+    with pytest.raises(P2CError, match=r"sample\.csv: changed .* again"):
         accept_edit(folder)
 
 

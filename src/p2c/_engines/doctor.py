@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p2c._engines import ENGINES
-from p2c._engines.scasp.solver import require_solver
 from p2c._plan.compiled.space import Space
 from p2c._rules.bind import build_theory
 from p2c._spec.row import read_row
 from p2c._spec.spec import read_spec
 from p2c.errors import P2CError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROBLEM: dict[str, Any] = {
     "name": "checkup",
@@ -34,9 +30,6 @@ COST = 2.0
 PATIENCE = 60.0
 """Seconds that an engine may take."""
 
-MANNERS: dict[str, Callable[[], str]] = {"scasp": lambda: require_solver().manner}
-"""How an engine is asked, where there is more than one way."""
-
 
 @dataclass(frozen=True, slots=True)
 class Examination:
@@ -47,7 +40,6 @@ class Examination:
     install: str
     seconds: float | None = None
     fault: str = ""
-    manner: str = ""
 
     @property
     def healthy(self) -> bool:
@@ -79,5 +71,4 @@ def _examine(name: str) -> Examination:
     seconds = time.perf_counter() - begin
     right = plan.cost is not None and math.isclose(plan.cost, COST)
     fault = "" if right else f"expected a cost of {COST}, found {plan.status} at {plan.cost}"
-    manner = MANNERS[name]() if name in MANNERS else ""
-    return Examination(name, version, engine.install, seconds, fault, manner)
+    return Examination(name, version, engine.install, seconds, fault)

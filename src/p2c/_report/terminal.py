@@ -175,5 +175,4 @@ def _said(examination: Examination) -> str:
     if examination.fault:
         return f"failed: {examination.fault}"
     assert examination.seconds is not None
-    manner = f", by {examination.manner}" if examination.manner else ""
-    return f"solved in {examination.seconds * 1000:.0f} ms{manner}"
+    return f"solved in {examination.seconds * 1000:.0f} ms"

@@ -8,7 +8,7 @@ Each plan is replayed by the validator before it is given out.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,7 @@ from p2c._engines.instance import Instance, conclude, read_path
 from p2c._engines.places import most_effort
 from p2c._engines.scasp.program import ScaspProgram
 from p2c._engines.scasp.rules import read_term
-from p2c._engines.scasp.solver import INSTALL, find_solver, require_solver
-from p2c._engines.scasp.worker import OutOfTime
+from p2c._engines.scasp.solver import INSTALL, OutOfTime, find_solver, require_solver
 from p2c._plan.answer import ask
 from p2c._plan.outcome import Already
 from p2c.errors import EngineError
@@ -41,10 +40,9 @@ AT_ONCE = 20
 
 @dataclass(frozen=True)
 class ScaspEngine:
-    """Goal-directed answer set programming in another process, kept warm if possible."""
+    """Goal-directed answer set programming in another process."""
 
     install: str = INSTALL
-    warm: bool = True
 
     def version(self) -> str | None:
         """Return the version of s(CASP), or None where there is none."""
@@ -56,7 +54,7 @@ class ScaspEngine:
     ) -> Plan:
         """Return the path of least cost from a state to the goal."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
-        solver = replace(require_solver(), warm=self.warm)
+        solver = require_solver()
         instance = Instance.of(space, state)
         dynamics = instance.dynamics
         if dynamics.judge(dynamics.person.places).goal:

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 from contextlib import suppress
@@ -16,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p2c._engines.scasp.worker import NoWorker, OutOfTime, run, workers_of
 from p2c.errors import EngineError
 
 if TYPE_CHECKING:
@@ -29,18 +29,59 @@ OPTIONS = ("--forall=prev", "--unknown=error", "--no-nmr")
 AS_JSON = ("--json=-", "--width=0")
 LIBRARY = ("swipl", "-g", "use_module(library(scasp/main))", "-t", "halt", "--")
 PROBE = ("swipl", "-q", "-g", "exists_source(library(scasp/main)) -> halt(0) ; halt(1)")
-WARM = "a warm worker"
-COLD = "a process for each question"
 ANSWERING = 10.0
 """Seconds that it may take to tell a version."""
+LONGEST = 3600.0
+"""Seconds after which a process is ended although the caller set no limit."""
+
+
+class OutOfTime(Exception):
+    """Tells that the deadline passed before there was an answer."""
+
+
+def run(command: Sequence[str], deadline: float | None) -> tuple[int, str, str]:
+    """Run a command with a time limit; its whole process group is ended."""
+    left = LONGEST if deadline is None else min(deadline - time.monotonic(), LONGEST)
+    if left <= 0:
+        raise OutOfTime
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise EngineError(f"scasp: '{command[0]}' cannot be started: {error.strerror}") from None
+    try:
+        out, complaint = process.communicate(timeout=left)
+    except subprocess.TimeoutExpired:
+        if deadline is None:
+            raise EngineError(f"scasp: no answer within {LONGEST:.0f} seconds") from None
+        raise OutOfTime from None
+    finally:
+        end_group(process)
+    return process.returncode, out, complaint
+
+
+def end_group(process: subprocess.Popen[str]) -> None:
+    """Kill and collect the rest of a process group."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+    process.wait()
 
 
 @dataclass(frozen=True)
 class ScaspSolver:
-    """A command that starts s(CASP), once for many questions if possible."""
+    """A command that starts s(CASP), which vouches for one query in a process."""
 
     command: tuple[str, ...]
-    warm: bool = True
 
     def solve(
         self,
@@ -71,18 +112,7 @@ class ScaspSolver:
         with tempfile.TemporaryDirectory(prefix="p2c-scasp-") as folder:
             path = Path(folder) / "program.pl"
             path.write_text(f"{program}\n?- {query}.\n", encoding="utf-8")
-            arguments = (*OPTIONS, *options, str(path))
-            workers = workers_of(self.command) if self.warm else None
-            if workers is not None:
-                with suppress(NoWorker):
-                    return workers.ask(Path(folder), arguments, deadline)
-            return run((*self.command, *arguments), deadline)
-
-    @property
-    def manner(self) -> str:
-        """Return the kind of calls before the first call."""
-        workers = workers_of(self.command) if self.warm else None
-        return COLD if workers is None or workers.refused else WARM
+            return run((*self.command, *OPTIONS, *options, str(path)), deadline)
 
     def version(self) -> str | None:
         """Return the version of the command, or None if it does not start."""
