@@ -21,10 +21,9 @@ from p2c._explain.phrases import ENGLISH, GERMAN, LANGUAGES
 from p2c._learn.tables.look import ColumnKind, Why
 from p2c._rules.lint import MESSAGES
 from p2c._server.app import build_app
-from p2c._server.consultation import Consultation
 from p2c._server.pages.address import case_of_row
 from p2c._server.settings import Settings
-from p2c._server.tasks import overview
+from p2c._server.tasks import Consultation, overview
 from p2c.problem import Problem
 from tests.embedded import embedded
 from tests.learn.causal.reviews import new_review

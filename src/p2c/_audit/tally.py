@@ -1,4 +1,4 @@
-"""Counts and costs of groups, how far each differs from the rest, and before and after for the same people."""
+"""Counts and costs of groups, their differences, and effects of a change."""
 
 from __future__ import annotations
 

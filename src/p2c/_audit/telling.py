@@ -1,4 +1,4 @@
-"""What the report of an audit calls people, restrictions and efforts in one language, and its pictures."""
+"""The words of an audit in one language, and its pictures."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from p2c._audit.intervals import ELSEWHERE, UNKNOWN
-from p2c._explain.facts import source_words
 from p2c._explain.letter import teller_in
+from p2c._explain.model_reasons import source_words
 from p2c._explain.rules import condition_words, rule_words
 from p2c._explain.sentences import (
     decision_words,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from p2c._explain.facts import caveats
+from p2c._explain.model_reasons import caveats
 from p2c._explain.phrases import ENGLISH, phrases_of
 from p2c._explain.rules import only_where
 from p2c._explain.sentences import filled

@@ -1,4 +1,4 @@
-"""A person's question as a program for s(CASP) or clingo, as canonical JSON, and as JSON schemas."""
+"""A person's question for s(CASP), clingo or `p2c_verify`, and as schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a fitted model in its own format, in skops, or on request as a pickle, and check its answers."""
+"""Write a fitted model to a file, and check the answers of that file."""
 
 from __future__ import annotations
 

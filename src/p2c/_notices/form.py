@@ -1,4 +1,4 @@
-"""The files that a lender edits: the form of a notice, the lender's own, the fields of cases."""
+"""The files that a lender edits: forms, the lender's own, cases."""
 
 from __future__ import annotations
 

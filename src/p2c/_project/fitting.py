@@ -1,4 +1,4 @@
-"""Make problems from stored models and tables, with the relations found in them."""
+"""Make problems from stored models and tables, with relations found there."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
-from p2c._explain.facts import caveats, proved_by
 from p2c._explain.letter import summarize
+from p2c._explain.model_reasons import caveats, proved_by
 from p2c._explain.phrases import ENGLISH
 from p2c._explain.rules import breaches, read_constraint, read_law
 from p2c._explain.sentences import as_sentence, filled, number_words, rounded, value_words

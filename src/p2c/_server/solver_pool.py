@@ -24,7 +24,6 @@ from functools import cached_property
 from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from p2c._server.consultation import name_of
 from p2c._server.solver import (
     ANSWERED,
     ARE_YOU_THERE,
@@ -38,6 +37,7 @@ from p2c._server.solver import (
     framed,
     solve_until_closed,
 )
+from p2c._server.tasks import name_of
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:

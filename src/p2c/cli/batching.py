@@ -1,4 +1,4 @@
-"""The commands for files of people: `batch` plans for them, `audit` compares groups."""
+"""The commands for files of people: `batch` and `audit`."""
 
 from __future__ import annotations
 

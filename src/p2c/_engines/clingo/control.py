@@ -1,4 +1,4 @@
-"""clingo programs with a time limit, and the cheapest paths of one person proved over all lengths."""
+"""clingo programs with a time limit, and the cheapest paths of any length."""
 
 from __future__ import annotations
 

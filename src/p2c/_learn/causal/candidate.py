@@ -1,4 +1,4 @@
-"""Candidates with their evidence, an expert's answers to them, and both as records of a review."""
+"""Causal candidates with their evidence, answers of an expert, and records."""
 
 from __future__ import annotations
 

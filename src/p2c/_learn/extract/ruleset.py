@@ -1,4 +1,4 @@
-"""Rules that decide: those of one outcome, the other where none holds; written, learned, or of a tree."""
+"""Rules that decide: written, learned, or those of a decision tree."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from p2c._learn.foldse.columns import encode_table
 from p2c._learn.foldse.induce import all_literals, features_read, first_rule
-from p2c._learn.foldse.inputs import encode_table
 from p2c._learn.foldse.literals import (
     MISSING,
     LearnedLiteral,

@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from p2c._learn.foldse.columns import as_table, check_names, encode_table, read_weights
 from p2c._learn.foldse.induce import (
     class_shares,
     decided_rows,
@@ -27,7 +28,6 @@ from p2c._learn.foldse.induce import (
     prepare,
     rule_quality,
 )
-from p2c._learn.foldse.inputs import as_table, check_names, encode_table, read_weights
 from p2c._learn.foldse.literals import simplify, to_program
 from p2c._markup import element
 from p2c._rules.render import render

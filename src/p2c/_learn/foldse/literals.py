@@ -1,4 +1,4 @@
-"""What FOLD-SE learns: literals, rules of them with exceptions, and both as the text of a program."""
+"""Literals, rules with exceptions, and both as the text of a program."""
 
 from __future__ import annotations
 

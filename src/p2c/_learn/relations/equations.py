@@ -1,4 +1,4 @@
-"""Equations of one column in others: lines and curves of one, operations on two, weighted sums."""
+"""Equations of one column in others: lines, curves, operations, weighted sums."""
 
 from __future__ import annotations
 

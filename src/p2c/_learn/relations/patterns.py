@@ -1,4 +1,4 @@
-"""Patterns without arithmetic: orders of columns, one-hot groups, clocks that pass together."""
+"""Orders of columns, one-hot groups, and clocks that pass together."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from p2c._learn.foldse.inputs import EXCEPTION_NAME
+from p2c._learn.foldse.columns import EXCEPTION_NAME
 from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.tables.domains import is_number, tidy_frame
 from p2c._rules.theory import ACCEPTED

@@ -98,9 +98,8 @@ def show(
 
 def _aim(folder: Path, entry: Entry | None, phrases: Phrases) -> str:
     """Return the line about the wanted outcome of a project."""
-    from p2c._server.pages.aim import (
-        told_aim,
-    )  # projects need pandas, which the service does without
+    # Projects need pandas, which the service does without.
+    from p2c._server.pages.project import told_aim
 
     return told_aim(folder, entry, phrases)
 
