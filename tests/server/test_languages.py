@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import fields
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -194,9 +193,9 @@ def catalogue(phrases: Phrases) -> dict[tuple[str, ...], str]:
             for key, each in value.items():
                 add((*place, key), each)
 
-    for field in fields(phrases):
-        if field.name != "units_of_one":  # the units that are common in a language
-            add((field.name,), getattr(phrases, field.name))
+    for name, value in vars(phrases).items():
+        if name != "units_of_one":  # the units that are common in a language
+            add((name,), value)
     return texts
 
 
