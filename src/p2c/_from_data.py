@@ -12,7 +12,7 @@ import pandas as pd
 
 from p2c._blackbox.decider import StandingRules
 from p2c._blackbox.opening import decide
-from p2c._folder.sample import sample_rows
+from p2c._folder.manifest import sample_rows
 from p2c._folder.store import Fitted
 from p2c._learn.causal.adopt import with_causes
 from p2c._learn.causal.review import Review

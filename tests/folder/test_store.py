@@ -21,8 +21,7 @@ from sklearn.svm import SVC
 from skops import io
 
 from p2c._folder import accept_edit
-from p2c._folder.manifest import Manifest, write_manifest
-from p2c._folder.sample import read_sample, sample_rows, write_sample
+from p2c._folder.manifest import Manifest, read_sample, sample_rows, write_manifest, write_sample
 from p2c._spec.files import file_digest
 from p2c._spec.spec import Trust
 from p2c._spec.toml import problem_to_toml

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c import Problem, datasets
+from p2c._answers import PlanRenderer
 from p2c._plan import outcome
 from p2c._plan.outcome import Already, Blocker, Found, GaveUp, Infeasible, Question, answer_to
-from p2c._report.plan_renderer import PlanRenderer
 
 if TYPE_CHECKING:
     from p2c._plan.outcome import Plan

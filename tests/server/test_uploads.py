@@ -20,7 +20,7 @@ from p2c._project.draft import read_draft
 from p2c._server import workshop
 from p2c._server.app import build_app
 from p2c._server.settings import Limits, Settings
-from p2c._server.uploads import read_limited, refuse_bomb
+from p2c._server.workshop import read_limited, refuse_bomb
 from p2c.errors import P2CError
 from tests.server.conftest import HERE
 from tests.server.test_audit_page import TABLE, ended

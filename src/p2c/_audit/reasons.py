@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c._audit.acceptance import as_read
+from p2c._audit.people import as_read
 from p2c._blackbox.forcing import forced_without, forcing
 from p2c._explain.letter import teller_in
 from p2c._explain.model_reasons import Reasons

@@ -22,13 +22,18 @@ from p2c._explain.sentences import filled, number_words
 from p2c._learn.causal.review import read_review
 from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.tables.look import ColumnKind
-from p2c._project.building import MODEL, REVIEW, aim_of, build, built, find_causes
 from p2c._project.draft import (
+    MODEL,
     MODELS,
+    REVIEW,
     Choice,
+    aim_of,
+    build,
+    built,
     choices_of,
     chosen,
     drop_model,
+    find_causes,
     opened_model,
     read_draft,
     seen_table,
@@ -42,8 +47,7 @@ from p2c._server.error_answers import PageError, trouble_of
 from p2c._server.pages.address import plain_number, typed_number
 from p2c._server.pages.frame import kept, language_of, sent_form, show, texts_of
 from p2c._server.service import context_of
-from p2c._server.uploads import read_limited
-from p2c._server.workshop import Workshop
+from p2c._server.workshop import Workshop, read_limited
 from p2c._spec.spec import BY_MODEL
 from p2c.errors import P2CError
 
