@@ -48,7 +48,6 @@ def test_wide_columns_in_blocks_change_nothing(table: Table) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns, "NARROW", 2)
         patch.setattr(columns, "BLOCK", 3)
-        patch.setattr(induce, "BLOCK", 3)
         blocked, _ = fitted(table)
     assert blocked.rules_ == model.rules_
 

@@ -22,13 +22,12 @@ from p2c._learn.foldse.columns import CountGrid, Examples, build_grids
 from p2c._learn.foldse.literals import LearnedLiteral, LearnedRule, Quality, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from p2c._learn.foldse.columns import CodedColumn, Counts, Mask, Rows, Weights
 
 
 Scores = NDArray[np.float64]
-BLOCK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,37 +144,23 @@ def best_literal(
     best: tuple[float, int] = (-inf, 0)
     chosen = None
     for place, grid in enumerate(positive.grids):
-        for search in searches(grid, positive.tally(place), negative.tally(place), totals):
-            found = search.best(taken)
-            if found is not None and found[:2] > best:
-                best, chosen = found[:2], found[2]
+        counts = slot_counts(grid, positive.tally(place), negative.tally(place), totals)
+        found = counts.best(taken)
+        if found is not None and found[:2] > best:
+            best, chosen = found[:2], found[2]
     return chosen
 
 
-def searches(
+def slot_counts(
     grid: CountGrid, pos: Counts, neg: Counts, totals: tuple[float, float]
-) -> Iterator[SlotCounts]:
-    """Sum up the counts of a grid; those of a wide column in blocks, so that no long array is copied."""
-    if len(grid.columns) > 1 or grid.size <= BLOCK:
-        counts = np.stack((pos, neg))
-        sums = np.zeros((2, grid.size + 1), dtype=counts.dtype)
-        np.cumsum(counts, axis=1, out=sums[:, 1:])
-        before = sums[:, grid.starts]
-        numbers = sums[:, grid.ends_of_numbers] - before
-        yield SlotCounts(
-            grid, totals, counts=counts, sums=sums[:, 1:], before=before, numbers=numbers
-        )
-        return
-    end = int(grid.ends_of_numbers[0])
-    numbers = np.array([[pos[:end].sum()], [neg[:end].sum()]])
-    before = np.zeros((2, 1), dtype=pos.dtype)
-    for start in range(0, grid.size, BLOCK):
-        counts = np.stack((pos[start : start + BLOCK], neg[start : start + BLOCK]))
-        sums = np.cumsum(counts, axis=1)
-        yield SlotCounts(
-            grid, totals, start=start, counts=counts, sums=sums, before=before, numbers=numbers
-        )
-        before = before - sums[:, -1:]
+) -> SlotCounts:
+    """Sum up the counts of a grid."""
+    counts = np.stack((pos, neg))
+    sums = np.zeros((2, grid.size + 1), dtype=counts.dtype)
+    np.cumsum(counts, axis=1, out=sums[:, 1:])
+    before = sums[:, grid.starts]
+    numbers = sums[:, grid.ends_of_numbers] - before
+    return SlotCounts(grid, totals, counts=counts, sums=sums[:, 1:], before=before, numbers=numbers)
 
 
 class SlotCounts:
@@ -190,7 +175,6 @@ class SlotCounts:
         grid: CountGrid,
         totals: tuple[float, float],
         *,
-        start: int = 0,
         counts: Counts,
         sums: Counts,
         before: Counts,
@@ -200,7 +184,7 @@ class SlotCounts:
         self.totals = totals
         self.numbers = numbers
         present = np.flatnonzero(counts[0] + counts[1])
-        self.places = present + start
+        self.places = present
         self.owners = grid.owners[self.places]
         self.numeric = self.places < grid.ends_of_numbers[self.owners]
         at_most = sums[:, present] - before[:, self.owners]
