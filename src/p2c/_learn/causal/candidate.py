@@ -6,18 +6,16 @@ from dataclasses import asdict
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import StrictStr, model_validator
+from pydantic import StrictStr, TypeAdapter, model_validator
 from pydantic.dataclasses import dataclass
 
-from p2c._learn.relations.relation import Count, Example  # noqa: TC001 - pydantic needs them at run time
+from p2c._learn.relations.relation import Count, Example, Relation
 from p2c._rules.parse import parse
 from p2c._spec.feature import Law
 from p2c.errors import ReviewError, RuleError, counted, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from p2c._learn.relations.relation import Relation
 
 
 MOST_ROWS = 10**15
@@ -256,56 +254,31 @@ def refusal(candidate: Candidate | Relation, message: str) -> ReviewError:
     return ReviewError(f"{candidate.id}: {message}", rules=[candidate.id])
 
 
-def candidate_record(candidate: Candidate) -> dict[str, Any]:
-    """Return a candidate as a record, the shares that a reader wants beside the counts."""
-    return {
-        "record": "candidate",
-        "id": candidate.id,
-        "feature": candidate.feature,
-        "causes": list(candidate.causes),
-        "rule": candidate.rule,
-        "law": candidate.law.value if candidate.law else None,
-        "evidence": _evidence_record(candidate.evidence),
-    }
-
-
-def relation_record(relation: Relation) -> dict[str, Any]:
-    """Return a relation as a record of a review file."""
-    return {
-        "record": "relation",
-        "id": relation.id,
-        "kind": relation.kind.value,
-        "features": list(relation.features),
-        "text": relation.text,
-        "rows": relation.rows,
-        "holds": relation.holds,
-        "examples": [{"row": each.row, "values": dict(each.values)} for each in relation.examples],
-    }
-
-
-def answer_record(answer: ReviewAnswer) -> dict[str, Any]:
-    """Return an answer as a record, without what it has not."""
-    plain = {
-        "record": "answer",
-        "rule": answer.rule,
-        "verdict": answer.verdict.value,
-        "law": answer.law.value if answer.law else None,
-        "direction": answer.direction,
-        "text": answer.text,
-        "by": answer.by,
-        "at": answer.at,
-        "why": answer.why,
-        "evidence": _evidence_record(answer.evidence) if answer.evidence else None,
-    }
+def record_of(entry: Candidate | Relation | ReviewAnswer) -> dict[str, Any]:
+    """Return an entry as a record of a review file, without the keys that an answer lacks."""
+    kinds = {Candidate: "candidate", ReviewAnswer: "answer"}
+    plain: dict[str, Any] = {"record": kinds.get(type(entry), "relation")}
+    plain |= TypeAdapter(type(entry)).dump_python(entry, mode="json")
+    if isinstance(entry, Relation):
+        plain["examples"] = _example_records(entry.examples)
+        return plain
+    evidence = None if entry.evidence is None else _evidence_record(entry.evidence)
+    plain["evidence"] = evidence
+    if isinstance(entry, Candidate):
+        return plain
     return {key: value for key, value in plain.items() if value not in ("", None)}
 
 
 def _evidence_record(evidence: Evidence) -> dict[str, Any]:
-    counts = {key: value for key, value in asdict(evidence).items() if key != "examples"}
+    """Return the counts with the shares that a reader wants beside them."""
     return {
         "P(head|body)": round(evidence.precision, 4),
         "P(body|head)": round(evidence.recall, 4),
-        **counts,
+        **asdict(evidence),
         "counterexamples": evidence.counterexamples,
-        "examples": [{"row": each.row, "values": dict(each.values)} for each in evidence.examples],
+        "examples": _example_records(evidence.examples),
     }
+
+
+def _example_records(examples: Iterable[Example]) -> list[dict[str, Any]]:
+    return [{"row": each.row, "values": dict(each.values)} for each in examples]
