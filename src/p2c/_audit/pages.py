@@ -89,7 +89,7 @@ class _Pages:
             ),
             strong=True,
         )
-        key = "stand_in" if self.audit.asked.confirmed is None else "stand_in_asked"
+        key = "stand_in" if self.audit.asked.ends_confirmed is None else "stand_in_asked"
         points = [self.tell.say(key, by=self.tell.source())] * bool(self.tell.source())
         if not self.audit.asked.proved:
             points.append(self.words["not_proved"])
@@ -397,7 +397,7 @@ class _Pages:
             return
         keys = ("group", "measure", "here", "others", "gap", "chance", "sure")
         yield Paragraph(self.tell.say("differences_note", few=str(FEW)))
-        by_score = self.audit.theory.model or self.audit.asked.confirmed is not None
+        by_score = self.audit.theory.model or self.audit.asked.ends_confirmed is not None
         reasons = self.words["same_scores" if by_score else "same_rules"]
         for key, need in (("differences_raw", False), ("differences_need", True)):
             some = [each for each in self.audit.differences if each.equal_need is need]
@@ -428,10 +428,10 @@ class _Pages:
             "divided": "; ".join(asked.by) or "–",
             "effort": self.tell.norm(),
         }
-        if asked.confirmed is not None:
-            told, ends = map(self.tell.count, asked.confirmed)
+        if asked.ends_confirmed is not None:
+            told, ends = map(self.tell.count, asked.ends_confirmed)
             facts["confirmed"] = self.tell.say("confirmed_of", count=told, of=ends)
-        if self.tell.source() and asked.confirmed is None:
+        if self.tell.source() and asked.ends_confirmed is None:
             facts["source"] = self.tell.source()
         yield Heading(self.words["asked"])
         yield self._table(facts)
