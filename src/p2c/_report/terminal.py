@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from p2c._engines.doctor import Examination
+    from p2c._engines.policy import Examination
     from p2c._explain.justification import Justification
     from p2c._plan.outcome import Plan
     from p2c._plan.size import SpaceReport

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from p2c._engines.doctor import examine
+from p2c._engines.policy import examine
 from p2c._export import EXPORTS
 from p2c._export.opb import VERSIONS, proved_files
 from p2c._markup import visible

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c._engines import ENGINES
-from p2c._engines.scasp.solver import find_solver, run
+from p2c._engines.scasp.engine import find_solver, run
 from p2c.errors import EngineError
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN
