@@ -1,7 +1,6 @@
 """The policy of a plan: its engine and limits; and an examination of engines.
 
 The same behind every door, for one person and for tables: nothing ends early unless the caller said so.
-
 """
 
 from __future__ import annotations
