@@ -23,7 +23,7 @@ Split: TypeAlias = Literal["train", "all"]
 
 @cache
 def layout() -> dict[str, Any]:
-    """Return the columns of the published files, those of numbers, and what codes mean."""
+    """Return the columns and codes of the published files."""
     text = resources.files(__package__).joinpath("columns.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -42,7 +42,7 @@ def read_adult(file: str) -> list[Row]:
 
 
 def read_german() -> list[Row]:
-    """Read Statlog German Credit, 1,000 loans of a German bank, with its codes decoded."""
+    """Read Statlog German Credit: 1,000 loans of a German bank, decoded."""
     codes, labels = layout()["german"]["codes"], layout()["german"]["labels"]
     rows = [_cells("german", line.split()) for line in raw_lines("german.data")]
     decoded = [{name: codes.get(each, each) for name, each in row.items()} for row in rows]
