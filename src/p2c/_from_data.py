@@ -63,6 +63,7 @@ ABOUT_TABLE = """Made by p2c from a table. Edit it; p2c lint reads it back and n
 action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.
 rules: who is refused, as learned; add causal rules (the head is a feature) and constraints (no head)."""
 
+RECORDED = "recorded decisions are no model: Problem.from_table(X, y) learns from them"
 KEYS = tuple(ProblemSpec.model_fields.keys() - {"features", "rules", "rules_file", "model"})
 """The keys of a problem that a problem from data takes as keywords."""
 
@@ -150,9 +151,11 @@ def problem_from_model(
         model = with_groups(model, grouping, X)
         X = grouping.collapse(X)
     view = replace(view_of(X), grouping=grouping)
+    if isinstance(model, str) and by_name(X) and model in X.columns:
+        raise P2CError(RECORDED)
     source = read_source(model, X, desired=options.desired, threshold=options.threshold, view=view)
     if source.model is None:
-        raise P2CError("recorded decisions are no model: Problem.from_table(X, y) learns from them")
+        raise P2CError(RECORDED)
     assumed = _assumed(source, as_frame(X), options)
     described = describe_features(
         source,

@@ -65,7 +65,7 @@ def test_a_path_inside_an_answer_is_asked_the_same(plan: Plan) -> None:
 def test_a_question_that_is_told_keeps_the_person_and_what_a_model_said() -> None:
     law = {"feature": "debt", "rules": ["debt(X,0)."]}
     said = outcome.ModelEvidence(True, 3)
-    proof = {"certificate": {"cover": ["r"]}, "uncertified": "no time"}
+    proof = {"certificate": {"cover": ["r"]}, "uncertified": "no time", "omitted": ("age",)}
     put = Question("loan", "l1", {"debt": 1}, (law,), evidence=said, **proof)  # type: ignore[arg-type]
     asked = {"goal": "debt(X,0)"}
     rendered = put.with_renderer(

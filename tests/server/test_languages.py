@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from p2c._explain.phrases import Phrases
 
 VOID = frozenset({"input", "img", "meta", "link", "br", "source", "hr"})
-ALIKE = frozenset({"person", "plan", "problem", "token"})
+ALIKE = frozenset(
+    {"person", "plan", "problem", "token", "april", "august", "september", "november"}
+)
 """Words that are the same in both languages."""
 UNSPOKEN = frozenset({"script", "style", "code", "pre", "textarea", "time"})
 """Elements without words of a language: programs, rules and typed text."""
