@@ -141,6 +141,8 @@ def problem_from_model(
     _refuse_no_rules(options.causal)
     X = as_frame(X) if by_name(X) else X
     origin = options.origin
+    if isinstance(model, str) and model in getattr(X, "columns", ()):
+        raise P2CError(RECORDED)
     if is_stored(model):
         origin = model_file(Path(model))
         model = load_model(origin, as_frame(X), trusted)
@@ -151,8 +153,6 @@ def problem_from_model(
         model = with_groups(model, grouping, X)
         X = grouping.collapse(X)
     view = replace(view_of(X), grouping=grouping)
-    if isinstance(model, str) and by_name(X) and model in X.columns:
-        raise P2CError(RECORDED)
     source = read_source(model, X, desired=options.desired, threshold=options.threshold, view=view)
     if source.model is None:
         raise P2CError(RECORDED)
