@@ -112,12 +112,10 @@ def batch(
         plot_summary(summary, plot)
 
 
-auditing = command_group()
-
 EXPLAIN_TIME_LIMIT = 60.0
 
 
-@auditing.command()
+@batching.command()
 @spread
 def audit(
     problem: ProblemFile,
