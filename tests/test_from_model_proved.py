@@ -34,8 +34,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c._learn.extract import logic
-from p2c._learn.extract.logic import extract_logic
-from p2c._learn.extract.surrogate import learn_ruleset
+from p2c._learn.extract.logic import extract_logic, learn_ruleset
 from p2c._learn.model import NotRead, Read
 from p2c.errors import P2CError
 from p2c.problem import Problem

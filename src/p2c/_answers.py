@@ -1,19 +1,19 @@
 """Answers of a problem for one person and for tables, and checks of answers.
 
 If a model decides, it verifies each plan: the plan is proved if the model was parsed, else found by queries. Rarely used
-modules are imported on first use.
+modules, such as the formats of words and pictures, are imported on first use.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c._engines import ENGINES
 from p2c._plan.nearest import Distinct
+from p2c._plan.outcome import answer_to
 from p2c._plan.rendered import Plans
-from p2c._report.plan_renderer import with_renderer
 from p2c._rules.evaluate import goal_holds
 from p2c._rules.theory import ACCEPTED, Call
 from p2c._spec.overrides import OVERRIDES, whole_number
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from p2c._plan.check.validate import Verdict
     from p2c._plan.outcome import Plan
     from p2c._plan.plan_json import PlanRecord
+    from p2c._report.document import Document
+    from p2c._rules.theory import Theory
     from p2c._spec.row import State
     from p2c._statement import Statement
 
@@ -36,6 +38,49 @@ CERTIFY_SECONDS = 30.0
 
 PROVERS = {"clingo": "clingo", "scasp": "s(CASP)"}
 """The solvers that share no search with the planner."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRenderer:
+    """Tells and draws the plans of one problem.
+
+    `cheapest` is false where others of the k nearest come before.
+    """
+
+    theory: Theory
+    cheapest: bool = True
+
+    def explain(self, plan: Plan, *, language: str) -> str:
+        """Return the outcome in words for the person."""
+        from p2c._report.text import plain_text
+
+        return plain_text(self._letter(plan, language))
+
+    def svg(self, plan: Plan, *, theme: str, language: str) -> str:
+        """Return the outcome as a picture."""
+        from p2c._report.picture import plan_svg
+
+        return plan_svg(self.theory, plan, theme=theme, language=language)
+
+    def png(self, plan: Plan, *, theme: str, language: str) -> bytes:
+        """Return the outcome as a picture in pixels."""
+        from p2c._report.canvas import png
+
+        return png(self.svg(plan, theme=theme, language=language))
+
+    def html(self, plan: Plan, *, language: str = "en") -> str:
+        """Return the outcome as a piece of a notebook: the picture and the words."""
+        from p2c._report.html import notebook_html
+
+        picture = self.svg(plan, theme="auto", language=language)
+        return notebook_html(self._letter(plan, language), picture)
+
+    def _letter(self, plan: Plan, language: str) -> Document:
+        from p2c._explain.letter import write_letter
+        from p2c._report.document import letter_document
+
+        letter = write_letter(self.theory, plan, language=language, cheapest=self.cheapest)
+        return letter_document(letter)
 
 
 def described(
@@ -58,14 +103,14 @@ def described(
     question = problem.question
     if rank > 1:
         question = question | {"nearest": rank, "distinct": distinct.value}
-    return with_renderer(
-        problem.worded,
-        plan,
-        cheapest=rank == 1,
-        resting_on=problem.theory,
+    answered = plan.question.with_renderer(
+        PlanRenderer(problem.worded, rank == 1),
+        unknown=problem.theory.missing(plan.question.initial),
+        source=problem.worded.told_source,
         asked=question,
         as_columns=None if decider is None else decider.source.view.as_columns,
     )
+    return answer_to(answered, plan)
 
 
 def plan_for(problem: Statement, row: Any, policy: Policy, *, state: State | None = None) -> Plan:

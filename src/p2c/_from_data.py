@@ -12,7 +12,7 @@ import pandas as pd
 
 from p2c._blackbox.decider import StandingRules
 from p2c._blackbox.opening import decide
-from p2c._folder.sample import sample_rows
+from p2c._folder.manifest import sample_rows
 from p2c._folder.store import Fitted
 from p2c._learn.causal.adopt import with_causes
 from p2c._learn.causal.review import Review
@@ -23,17 +23,19 @@ from p2c._learn.model.asking import choose_classes, plain, read_labels
 from p2c._learn.model.grouped import with_groups
 from p2c._learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c._learn.relations.finder import one_hot_groups
-from p2c._learn.tables.assumptions import (
+from p2c._learn.tables.files import Table
+from p2c._learn.tables.grouping import grouping_of
+from p2c._learn.tables.look import (
     LEFT_OUT,
+    USELESS,
     Assumption,
+    Why,
     assume,
     feature_remarks,
     keys_of,
+    look,
     with_effects,
 )
-from p2c._learn.tables.files import Table
-from p2c._learn.tables.grouping import grouping_of
-from p2c._learn.tables.look import USELESS, Why, look
 from p2c._learn.tables.special import checked_codes
 from p2c._learn.tables.view import as_frame, by_name, refuse_twice, view_of
 from p2c._spec.expression import names, renamed, text_of
@@ -49,9 +51,9 @@ if TYPE_CHECKING:
     from p2c._learn.decision import Learned
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.extract.source import Source
-    from p2c._learn.tables.assumptions import Remarks
     from p2c._learn.tables.domains import Scale
     from p2c._learn.tables.grouping import Grouping
+    from p2c._learn.tables.look import Remarks
     from p2c._learn.tables.special import Codes
 
 S = TypeVar("S")
@@ -63,6 +65,7 @@ ABOUT_TABLE = """Made by p2c from a table. Edit it; p2c lint reads it back and n
 action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.
 rules: who is refused, as learned; add causal rules (the head is a feature) and constraints (no head)."""
 
+RECORDED = "recorded decisions are no model: Problem.from_table(X, y) learns from them"
 KEYS = tuple(ProblemSpec.model_fields.keys() - {"features", "rules", "rules_file", "model"})
 """The keys of a problem that a problem from data takes as keywords."""
 
@@ -143,6 +146,8 @@ def problem_from_model(
     _refuse_no_rules(options.causal)
     X = as_frame(X) if by_name(X) else X
     origin = options.origin
+    if isinstance(model, str) and model in getattr(X, "columns", ()):
+        raise P2CError(RECORDED)
     if is_stored(model):
         origin = model_file(Path(model))
         model = load_model(origin, as_frame(X), trusted)
@@ -155,7 +160,7 @@ def problem_from_model(
     view = replace(view_of(X), grouping=grouping)
     source = read_source(model, X, desired=options.desired, threshold=options.threshold, view=view)
     if source.model is None:
-        raise P2CError("recorded decisions are no model: Problem.from_table(X, y) learns from them")
+        raise P2CError(RECORDED)
     assumed = _assumed(source, as_frame(X), options)
     described = describe_features(
         source,

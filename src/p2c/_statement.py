@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from p2c._from_data import Provenance
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.model import NotRead, Read
-    from p2c._learn.tables.assumptions import Assumption
+    from p2c._learn.tables.look import Assumption
     from p2c._plan.restriction import Restriction
     from p2c._rules.theory import Classifier, Theory
     from p2c._spec.overrides import Overrides
@@ -140,7 +140,7 @@ class Statement:
         from p2c._folder.store import Fitted
         from p2c._from_data import Provenance
         from p2c._learn.extract.logic import Extraction
-        from p2c._learn.tables.assumptions import as_edited
+        from p2c._learn.tables.look import as_edited
 
         decider, manifest = opened.decider, opened.manifest
         threshold = opened.spec.model.threshold if opened.spec.model else None

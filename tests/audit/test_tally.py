@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from p2c._audit.groups import divide, read_divisions
+from p2c._audit.intervals import divide, read_divisions
 from p2c._audit.people import place_people, read_answers
 from p2c._audit.tally import FEW, differences
 from p2c.datasets import load_frame

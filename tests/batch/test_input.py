@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from p2c._batch import Options, csv_cuts, part
-from p2c._batch.columns import check_columns
+from p2c._batch import Options, part, readers
 from p2c._batch.part import tables
+from p2c._batch.persons import check_columns
 from p2c._batch.source import cut, find_files
 from p2c._spec.files import read_rows
 from p2c.errors import P2CError
@@ -62,7 +62,7 @@ def test_a_csv_file_gets_the_answers_of_the_same_parquet_file(tmp_path: Path) ->
 def test_a_csv_file_is_cut_between_records_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
 ) -> None:
-    monkeypatch.setattr(csv_cuts, "BLOCK", block)
+    monkeypatch.setattr(readers, "BLOCK", block)
     rows = [
         row | {"note": note}
         for row, note in zip(
@@ -73,7 +73,7 @@ def test_a_csv_file_is_cut_between_records_only(
     ]
     path = write_csv(tmp_path / "a.csv", rows, lineterminator=ending)
     parts = cut(find_files(path), rows=3)
-    monkeypatch.setattr(csv_cuts, "BLOCK", 10_000)
+    monkeypatch.setattr(readers, "BLOCK", 10_000)
     columns = check_columns(find_files(path), loan().theory.features, Options(("note",)), taken=[])
     assert len(parts) > 1 or block == 10_000
     notes = [

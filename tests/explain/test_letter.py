@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+import p2c
 from p2c import P2CError, Problem, datasets
 from p2c._explain.letter import Letter, write_letter
 from p2c._explain.phrases import ENGLISH, LANGUAGES, Phrases
@@ -314,13 +316,12 @@ def places(frame: str) -> set[str]:
 def frames(phrases: Phrases) -> dict[str, set[str]]:
     """Return the places of every phrase of a catalogue, by where it stands."""
     found: dict[str, set[str]] = {}
-    for field in fields(phrases):
-        if field.name == "units_of_one":  # its words are each language's own
+    for name, value in vars(phrases).items():
+        if name == "units_of_one":  # its words are each language's own
             continue
-        value = getattr(phrases, field.name)
         entries = value.items() if isinstance(value, Mapping) else [("", value)]
         for key, frame in entries:
-            found[f"{field.name} {key}"] = places(frame)
+            found[f"{name} {key}"] = places(frame)
     return found
 
 
@@ -330,14 +331,25 @@ def test_every_catalogue_has_the_same_phrases_with_the_same_places(language: str
     assert LANGUAGES[language].language == language
 
 
+def test_every_phrase_that_the_code_names_is_in_the_catalogue() -> None:
+    named = re.compile(r"\b(?:phrases|ENGLISH|GERMAN)\.([a-z]\w*)")
+    source = Path(p2c.__file__).parent
+    texts = [each.read_text() for each in source.rglob("*.py")]
+    found = {name for text in texts for name in named.findall(text)}
+    found -= {"append", "py"}
+    assert len(found) > 100
+    assert found - vars(ENGLISH).keys() == set()
+    told = " ".join(texts)
+    unsaid = [name for name in vars(ENGLISH) if not re.search(rf"\b{name}\b", told)]
+    assert [name for name in unsaid if not name.startswith("ended_")] == []
+
+
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
 def test_no_sentence_is_left_in_english(language: str) -> None:
     same = [
-        field.name
-        for field in fields(ENGLISH)
-        if isinstance(getattr(ENGLISH, field.name), str)
-        and len(getattr(ENGLISH, field.name)) > 12
-        and getattr(ENGLISH, field.name) == getattr(LANGUAGES[language], field.name)
+        name
+        for name, text in vars(ENGLISH).items()
+        if isinstance(text, str) and len(text) > 12 and text == vars(LANGUAGES[language])[name]
     ]
     assert same == ["with_unit"]
 
@@ -438,7 +450,7 @@ def test_no_verb_agrees_with_a_label() -> None:
     singular = re.compile(
         r"(?<!value for )\{label\}(?: of \{value\}| \(\{value\}\))?,? (?:then )?(is|goes|has|does|becomes)\b"
     )
-    told = [getattr(ENGLISH, each.name) for each in fields(ENGLISH)]
+    told = list(vars(ENGLISH).values())
     letters = [
         *(each for each in told if isinstance(each, str)),
         *ENGLISH.restrictions.values(),

@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from p2c._answers import model_table, plan_many
-from p2c._audit.change import compare
 from p2c._audit.confined import confine
-from p2c._audit.groups import divide, read_divisions
+from p2c._audit.intervals import divide, read_divisions
 from p2c._audit.lifting import find_obstacles
 from p2c._audit.people import place_people, read_answers
-from p2c._audit.tally import differences, tally
+from p2c._audit.tally import compare, differences, tally
 from p2c._plan.compiled.space import Space
 from p2c._plan.search.best_first import Limits
 from p2c._plan.tables.frames import table_of
@@ -31,11 +30,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c._audit.change import Change
     from p2c._audit.confined import Box, Confinement
     from p2c._audit.ground import Limitation
     from p2c._audit.lifting import Obstacles
-    from p2c._audit.tally import Difference, Tally
+    from p2c._audit.tally import Change, Difference, Tally
     from p2c._blackbox.decider import Decider
     from p2c._engines.policy import Policy
     from p2c._report.document import Document
@@ -55,7 +53,7 @@ class Asked:
     seed: int = 0
     proved: bool = True
     """Whether answers are proved; not where a model could only be asked."""
-    confirmed: tuple[int, int] | None = None
+    ends_confirmed: tuple[int, int] | None = None
     """How many ends of plans a model, asked about each, accepts; None where no model was asked."""
     hashes: dict[str, str] = field(default_factory=dict)
     command: str = ""
@@ -63,16 +61,7 @@ class Asked:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked as JSON."""
-        return {
-            "rows": self.rows,
-            "by": list(self.by),
-            "seed": self.seed,
-            "proved": self.proved,
-            "ends_confirmed": self.confirmed,
-            "hashes": self.hashes,
-            "command": self.command,
-            "date": self.date,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,7 +193,7 @@ def audit_problem(
         space = problem.compiled if decider.is_read else Space(replace(theory, model=None))
         frame = _by_features(decider, frame)
         ask = decider.asker({}) if decider.scored else None
-        asked = replace(asked, proved=decider.is_read, confirmed=_confirmed(answers))
+        asked = replace(asked, proved=decider.is_read, ends_confirmed=_confirmed(answers))
     told, divisions = read_answers(answers), read_divisions(by)
     names = [axis.feature.name for axis in space.axes]
     columns = _columns(frame, dict.fromkeys((*names, *(each.column for each in divisions))))

@@ -17,7 +17,7 @@ from itertools import groupby, pairwise, product
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c._audit.acceptance import Acceptance, as_read
+from p2c._audit.people import Acceptance, as_read
 from p2c._audit.spans import Range, Span, sample_value
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.space import Space

@@ -8,10 +8,10 @@ stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c._audit.acceptance import as_read
+from p2c._audit.people import as_read
 from p2c._blackbox.forcing import forced_without, forcing
 from p2c._explain.letter import teller_in
 from p2c._explain.model_reasons import Reasons
@@ -58,14 +58,8 @@ class Reason:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reason as JSON."""
-        return {
-            "feature": self.feature,
-            "own": self.own,
-            "mended": self.mended,
-            "direction": self.direction,
-            "check": self.check,
-            **({"code": self.code, "text": self.text} if self.code else {}),
-        }
+        left_out = () if self.code else ("code", "text")
+        return {key: each for key, each in asdict(self).items() if key not in left_out}
 
 
 @dataclass(frozen=True, slots=True)

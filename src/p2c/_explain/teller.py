@@ -6,8 +6,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from p2c._explain.facts import circumstances, facts, more_words, proved_by, rules_words
-from p2c._explain.model_reasons import model_reasons
+from p2c._explain.model_reasons import (
+    circumstances,
+    facts,
+    model_reasons,
+    more_words,
+    proved_by,
+    rules_words,
+)
 from p2c._explain.rules import loses_its_rule, only_where
 from p2c._explain.sentences import (
     as_sentence,

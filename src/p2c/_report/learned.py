@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from p2c._learn.decision import Learned
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.model import NotRead
-    from p2c._learn.tables.assumptions import Assumption
-    from p2c._learn.tables.example import Example
+    from p2c._learn.relations.relation import Example
     from p2c._learn.tables.files import Table as Rows
-    from p2c._learn.tables.look import ColumnLook, TableLook
+    from p2c._learn.tables.look import Assumption, ColumnLook, TableLook
     from p2c._report.questions import Conclusion, Reading
 
 

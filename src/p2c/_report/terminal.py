@@ -8,11 +8,11 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
-from p2c._explain.facts import caveats, proved_by
+from p2c._explain.letter import summarize
+from p2c._explain.model_reasons import caveats, proved_by
 from p2c._explain.phrases import ENGLISH
 from p2c._explain.rules import breaches, read_constraint, read_law
 from p2c._explain.sentences import as_sentence, filled, number_words, rounded, value_words
-from p2c._explain.summary import summarize
 from p2c._markup import clean
 from p2c._rules.meaning import abduce
 from p2c._rules.render import render_rule
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from p2c._engines.doctor import Examination
+    from p2c._engines.policy import Examination
     from p2c._explain.justification import Justification
     from p2c._plan.outcome import Plan
     from p2c._plan.size import SpaceReport
@@ -175,5 +175,4 @@ def _said(examination: Examination) -> str:
     if examination.fault:
         return f"failed: {examination.fault}"
     assert examination.seconds is not None
-    manner = f", by {examination.manner}" if examination.manner else ""
-    return f"solved in {examination.seconds * 1000:.0f} ms{manner}"
+    return f"solved in {examination.seconds * 1000:.0f} ms"

@@ -13,7 +13,6 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from p2c._server.audits import Audits
 from p2c._server.error_answers import handle_errors
 from p2c._server.guard import Guard
 from p2c._server.identity import Identities
@@ -26,7 +25,7 @@ from p2c._server.service import Context, light, router
 from p2c._server.settings import Settings, from_environment
 from p2c._server.solver_pool import SolverFailed, SolverPool
 from p2c._server.telemetry import Metrics, log_as_json
-from p2c._server.workshop import Workshop
+from p2c._server.workshop import Audits, Workshop
 from p2c.errors import P2CError, joined_lines
 
 if TYPE_CHECKING:

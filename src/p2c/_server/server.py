@@ -38,7 +38,7 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
     for review in settings.reviews:
         read_review(review)
     if settings.lender:
-        from p2c._notices.lender import read_lender
+        from p2c._notices.form import read_lender
 
         known = read_lender(Path(settings.lender))
         for form in known.forms:

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from p2c._explain.phrases import phrases_of
-from p2c._notices.register import append_record
+from p2c._notices.filed import append_record
 from p2c._plan.plan_json import PlanRecord
 from p2c._server import messages
 from p2c._server.error_answers import STATUSES, error_answer
@@ -29,14 +29,13 @@ from p2c.errors import Fault, RowError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from p2c._server.audits import Audits
     from p2c._server.identity import Identities
     from p2c._server.page_states import PageStates
     from p2c._server.problem_store import Entry, ProblemStore
     from p2c._server.settings import Settings
     from p2c._server.solver_pool import SolverPool
     from p2c._server.telemetry import Metrics
-    from p2c._server.workshop import Workshop
+    from p2c._server.workshop import Audits, Workshop
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": messages.ErrorAnswer, "description": text}

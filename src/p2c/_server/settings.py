@@ -101,7 +101,7 @@ class Settings:
         """Return the reviews there are, that of the project among them once it has one."""
         if not self.project:
             return self.reviews
-        from p2c._project.building import REVIEW
+        from p2c._project.draft import REVIEW
 
         path = Path(self.project) / REVIEW
         return (*self.reviews, *([str(path)] if path.exists() else []))

@@ -36,8 +36,7 @@ HOMES = {
     "learning": ("causal", "review", "adopt"),
     "fitting": ("fit", "init"),
     "reporting": ("explain", "report"),
-    "batching": ("batch",),
-    "auditing": ("audit",),
+    "batching": ("batch", "audit"),
     "asp": ("export", "doctor"),
     "serving": ("serve", "mcp"),
 }

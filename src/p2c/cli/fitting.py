@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c._learn.relations.relation import Relation
-    from p2c._learn.tables.assumptions import Assumption
     from p2c._learn.tables.files import Table
+    from p2c._learn.tables.look import Assumption
 
 fitting = command_group()
 
@@ -70,7 +70,7 @@ class Efforts(Changes):
 
     def assumed(self, table: Table, *, yes: bool) -> tuple[Assumption, ...]:
         """Return the action of each column: by option, by an answer, or assumed."""
-        from p2c._learn.tables.assumptions import assume
+        from p2c._learn.tables.look import assume
 
         named = {"fixed": self.fixed, "up": self.up, "down": self.down, "free": self.free}
         actions = chosen_actions(table.column, **named)
@@ -159,7 +159,7 @@ class Output:
 
     def write_relations(self, relations: tuple[Relation, ...], frame: pd.DataFrame) -> None:
         """Print relations between columns and put them into a review beside the problem."""
-        from p2c._project.relations import review_beside, write_relations
+        from p2c._project.fitting import review_beside, write_relations
         from p2c._report.learned import show_relations
 
         if not relations:
@@ -226,8 +226,8 @@ def fit(
         read_causal,
         shown_table,
         surrogate_problem,
+        with_found_relations,
     )
-    from p2c._project.relations import with_found_relations
     from p2c._report.learned import (
         show_changes,
         show_extraction,
@@ -319,8 +319,7 @@ def _learn_from(
     """Write a problem with rules from labels, and print the assumed actions."""
     from p2c._from_data import DataOptions, problem_from_table
     from p2c._learn.decision import outcomes_of
-    from p2c._project.fitting import read_causal
-    from p2c._project.relations import with_found_relations
+    from p2c._project.fitting import read_causal, with_found_relations
     from p2c._report.learned import show_changes, show_learned, show_next
 
     if not files.is_file:
@@ -378,7 +377,7 @@ def _ask_changes(
     table: Table, assumed: tuple[Assumption, ...], settled: set[str]
 ) -> tuple[Assumption, ...]:
     """Ask for the action and weight of each column without an option."""
-    from p2c._learn.tables.assumptions import ACTIONS
+    from p2c._learn.tables.look import ACTIONS
 
     typer.echo("Which changes are possible, and with what weight? Return accepts the proposal.")
     looks = {each.name: each for each in table.seen.columns}

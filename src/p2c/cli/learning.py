@@ -201,7 +201,7 @@ def review(
     """Approve or reject candidates for causal rules; answers are appended."""
     need_learning()
     from p2c._explain.phrases import phrases_of
-    from p2c._learn.causal.records import ReviewVerdict
+    from p2c._learn.causal.candidate import ReviewVerdict
     from p2c._learn.causal.review import read_review
     from p2c._report.learned import show_conclusion, show_open, show_progress, show_review
     from p2c._report.questions import conclude
@@ -237,8 +237,8 @@ def _edit(
     phrases: Phrases,
 ) -> None:
     """Approve a candidate with another text, and print it with its figures."""
+    from p2c._learn.causal.candidate import ReviewVerdict
     from p2c._learn.causal.learning import measure
-    from p2c._learn.causal.records import ReviewVerdict
     from p2c._learn.tables.files import read_frame
     from p2c._report.learned import show_rule_reading
     from p2c._report.questions import read_back
@@ -274,7 +274,7 @@ def adopt(
 
 
 def _cuts(path: Path, frame: pd.DataFrame) -> dict[str, list[float]]:
-    from p2c._learn.causal.heads import cuts_of
+    from p2c._learn.causal.learning import cuts_of
     from p2c._learn.tables.domains import tidy_frame
     from p2c._rules.parse import parse
 

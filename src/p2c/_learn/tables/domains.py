@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from p2c._learn.foldse.columns import NUMERIC_OBJECTS
-from p2c._learn.foldse.inputs import check_names
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.columns import NUMERIC_OBJECTS, check_names
+from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.tables.special import special_codes
 from p2c._spec.feature import exact
 from p2c.errors import Fault, ProblemError, check_word

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from p2c._learn.foldse.inputs import EXCEPTION_NAME
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.columns import EXCEPTION_NAME
+from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.tables.domains import is_number, tidy_frame
 from p2c._rules.theory import ACCEPTED
 from p2c._spec.row import refuse_absent
