@@ -146,6 +146,11 @@ class Phrases:
     takes_less: str
     takes_change: str
     takes_value: str
+    takes_named: str
+    takes_amounts: str
+    """The amounts of resources that a plan uses."""
+    repeated: str
+    """A named action with its repetitions."""
     least_effort: str
     fewest_steps: str
     least_to_here: str

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from p2c.problem import Problem
 
 
-KEYS = ("norm", "effects", "minimize", "exceptions", "law")
-"""The problem's keys that a question may override: each has few values, so all variants can be kept."""
+KEYS = ("norm", "effects", "minimize", "exceptions", "law", "limits", "max_actions")
+"""The problem's keys that a question may override."""
 
 
 def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,14 @@ from p2c._plan.boxes.ranges import (
     Among,
     Fixed,
     Interval,
+    added,
     around,
     compared,
     down,
     evaluate,
     hull,
     interval_of,
+    number_range,
     up,
 )
 from p2c._rules.evaluate import passes
@@ -36,7 +38,7 @@ from p2c._spec.spec import Effects
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from p2c._plan.boxes.axis import Axis, Open
+    from p2c._plan.boxes.axis import Axis, NamedAxis, Open
     from p2c._plan.boxes.person import Person
     from p2c._plan.boxes.ranges import Range
     from p2c._rules.theory import Clause, Condition, Decision
@@ -117,10 +119,17 @@ class Facts:
 
 @dataclass
 class Ends:
-    """The end states of one person's boxes."""
+    """The end states of one person's boxes.
+
+    Attributes:
+        person: The person.
+        axes: The axes of features.
+        named: The axes of named actions, which stand after those of features in a box.
+    """
 
     person: Person
     axes: tuple[Axis, ...]
+    named: tuple[NamedAxis, ...] = ()
     _passing: dict[tuple[str, int], frozenset[int]] = field(default_factory=dict)
 
     @cached_property
@@ -151,13 +160,13 @@ class Ends:
         """
         person, theory = self.person, self.person.theory
         moving = {
-            person.features[axis.place].name
-            for axis, o in zip(self.axes, box, strict=True)
-            if o.acts
+            name for axis, o in zip(self._every, box, strict=True) if o.acts for name in axis.moving
         }
-        ranges: dict[str, Range] = {}
+        ranges: dict[str, Range] = self._amounts(box)
         for place, feature in enumerate(person.features):
             ranges[feature.name] = self._own(place, box)
+        for name in self._listed & moving:
+            ranges[name] = self._shifted(name, ranges[name], box)
         wide = [name for name, _ in theory.causes if self._is_affected(name, moving)]
         for name in wide:
             ranges[name] = self._wide(theory.feature[name])
@@ -192,6 +201,69 @@ class Ends:
         found = Interval(interval_of(low).low, interval_of(high).high)
         return hull(found, interval_of(start)) if open_.stays else found
 
+    @cached_property
+    def _every(self) -> tuple[Axis | NamedAxis, ...]:
+        return (*self.axes, *self.named)
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        """Return the features that named actions may change."""
+        return frozenset(name for axis in self.named for name in axis.action.lists)
+
+    def _amounts(self, box: Box) -> dict[str, Range]:
+        """Return the ranges of the totals of resources."""
+        resources = self.person.theory.resources
+        if not resources:
+            return {}
+        low = high = self.person.amounts({})
+        for axis, open_ in zip(self._every, box, strict=True):
+            if open_.acts:
+                if not open_.stays:
+                    least = axis.least_used(open_.low, open_.high)
+                    low = tuple(map(Fraction.__add__, low, least))
+                most = axis.most_used(open_.low, open_.high)
+                high = tuple(map(Fraction.__add__, high, most))
+        return {
+            each.name: Interval(
+                around(least)[0],
+                around(most if each.limit is None else min(each.limit, most))[1],
+            )
+            for each, least, most in zip(resources, low, high, strict=True)
+        }
+
+    def _shifted(self, name: str, own: Range, box: Box) -> Range:
+        """Return the range of a feature that named actions may change as well.
+
+        Sound because its last value is the initial one, a target, or a value that an action sets, plus numbers that later
+        actions add, each as often as the box permits; a sum lies within the limits of the feature.
+        """
+        person = self.person
+        start, feature = person.initial[person.index[name]], person.theory.feature[name]
+        sets: list[str | int | float] = []
+        below = above = Fraction(0)
+        for axis, open_ in zip(self.named, box[len(self.axes) :], strict=True):
+            if not open_.acts:
+                continue
+            sets += [value for each, value in axis.action.sets if each == name]
+            for each, number in axis.action.adds:
+                if each == name:
+                    far = (open_.high + 1) * number
+                    below, above = below + min(far, Fraction(0)), above + max(far, Fraction(0))
+        if feature.is_listed:
+            values = [*sets, *([] if start is None else [start])]
+            places = {place for each in values if (place := feature.place(each)) is not None}
+            if isinstance(own, Among):
+                return Among(own.places | places, own.missing or start is None)
+            assert isinstance(own, Fixed)
+            places |= set() if own.value is None else {feature.places[own.value]}
+            return Among(frozenset(places), start is None)
+        base = hull(number_range(own), interval_of(start))
+        for value in sets:
+            base = hull(base, interval_of(value))
+        span = added(base, Interval(around(below)[0], around(above)[1]))
+        limits = hull(base, hull(interval_of(feature.minimum), interval_of(feature.maximum)))
+        return Interval(max(span.low, limits.low), min(span.high, limits.high), start is None)
+
     def _is_affected(self, name: str, moving: set[str]) -> bool:
         """Tell whether effects may change a governed feature."""
         if self.person.theory.effects is Effects.SUPPORTED:
@@ -210,13 +282,14 @@ class Ends:
         if feature.is_listed:
             return Among(frozenset(range(feature.domain.size)), start is None)
         first, last = feature.domain.value(0), feature.domain.value(feature.domain.size - 1)
+        if feature.name in self._listed:  # a sum need not lie on the grid
+            last = max(last, feature.maximum)
         return hull(Interval(interval_of(first).low, interval_of(last).high), interval_of(start))
 
     def _compute(self, ranges: dict[str, Range], moving: set[str]) -> bool:
         """Add the ranges of computed features; return False if one is lost."""
         person, theory = self.person, self.person.theory
         origin = person.origin
-        assert origin is not None
         reached = self._reaching(moving) if moving or theory.effects is Effects.SUPPORTED else set()
         if theory.effects is Effects.SUPPORTED:
             governed = {name for name, _ in theory.causes}
@@ -250,7 +323,6 @@ class Ends:
         """Return the values of a computed feature whose raw equation lies in an interval."""
         equation, origin = feature.equation, self.person.origin
         assert equation is not None
-        assert origin is not None
         if not raw.has_numbers:
             return NOTHING
         low, high = raw.low, raw.high
@@ -378,7 +450,6 @@ class Ends:
     @cached_property
     def _sides(self) -> list[Expression]:
         origin = self.person.origin
-        assert origin is not None
         sides = dict.fromkeys(
             side for each in self.person.theory.relations for side in (each.left, each.right)
         )
