@@ -142,7 +142,11 @@ class Plan:
 
     @property
     def uses(self) -> dict[str, int | float]:
-        """Return the amount of each resource that the actions use."""
+        """Return the amount of each resource that the actions use.
+
+        >>> plan.uses
+        {'months': 14, 'dollars': 25000}
+        """
         totals: dict[str, Fraction] = {}
         for name, amount in (each for action in self.actions for each in action.uses):
             totals[name] = totals.get(name, Fraction(0)) + exact(amount)
@@ -217,7 +221,7 @@ class Plan:
         """Return the plan as a dict of the shape that [the plan's JSON](plan-json.md) has.
 
         >>> plan.to_dict()["steps"][1]["actions"]
-        [{'kind': 'direct', 'feature': 'bank_balance', 'from': 40000, 'to': 60000, 'cost': 2e-05}]
+        [{'kind': 'direct', 'feature': 'bank_balance', 'from': 40000, 'to': 60000, 'cost': 2e-05, 'uses': {'months': 11.2, 'dollars': 20000}}]
         """
         raise NotImplementedError
 

@@ -92,7 +92,7 @@ def near_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_plans_agree_with_the_slow_planner() -> None:
-    compared, faults = wrong(range(60))
+    compared, faults = wrong(range(90))
     assert faults == []
     assert compared > 40
 
@@ -102,4 +102,4 @@ def test_plans_agree_with_the_slow_planner() -> None:
 def test_plans_of_many_problems_agree_with_the_slow_planner(part: int) -> None:
     compared, faults = wrong(range(10_000 + part * 120, 10_000 + (part + 1) * 120))
     assert faults == []
-    assert compared > 90
+    assert compared > 40

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 from typing import TYPE_CHECKING
 
 from p2c._plan.boxes.ranges import (
@@ -32,7 +33,7 @@ from p2c._rules.evaluate import passes
 from p2c._rules.meaning import ConstraintException
 from p2c._rules.theory import ACCEPTED, Relation, Test
 from p2c._spec.expression import evaluate as exact_value
-from p2c._spec.feature import Law, exact
+from p2c._spec.feature import Kind, Law, exact
 from p2c._spec.spec import Effects
 
 if TYPE_CHECKING:
@@ -405,8 +406,11 @@ class Ends:
                     kept |= {place} & places if place is not None else set()
                 return Among(frozenset(kept), missing and (uncaused or (excused and start is None)))
             case Interval():
-                if uncaused:
+                if uncaused and may:
                     return own
+                if uncaused:
+                    unheaded = self._unheaded(feature, own)
+                    return hull(unheaded, interval_of(start)) if excused else unheaded
                 spans = [self._head_span(clause) for clause in may]
                 low = min((each.low for each in spans), default=INFINITE)
                 high = max((each.high for each in spans), default=-INFINITE)
@@ -421,6 +425,30 @@ class Ends:
             passing = self.passing(feature, test)
             places = places - passing if test.negated else places & passing
         return places
+
+    def _unheaded(self, feature: Feature, own: Interval) -> Interval:
+        """Return the values of an interval that may be in no head.
+
+        Sound because a value in no head fails the only test of each head that has one, and a value below a constant is at
+        most the number just below it: a whole number, or the double before the constant's own.
+        """
+        low, high = own.low, own.high
+        for clause in self.person.theory.rules_of[feature.name]:
+            if len(clause.head) != 1:
+                continue
+            test = clause.head[0]
+            assert not isinstance(test.constant, str)
+            constant = exact(test.constant)
+            match (test.comparator.opposite if test.negated else test.comparator).value:
+                case ">=":
+                    high = min(high, -_above(feature, -constant))
+                case ">":
+                    high = min(high, around(constant)[1])
+                case "=<":
+                    low = max(low, _above(feature, constant))
+                case "<":
+                    low = max(low, around(constant)[0])
+        return Interval(low, high, own.missing)
 
     def _head_span(self, clause: Clause) -> Interval:
         """Return an interval that contains the numbers of a head."""
@@ -467,6 +495,14 @@ class Ends:
             if isinstance(each, ConstraintException) and each.constraint == clause:
                 return not all(_may_be(facts.ranges[name], value) for name, value in each.values)
         return True
+
+
+def _above(feature: Feature, constant: Fraction) -> float:
+    """Return a lower bound on the values of a feature above a constant."""
+    if feature.kind is Kind.INT:
+        return around(Fraction(floor(constant) + 1))[0]
+    near = around(constant)[0]
+    return up(near) if exact(near) == constant else near
 
 
 def _may_be(range_: Range, value: Value) -> bool:

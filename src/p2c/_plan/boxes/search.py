@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c._plan.boxes.axis import Open, axes_of, named_axes_of
@@ -147,7 +148,7 @@ class Search:
 
     def _arrivals(self, is_beaten: Callable[[Key], bool]) -> Iterator[Arrival]:
         """Yield paths in the contract's order, aside from nodes that are beaten."""
-        self._add(self._whole)
+        self._add(self._whole if self.scores else self._shaved())
         while self._queue:
             key, _, item = heapq.heappop(self._queue)
             if is_beaten(key):
@@ -189,6 +190,33 @@ class Search:
     def _whole(self) -> Area:
         """Return the area of all action sets."""
         return Area(self.root, tuple(each.cells for each in self.links))
+
+    def _shaved(self) -> Area:
+        """Return the area of all action sets without closed ends of axes.
+
+        Sound because every part that is left out holds no plan, whatever the other axes do.
+        """
+        area = self._whole
+        for place in self._relevant:
+            stays, low, high = area.box[place]
+            stays = stays and not self._is_closed(area, place, Open(True, 0, -1))
+            first = partial(self._is_closed_to, area, place, low, 1)
+            low += _largest(high - low + 1, first)
+            last = partial(self._is_closed_to, area, place, high, -1)
+            high -= _largest(high - low + 1, last)
+            if low > high and not stays:
+                return area
+            area = area._replace(box=_with(area.box, place, Open(stays, low, high)))
+        return area
+
+    def _is_closed_to(self, area: Area, place: int, end: int, way: int, count: int) -> bool:
+        """Tell whether positions from an end of an axis hold no plan."""
+        other = end + way * (count - 1)
+        return self._is_closed(area, place, Open(False, min(end, other), max(end, other)))
+
+    def _is_closed(self, area: Area, place: int, open_: Open) -> bool:
+        """Tell whether a part of an area holds no plan."""
+        return self._narrow(area._replace(box=_with(area.box, place, open_))) is None
 
     def _open(self, key: Key, area: Area) -> None:
         """Divide an area, or wait where the model makes it dearer than its key."""
@@ -387,6 +415,18 @@ class Search:
 
     def _add_part(self, area: Area, place: int, open_: Open, above: Key) -> None:
         self._add(area._replace(box=_with(area.box, place, open_)), above)
+
+
+def _largest(most: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number that passes a monotone test; 0 if none does."""
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        if holds(middle):
+            low = middle
+        else:
+            most = middle - 1
+    return low
 
 
 def _without(open_: Open, part: Part | None) -> list[Open]:
