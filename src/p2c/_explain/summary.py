@@ -116,7 +116,7 @@ def _closing(teller: Teller, plan: Plan) -> Iterator[str]:
     best = plan.best if isinstance(plan, GaveUp) else plan
     amounts = teller.amounts(best) if isinstance(best, Found) else ""
     if amounts:
-        yield amounts
+        yield amounts.removesuffix(phrases.full_stop)
     elif plan.steps and plan.cost is not None:
         norm = plan.question.norm.upper()
         yield filled(phrases.effort, cost=teller.number(plan.cost), norm=norm)
