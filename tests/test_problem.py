@@ -87,7 +87,7 @@ def test_every_key_that_can_be_overridden_is(loan: Problem) -> None:
         "norm": "l2",
         "minimize": "actions",
     }
-    assert set(values) == set(OVERRIDES)
+    assert {*values, "limits", "max_actions"} == set(OVERRIDES)
     for key, value in values.items():
         assert loan.with_keys(**{key: value}).to_dict()[key] == value
 

@@ -17,10 +17,20 @@ from p2c._plan.rendered import Plans
 from p2c._rules.evaluate import goal_holds
 from p2c._rules.theory import ACCEPTED, Call
 from p2c._spec.overrides import OVERRIDES, whole_number
-from p2c.errors import EngineError, Fault, P2CError, PlanError, UncertifiedError, shown
+from p2c._spec.resources import ACTIONS, COST
+from p2c.errors import (
+    EngineError,
+    Fault,
+    P2CError,
+    PlanError,
+    UncertifiedError,
+    shown,
+    suggestion,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pandas as pd
 
@@ -160,6 +170,43 @@ def nearest(
         described(problem, each, rank=rank, distinct=kind)
         for rank, each in enumerate(plans, start=1)
     )
+
+
+def tradeoffs(problem: Statement, row: Any, by: Iterable[str], policy: Policy) -> Plans[Plan]:
+    """Return a plan for each Pareto-optimal vector of objectives, ascending.
+
+    Args:
+        problem: The problem.
+        row: The person's values.
+        by: The objectives: "cost", "actions" or resources.
+        policy: The limits.
+    """
+    from p2c._plan.boxes.planner import plans
+
+    objectives = tuple(words_of(by, "by: expected names of objectives"))
+    available = (COST, ACTIONS, *(each.name for each in problem.theory.resources))
+    for name in objectives:
+        if name not in available:
+            hint = suggestion(name, available)
+            raise P2CError(
+                f"by: expected 'cost', 'actions' or a resource, found {shown(name)}; {hint}"
+            )
+    if not objectives or len(set(objectives)) < len(objectives):
+        raise P2CError(
+            f"by: expected one or more objectives, each once, found {shown(list(objectives))}"
+        )
+    if not policy.is_own:
+        raise EngineError(f"no trade-offs by '{policy.engine}': use native")
+    if problem.is_asked:
+        raise EngineError("no trade-offs with a black-box model: they are proved by a search")
+    state = problem.read_row(row)
+    theory = replace(problem.theory, objectives=tuple(dict.fromkeys([*objectives, COST])))
+    answers = list(plans(theory, state, policy.limits, front=len(objectives)))
+    if answers[0].status == "infeasible":
+        return Plans()
+    if problem.decider is not None:
+        answers = problem.planner.tradeoffs(problem.planner.decider.source.view.named(row), answers)
+    return Plans(described(problem, each) for each in answers)
 
 
 def read_distinct(name: str) -> Distinct:
@@ -398,21 +445,22 @@ def _opened_faults(
 ) -> Iterator[Fault]:
     """Yield the faults of the path that exists without the blockers."""
     from p2c._plan.check.validate import check_plan
-    from p2c._plan.lifting import lifted, liftings
+    from p2c._plan.lifting import caps, lifted, liftings, uncapped
 
     if plan.opened is None:
         return
     blockers = [each.blocker for each in plan.blockers or ()]
     seen = {name: (value,) for name, value in plan.initial.items()}
     possible = {each.blocker: each for each in liftings(problem.compiled, seen)}
+    capped = caps(problem.theory)
     for each in blockers:
-        if each not in possible:
+        if each not in possible and each not in capped:
             what = f"{each.feature} ({each.restriction})"
             yield Fault("blockers", f"{what} is no restriction that bears on the goal")
             return
-    chosen = [possible[each] for each in blockers]
+    chosen = [possible[each] for each in blockers if each in possible]
     features = tuple(lifted(each, chosen) for each in problem.theory.features)
-    theory = replace(problem.theory, features=features)
+    theory = uncapped(replace(problem.theory, features=features), blockers)
     for fault in check_plan(theory, document["opened"]).faults:
         yield Fault(f"opened: {fault.place}", fault.message)
 

@@ -297,6 +297,46 @@ class Problem(Statement):
         problem = self._asked(Problem.nearest, overrides, restrict)
         return answers.nearest(problem, row, k, policy, distinct=distinct)
 
+    def tradeoffs(
+        self,
+        row: Any,
+        by: str | Iterable[str] | None = None,
+        *,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        restrict: Mapping[str, Any] | None = None,
+        **overrides: Unpack[Overrides],
+    ) -> Plans[Plan]:
+        """Return a plan for each Pareto-optimal vector of objectives, ascending.
+
+        No path is at least as good as one of these plans in every objective and better in one.
+
+        Args:
+            row: The person's values by feature.
+            by: The objectives: "cost", "actions" (direct actions) and names of resources; by default the cost and all
+                resources.
+            time_limit: Seconds after which the search ends.
+            node_limit: Maximum number of search nodes.
+            restrict: Restrictions of this person by feature: see `restricted`.
+            **overrides: Keys of the problem for this question alone.
+
+        Returns:
+            A list of plans, empty if there is no path. If a limit ends the search, the plans so far are followed by the
+            answer that gave up.
+
+        >>> import p2c
+        >>> flat = p2c.Problem.from_dict({
+        ...     "goal": "debt(X,D), D=<0", "rules": "", "resources": {"months": {}},
+        ...     "features": {"debt": {"type": "int", "min": 0, "max": 10, "uses": {"months": {"per_unit": 1}}}},
+        ...     "actions": {"sell": {"sets": {"debt": 0}, "cost": 3, "uses": {"months": {"fixed": 2}}}}})
+        >>> [(plan.cost, plan.uses) for plan in flat.tradeoffs({"debt": 5}, by=["cost", "months"])]
+        [(0.5, {'months': 5}), (3.0, {'months': 2})]
+        """
+        policy = Policy("auto", time_limit, node_limit)
+        problem = self._asked(Problem.tradeoffs, overrides, restrict)
+        every = ("cost", *problem.spec.resources)
+        return answers.tradeoffs(problem, row, every if by is None else by, policy)
+
     def plan_many(
         self,
         frame: Any,

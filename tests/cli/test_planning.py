@@ -407,3 +407,31 @@ def test_what_was_proved_is_said_of_what_was_asked(desk: Desk) -> None:
     assert (
         "No way with fewer actions exists, and none as short is cheaper; this is proved." in shown
     )
+
+
+def test_tradeoffs_are_listed_with_what_each_uses(desk: Desk) -> None:
+    problem = {
+        "goal": "debt(X,D), D=<0",
+        "rules": "",
+        "resources": {"months": {}},
+        "features": {
+            "debt": {"type": "int", "min": 0, "max": 10, "uses": {"months": {"per_unit": 1}}}
+        },
+        "actions": {
+            "sell": {
+                "label": "Sell the car",
+                "sets": {"debt": 0},
+                "cost": 3,
+                "uses": {"months": {"fixed": 2}},
+            }
+        },
+    }
+    file, row = desk.write("sale.json", json.dumps(problem)), desk.row({"debt": 5})
+    shown = desk.run("tradeoffs", file, row)
+    assert shown.code == 0
+    lines = [line.split() for line in shown.out.splitlines()]
+    assert lines[0] == ["cost", "months", "what", "to", "do"]
+    assert lines[-1] == ["2", "3", "2", "Sell", "the", "car."]
+    quick = desk.run("plan", file, row, "--at-most", "months=3")
+    assert "1. Sell the car.\n" in quick.out
+    assert "It takes about 2 months." in quick.out

@@ -24,7 +24,7 @@ from p2c._plan.compiled.space import Space
 from p2c._rules.theory import ACCEPTED, Call
 from p2c._spec.cost import Norm
 from p2c._spec.feature import Action, Kind, exact
-from p2c._spec.spec import Minimize
+from p2c._spec.resources import COST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ class Ground:
         features = [replace(each, action=Action.FREE, moves=None, targets=None) for each in calm]
         opened = self.space.with_features(features)
         # Whether there is a way does not hang on what it costs; to count actions is the least work.
-        return Space(replace(opened.theory, norm=Norm.L0, minimize=Minimize.COST))
+        return Space(replace(opened.theory, norm=Norm.L0, objectives=(COST,)))
 
     @cached_property
     def is_weighed(self) -> bool:

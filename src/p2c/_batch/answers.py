@@ -20,7 +20,7 @@ from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.space import Space
 from p2c._plan.nearest import Distinct
 from p2c._plan.outcome import Found
-from p2c._plan.tables.cells import value_type
+from p2c._plan.tables.cells import action_cell, value_type
 from p2c._plan.tables.class_routes import class_routes
 from p2c._plan.tables.encode import Coded
 from p2c._plan.tables.table import plan_rows
@@ -245,7 +245,7 @@ def further_text(plans: Iterable[Plan]) -> str:
 def _told(plan: Found) -> dict[str, Any]:
     initial = plan.question.initial
     changed = {name: value for name, value in plan.end.items() if value != initial[name]}
-    actions = [{"feature": each.feature, "to": each.end} for each in plan.actions]
+    actions = [action_cell(each) for each in plan.actions]
     return {"cost": plan.cost, "end": changed, "actions": actions}
 
 

@@ -24,7 +24,7 @@ from p2c._plan.search.best_first import LimitReached, Limits
 from p2c._rules.theory import ACCEPTED, Call
 from p2c._spec.cost import Norm
 from p2c._spec.feature import Action
-from p2c._spec.spec import Minimize
+from p2c._spec.resources import COST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -187,7 +187,7 @@ class _ByPlans:
             for each in self.theory.features
         ]
         alone = replace(self.theory, features=tuple(features), causes=(), constraints=())
-        return Space(replace(alone, norm=Norm.L0, minimize=Minimize.COST))
+        return Space(replace(alone, norm=Norm.L0, objectives=(COST,)))
 
     def beside(self, held: Names, limits: Limits) -> Mapping[str, Value] | None:
         """Return an accepted state in which some features are as they are; None where there is none."""

@@ -14,7 +14,7 @@ from p2c._explain.phrases import ENGLISH, phrases_of
 from p2c._explain.rules import only_where
 from p2c._explain.sentences import filled
 from p2c._explain.teller import Item, Teller
-from p2c._plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible
+from p2c._plan.outcome import Already, DirectAction, Found, GaveUp, Infeasible, TakenAction
 from p2c._spec.feature import in_language
 from p2c._spec.spec import Minimize
 
@@ -240,6 +240,8 @@ def _opening(teller: Teller, plan: Plan) -> Iterator[str]:
 
 
 def _act(teller: Teller, action: Action) -> Act:
+    if isinstance(action, TakenAction):
+        return Act(teller.sentence(teller.taken(action)), direct=True)
     direct = isinstance(action, DirectAction)
     clause = filled(
         teller.phrases.act if direct else teller.phrases.effect,
@@ -263,7 +265,11 @@ def _act(teller: Teller, action: Action) -> Act:
 
 def _closing(teller: Teller, plan: Plan) -> Iterator[str]:
     phrases = teller.phrases
-    if plan.steps and plan.cost is not None:
+    best = plan.best if isinstance(plan, GaveUp) else plan
+    amounts = teller.amounts(best) if isinstance(best, Found) else ""
+    if amounts:
+        yield amounts.removesuffix(phrases.full_stop)
+    elif plan.steps and plan.cost is not None:
         norm = plan.question.norm.upper()
         yield filled(phrases.effort, cost=teller.number(plan.cost), norm=norm)
     if isinstance(plan, Found) and plan.optimal:

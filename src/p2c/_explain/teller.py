@@ -25,7 +25,7 @@ from p2c._explain.sentences import (
 )
 from p2c._markup import clean
 from p2c._plan.check.rehearse import rehearse_without
-from p2c._plan.outcome import CausalAction, DirectAction
+from p2c._plan.outcome import CausalAction, DirectAction, TakenAction
 from p2c._rules.proof import Compared, Decided, Query, why, why_fires
 from p2c._rules.theory import ACCEPTED
 from p2c._spec.feature import RestrictionKind, exact
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from p2c._rules.proof import ProofNode
     from p2c._rules.theory import Theory
     from p2c._spec.feature import Feature, Value
+    from p2c._spec.resources import NamedAction, Resource
 
 MOST_REASONS = 20
 SAME = 1e-9
@@ -112,6 +113,10 @@ class Teller:
         items: list[Item] = []
         state = dict(plan.question.initial)
         for action in (each for step in plan.steps for each in step.actions):
+            if isinstance(action, TakenAction):
+                items.append(Item(self.sentence(self.taken(action))))
+                state.update({each.feature: each.end for each in action.changes})
+                continue
             if isinstance(action, DirectAction):
                 items.append(Item(self._deed(action)))
             else:
@@ -121,6 +126,35 @@ class Teller:
                 items[-1] = Item(items[-1].text, (*items[-1].notes, note))
             state[action.feature] = action.end
         return tuple(items)
+
+    def taken(self, action: TakenAction) -> str:
+        """Return a named action with its repetitions, as a clause."""
+        labels = {each.name: self._own_label(each) for each in self.theory.named_actions}
+        label = labels.get(action.action, action.action)
+        if action.count == 1:
+            return label
+        return filled(self.phrases.repeated, action=label, count=self.number(action.count))
+
+    def amounts(self, plan: Found) -> str:
+        """Return the amounts of resources that a plan uses, as a sentence; may be empty."""
+        used = plan.uses
+        parts = []
+        for each in self.theory.resources:
+            if each.name in used:
+                amount, label = rounded(used[each.name]), self._own_label(each)
+                unit = self.phrases.units_of_one.get(label, label) if amount == 1 else label
+                words = {"value": number_words(amount, self.phrases), "unit": unit}
+                parts.append(filled(self.phrases.with_unit, **words))
+        return filled(self.phrases.takes_amounts, amounts=self._listed(parts)) if parts else ""
+
+    def _own_label(self, part: Resource | NamedAction) -> str:
+        return dict(part.labels).get(self.phrases.language) or part.label
+
+    def _listed(self, parts: list[str]) -> str:
+        """Join words by commas and a last "and"."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.phrases.rules["and"].join((", ".join(parts[:-1]), parts[-1]))
 
     def _deed(self, action: DirectAction) -> str:
         feature = self.theory.feature[action.feature]
@@ -180,7 +214,9 @@ class Teller:
             Item(text) for number, each in numbered for text in self._without(plan, each, number)
         )
 
-    def _without(self, plan: Found, action: DirectAction, number: int) -> Iterator[str]:
+    def _without(
+        self, plan: Found, action: DirectAction | TakenAction, number: int
+    ) -> Iterator[str]:
         rehearsal = rehearse_without(self.theory, plan, action)
         if rehearsal.stuck:
             yield filled(self.phrases.without_step_stuck, number=str(number))
@@ -233,12 +269,15 @@ class Teller:
         actions = plan.actions
         if not actions:
             return self.sentence(self.phrases.wait), ()
+        amounts = self.amounts(plan)
         if len(actions) == 1:
-            return self.phrases.one_own_step, ()
+            return f"{self.phrases.one_own_step} {amounts}".rstrip(), ()
         told = filled(self.phrases.own_steps, count=self.number(len(actions)))
+        told = f"{told} {amounts}".rstrip()
         numbered = list(enumerate(actions, start=self._first_number(plan)))
         items = tuple(Item(self._takes(n, each)) for n, each in numbered)
-        if not all(self.theory.feature[each.feature].states_cost for each in actions):
+        own = (each.feature for each in actions if isinstance(each, DirectAction))
+        if not all(self.theory.feature[name].states_cost for name in own):
             return told, items
         most = max(each.cost for each in actions)
         top = [str(n) for n, each in numbered if math.isclose(each.cost, most, rel_tol=SAME)]
@@ -250,10 +289,12 @@ class Teller:
             return self.phrases.equally_hard
         if len(top) == 1:
             return filled(self.phrases.hardest, number=top[0])
-        numbers = self.phrases.rules["and"].join((", ".join(top[:-1]), top[-1]))
-        return filled(self.phrases.hardest_several, numbers=numbers)
+        return filled(self.phrases.hardest_several, numbers=self._listed(top))
 
-    def _takes(self, number: int, action: DirectAction) -> str:
+    def _takes(self, number: int, action: DirectAction | TakenAction) -> str:
+        if isinstance(action, TakenAction):
+            taken = {"number": str(number), "action": self.taken(action)}
+            return clean(filled(self.phrases.takes_named, **taken))
         feature = self.theory.feature[action.feature]
         phrases = self.phrases
         words = {"number": str(number), "label": self.label(action.feature)}
@@ -269,7 +310,7 @@ class Teller:
 
     def _first_number(self, plan: Found) -> int:
         """Return the number of the first thing to do: the second where something has to happen by itself before it."""
-        return 1 if isinstance(plan.steps[0].actions[0], DirectAction) else 2
+        return 2 if isinstance(plan.steps[0].actions[0], CausalAction) else 1
 
     def bound(self, plan: GaveUp) -> str:
         """Describe the limit of a search and the known lower bound of the effort.
@@ -330,7 +371,10 @@ class Teller:
         """Return what a restriction says of the person or of anybody, as a clause; one without words of its own like moves."""
         frames = self.phrases.restrictions_of_many if of_many else self.phrases.restrictions
         frame = frames.get(blocker.restriction, frames[RestrictionKind.MOVES.value])
-        return filled(frame, label=self.label(blocker.feature))
+        limits = {each.name: self._own_label(each) for each in self.theory.resources}
+        name = blocker.feature
+        label = self.label(name) if name in self.theory.feature else limits.get(name, name)
+        return filled(frame, label=label)
 
     def stopped(self, *, found: bool) -> tuple[Item, ...]:
         """Say what a search that gave up leaves open."""

@@ -82,12 +82,13 @@ def show_plans(
     if plans[0].status == "already":
         show_plan(console, theory, plans[0])
         return
-    table = _table("", "cost", "what to do")
+    used = [each for each in theory.resources if any(each.name in plan.uses for plan in plans)]
+    table = _table("", "cost", *(each.label for each in used), "what to do")
     for number, plan in enumerate(plans, start=1):
         acts = [act.text for step in summarize(theory, plan).steps for act in step if act.direct]
-        table.add_row(
-            str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
-        )
+        amounts = [plan.cost or 0.0, *(plan.uses.get(each.name, 0) for each in used)]
+        numbers = (number_words(rounded(each, digits=9)) for each in amounts)
+        table.add_row(str(number), *numbers, Text(" ".join(acts)))
     console.print(table)
     evidence = plans[0].question.evidence
     if evidence is not None and evidence.accepted:

@@ -15,6 +15,7 @@ from p2c._rules.render import render_rule
 from p2c._spec.computed import in_order_of_equations
 from p2c._spec.cost import Norm
 from p2c._spec.expression import names, text_of
+from p2c._spec.resources import ACTIONS, COST
 from p2c._spec.spec import Effects, Exceptions, Minimize
 from p2c.errors import P2CError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from p2c._rules.syntax import Comparator, Literal, Program, Rule
     from p2c._spec.expression import Expression
     from p2c._spec.feature import Feature, Value
+    from p2c._spec.resources import NamedAction, Resource
     from p2c._spec.spec import SourceSpec
 
 
@@ -215,7 +217,12 @@ class Theory:
     exceptions: Exceptions = Exceptions.ABDUCE
     effects: Effects = Effects.TRIGGERED
     norm: Norm = Norm.L1
-    minimize: Minimize = Minimize.COST
+    objectives: tuple[str, ...] = (COST,)
+    """The objectives in order: "cost", and perhaps "actions" and resources."""
+    max_actions: int | None = None
+    """The most direct actions of a plan, repetitions of a named one counted once."""
+    resources: tuple[Resource, ...] = ()
+    named_actions: tuple[NamedAction, ...] = ()
     source: SourceSpec | None = None
     """What the rules were learned from, where they were."""
     model: Classifier | None = field(default=None, compare=False, repr=False)
@@ -227,6 +234,11 @@ class Theory:
     def feature(self) -> dict[str, Feature]:
         """Return the features by name, in the problem's order."""
         return {feature.name: feature for feature in self.features}
+
+    @property
+    def minimize(self) -> Minimize:
+        """Tell whether the cost or the number of direct actions comes first."""
+        return Minimize.ACTIONS if self.objectives[0] == ACTIONS else Minimize.COST
 
     @cached_property
     def rules_for(self) -> dict[Decision, tuple[Clause, ...]]:
@@ -274,30 +286,52 @@ class Theory:
     @cached_property
     def kept_defined(self) -> tuple[frozenset[str], ...]:
         """Return the features of each equation and of each side of a comparison."""
-        equations = (each.equation.reads for each in self.computed if each.equation is not None)
+        own = self.feature.keys()
+        equations = (each.equation.reads & own for each in self.computed if each.equation)
         sides = (side for each in self.relations for side in (each.left, each.right))
         return (*equations, *(frozenset(names(side)) for side in sides))
 
-    @property
+    @cached_property
     def arithmetic(self) -> str:
-        """Return the first equation or arithmetic comparison, for messages."""
+        """Return a part that only the search over boxes takes, for messages."""
         for feature in self.computed:
             return f"the equation of '{feature.name}'"
         for each in self.relations:
             return (
                 f"the comparison {text_of(each.left)} {each.comparator.value} {text_of(each.right)}"
             )
-        return ""
+        return self.spending
+
+    @cached_property
+    def spending(self) -> str:
+        """Return a part that needs totals of resources or named actions, for messages."""
+        names = {each.name for each in self.resources}
+        for feature in self.computed:
+            if feature.equation is not None and feature.equation.reads & names:
+                return f"the equation of '{feature.name}', which reads a resource"
+        for action in self.named_actions:
+            return f"the named action '{action.name}'"
+        for resource in self.resources:
+            if resource.limit is not None or resource.weight:
+                key = "weight" if resource.limit is None else "limit"
+                return f"the {key} of the resource '{resource.name}'"
+            if resource.name in self.objectives:
+                return f"the resource '{resource.name}' in 'minimize'"
+        return "" if self.max_actions is None else "'max_actions'"
 
     @property
     def is_arithmetic(self) -> bool:
-        """Tell whether a feature is computed or a body compares expressions."""
-        return bool(self.computed or self.relations)
+        """Tell whether the problem needs the search over boxes.
+
+        It does with an equation, a comparison of expressions, a named action, a bound on the number of actions, or a
+        resource that decides between plans. Resources that are only summed up need no other search.
+        """
+        return bool(self.arithmetic)
 
     @cached_property
     def upstream(self) -> dict[str, frozenset[str]]:
-        """Return the features from which causal arrows lead to each feature, directly or not."""
-        above: dict[str, frozenset[str]] = {}
+        """Return the features and resources from which arrows lead to each."""
+        above = {each.name: frozenset[str]() for each in self.resources}
         for feature in self.features:
             seen: set[str] = set()
             waiting = list(self.parents.get(feature.name, ()))
@@ -334,7 +368,8 @@ class Theory:
     @cached_property
     def consulted(self) -> tuple[str, ...]:
         """Return the features on whose values an answer may rest: what the goal, laws and constraints read or govern."""
-        read = frozenset().union(self.rules_of, *map(self.reads, self.bodies))
+        bodies = (*self.bodies, *(each.when for each in self.named_actions))
+        read = frozenset().union(self.rules_of, *map(self.reads, bodies))
         for feature in reversed(self.computed):
             if feature.name in read and feature.equation is not None:
                 read |= feature.equation.reads

@@ -14,7 +14,6 @@ from p2c._spec.overrides import LONGEST
 from p2c._spec.spec import (  # noqa: TC001
     Effects,
     Exceptions,
-    Minimize,
     SourceSpec,
 )
 
@@ -41,7 +40,15 @@ class PlanRequest(WhyRequest):
 
     norm: Norm | None = None
     effects: Effects | None = None
-    minimize: Minimize | None = None
+    minimize: StrictStr | list[StrictStr] | None = Field(
+        None, description="What comes first: cost, actions, a resource, or a list of these."
+    )
+    limits: dict[StrictStr, Annotated[float, Field(ge=0)]] | None = Field(
+        None, description="The most of each resource that may be used."
+    )
+    max_actions: Annotated[StrictInt, Field(ge=0)] | None = Field(
+        None, description="The most direct actions of a plan."
+    )
     exceptions: Exceptions | None = None
     law: Law | None = None
     restrictions: dict[str, Restriction] = Field(default_factory=dict)

@@ -18,7 +18,7 @@ from p2c._explain.letter import summarize, teller_in, write_letter
 from p2c._explain.model_reasons import model_reasons
 from p2c._explain.phrases import phrases_of
 from p2c._explain.sentences import explain_proof, filled, number_words, rounded
-from p2c._plan.outcome import DirectAction, GaveUp, Infeasible
+from p2c._plan.outcome import GaveUp, Infeasible
 from p2c._report.graph import graph_told
 from p2c._report.picture import plan_svg
 from p2c._report.plan_layout import lay_out
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     Arguments = Mapping[str, Any]
 
 
-KEYS = ("norm", "effects", "minimize", "exceptions", "law")
-"""The problem's keys that a question may override: each has few values, so all variants can be kept."""
+KEYS = ("norm", "effects", "minimize", "exceptions", "law", "limits", "max_actions")
+"""The problem's keys that a question may override."""
 
 
 def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
         "status": plan.status,
         "cost": None if plan.cost is None else teller.number(plan.cost),
         "norm": plan.question.norm.upper(),
-        "own_steps": len(_direct(plan)),
+        "own_steps": len(plan.actions),
         "unknown": [
             teller.label(name) for name in list(problem.theory.missing(plan.question.initial))
         ],
@@ -265,10 +265,6 @@ def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     }
 
 
-def _direct(plan: Plan) -> tuple[DirectAction, ...]:
-    return tuple(a for s in plan.steps for a in s.actions if isinstance(a, DirectAction))
-
-
 def _matters(problem: Problem, plan: Plan) -> set[str]:
     """Return the features that the decision reads, that change, or that block."""
     theory = problem.theory
@@ -276,6 +272,7 @@ def _matters(problem: Problem, plan: Plan) -> set[str]:
     found |= {action.feature for step in plan.steps for action in step.actions}
     if isinstance(plan, Infeasible):
         found |= {each.feature for each in plan.blockers}
+    found &= theory.feature.keys()
     return found.union(*(theory.upstream[name] for name in found))
 
 
@@ -341,7 +338,7 @@ def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     return {
         "ways": [
             told(asked.problem.worded, each, language)
-            | {"own_steps": len(_direct(each)), "factor": _factor(each, plans[0], phrases)}
+            | {"own_steps": len(each.actions), "factor": _factor(each, plans[0], phrases)}
             for each in plans
         ],
         "complete": len(plans) == len(answers),

@@ -159,6 +159,34 @@ def nearest(
 
 @planning.command()
 @spread
+def tradeoffs(
+    who: OnePerson,
+    keys: Keys,
+    abilities: Abilities,
+    *,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OBJECTIVE",
+            help="cost, actions or a resource; by default the cost and all resources. Repeatable.",
+        ),
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for the search.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find a plan for each Pareto-optimal pair of cost and resources."""
+    loaded = who.load().restricted(abilities.restrictions)
+    person = who.read(loaded)
+    plans = loaded.tradeoffs(person, by, time_limit=time_limit, **keys.overrides)
+    if as_json:
+        print_json([each.to_dict() for each in plans])
+    else:
+        show_plans(out, loaded.theory, plans, loaded.read_row(person))
+    raise typer.Exit(0 if plans and plans[-1].status != "gave_up" else 1)
+
+
+@planning.command()
+@spread
 def why(
     who: OnePerson,
     *,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from p2c._plan.outcome import CausalAction, DirectAction
+from p2c._plan.outcome import CausalAction, DirectAction, TakenAction
 from p2c._rules.play import Player
 
 if TYPE_CHECKING:
@@ -27,13 +27,21 @@ class Rehearsal:
     goal: bool
 
 
-def rehearse_without(theory: Theory, plan: Found, action: DirectAction) -> Rehearsal:
+def rehearse_without(theory: Theory, plan: Found, action: DirectAction | TakenAction) -> Rehearsal:
     """Play a plan without one of its direct actions."""
     player = Player(theory, plan.question.initial)
     actions = [each for step in plan.steps for each in step.actions]
     planned = {(each.feature, each.end) for each in actions if isinstance(each, CausalAction)}
-    state, stuck = dict(player.initial), False
+    named = {each.name: each for each in theory.named_actions}
+    state, stuck = player.begun, False
     for each in actions:
+        if isinstance(each, TakenAction):
+            for _ in range(0 if each is action else each.count):
+                after = player.take(state, named[each.action])
+                stuck = stuck or after is None
+                if after is not None:
+                    state = next((rest.state for rest in player.settle(after, planned)), after)
+            continue
         name, end = each.feature, each.end
         if each is action or state[name] == end:  # or it came about by itself
             continue
@@ -43,7 +51,9 @@ def rehearse_without(theory: Theory, plan: Found, action: DirectAction) -> Rehea
         else:
             ready = (name, end) in {(o.feature, o.value) for o in player.supported(state)}
         if ready:
-            state = player.after(state, name, end)
+            direct = isinstance(each, DirectAction)
+            state = player.after(state, name, end, direct=direct)
             state = next((rest.state for rest in player.settle(state, planned)), state)
     stuck = stuck or not player.consistent(state)
-    return Rehearsal(state, stuck, not stuck and player.arrives(state))
+    ended = {name: state[name] for name in theory.feature}
+    return Rehearsal(ended, stuck, not stuck and player.arrives(state))

@@ -26,9 +26,10 @@ from p2c._rules.meaning import (
 from p2c._rules.parse import parse
 from p2c._rules.render import render_rule
 from p2c._spec.feature import exact
+from p2c._spec.resources import number_of
 from p2c._spec.row import read_row
 from p2c._spec.spec import Exceptions
-from p2c.errors import Fault, PlanError, RowError, RuleError, fault_lines
+from p2c.errors import Fault, PlanError, RowError, RuleError, counted, fault_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -120,6 +121,7 @@ def check_record(theory: Theory, plan: PlanRecord, *, goal: Goal | None = None) 
         *_status_faults(plan, met=met),
         *replay.faults,
         *_cost_faults(plan, replay),
+        *_amount_faults(plan, replay),
     ]
     return Verdict(tuple(faults), _checked(plan), ", and ".join(claims(theory, plan)))
 
@@ -223,12 +225,29 @@ def _cost_faults(plan: PlanRecord, replay: Replay) -> Iterator[Fault]:
 
 def total(replay: Replay) -> Fraction:
     """Return the cost of the direct actions, raised to the norm's power, which is exact."""
-    norm, features = replay.norm, replay.theory.feature
-    shares = (
+    norm, features, theory = replay.norm, replay.theory.feature, replay.theory
+    shares = [
         exact(features[name].weight) * norm.share(sum(lengths, Fraction(0)))
         for name, lengths in replay.lengths.items()
+    ]
+    taken = replay.taken
+    shares += [norm.share(taken[each.name] * each.cost) for each in theory.named_actions]
+    weighed = sum(
+        (each.weight * replay.totals[each.name] for each in theory.resources), Fraction(0)
     )
-    return Fraction(norm.total(shares))
+    return Fraction(norm.total(shares)) + weighed
+
+
+def _amount_faults(plan: PlanRecord, replay: Replay) -> Iterator[Fault]:
+    """Yield wrong totals of resources, and a path of too many actions."""
+    most = replay.theory.max_actions
+    if most is not None and replay.count > most:
+        yield Fault("steps", f"expected at most {counted(most, 'action')}, found {replay.count}")
+    stated = plan.uses or {}
+    for name in {**replay.totals, **stated}:
+        due, found = replay.totals.get(name, Fraction(0)), stated.get(name, 0)
+        if not same_number(exact(found), due):
+            yield Fault("uses", f"the path uses {number_of(due)} {name}, found {found}")
 
 
 def _strict_faults(broken: tuple[AbducedException, ...]) -> Iterator[Fault]:
