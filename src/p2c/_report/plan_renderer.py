@@ -5,7 +5,7 @@ The formats are imported when they are asked for, so that planning does not wait
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from p2c._plan.outcome import answer_to
@@ -13,7 +13,7 @@ from p2c._plan.outcome import answer_to
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from p2c._plan.outcome import Plan
+    from p2c._plan.outcome import Found, Plan
     from p2c._report.document import Document
     from p2c._rules.theory import Theory
 
@@ -24,6 +24,20 @@ class PlanRenderer:
 
     theory: Theory
     cheapest: bool = True
+    decides: Theory | None = None
+    """The theory that decides, if another one gives the words."""
+    _slacks: dict[Any, Mapping[str, Any] | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def slack(self, plan: Found) -> Mapping[str, Any] | None:
+        """Return the values around each target that reach the goal as well."""
+        from p2c._plan.slack import find_slack
+
+        key = tuple((each.feature, each.end) for each in plan.actions)
+        if key not in self._slacks:
+            self._slacks[key] = find_slack(self.decides or self.theory, plan)
+        return self._slacks[key]
 
     def explain(self, plan: Plan, *, language: str) -> str:
         """Return the outcome in words for the person."""
@@ -78,7 +92,7 @@ def with_renderer(
         as_columns: Translates an end state to the columns of the model.
     """
     question = plan.question.with_renderer(
-        PlanRenderer(theory, cheapest),
+        PlanRenderer(theory, cheapest, resting_on),
         unknown=(resting_on or theory).missing(plan.question.initial),
         source=theory.told_source,
         asked=asked or {},

@@ -158,6 +158,19 @@ class ParsedModel(Classifier, Protocol):
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
         """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
 
+    def refuses_some(
+        self,
+        boxes: Sequence[int],
+        accepts: Callable[[tuple[int, ...]], bool],
+        tick: Callable[[], None],
+    ) -> bool:
+        """Tell whether a point of a box is refused, if no number is weighed."""
+
+    def doubt(
+        self, boxes: Sequence[int], ends: Mapping[str, Sequence[Value]]
+    ) -> dict[str, Value] | None:
+        """Return the values of a box that come out worst; None if all are accepted."""
+
     @property
     def is_compiled(self) -> bool:
         """Tell whether `cheapest` can be asked, when it has been compiled; the first time takes seconds."""

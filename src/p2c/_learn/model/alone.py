@@ -141,7 +141,7 @@ class AloneParts:
 
     def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
         """Return what gains add up to at least in a state of a box that may be accepted."""
-        slack = self._slack(size)
+        slack = self.slack(size)
         if self.rest is None:
             return self._mixed(tuple([each - slack for each in self._asked]))
         most = np.full(self.score.margins, np.inf) if boxes is None else self.rest.most(boxes)
@@ -153,7 +153,12 @@ class AloneParts:
         asked: list[float] = (self.score.refused_below - self.score.bias).tolist()
         return asked
 
-    def _slack(self, size: float) -> float:
+    def slack(self, size: float) -> float:
+        """Return how far sums in any order may be off.
+
+        Args:
+            size: The sum of the sizes of all gains of weighed numbers.
+        """
         return SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size + 1)
 
     @cached_property
@@ -164,7 +169,7 @@ class AloneParts:
     def settled(self, gains: float, size: float) -> bool | None:
         """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
         below, enough = self._borders
-        slack = self._slack(size)
+        slack = self.slack(size)
         return True if gains >= enough + slack else False if gains < below - slack else None
 
     def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:
