@@ -115,6 +115,12 @@ class Phrases:
     lower_value: str
     change_value: str
     set_value: str
+    or_more: str
+    """The values beyond a target that reach the goal as well."""
+    or_less: str
+    at_most: str
+    at_least: str
+    others_do: str
     follows: str
     """What then happens by itself, for readers without patience for rules."""
     follows_named: str
