@@ -37,9 +37,9 @@ State = dict[str, Any]
 class Replays:
     """All runs of a plan's actions with other targets, by the definitions alone."""
 
-    def __init__(self, problem: Problem, plan: Any) -> None:
+    def __init__(self, problem: Problem, plan: Any, row: State | None = None) -> None:
         self.theory, self.plan = problem.theory, plan
-        self.row = problem.read_row(plan.question.row)
+        self.row = problem.read_row(plan.question.row if row is None else row)
         self.start = origin(self.theory, self.row)
         strict = self.theory.exceptions is Exceptions.STRICT
         self.exceptions = () if strict else abduce(self.theory, self.row)

@@ -98,6 +98,17 @@ class Phrases:
     title_answer: str
     headings: Mapping[str, str]
     """The heading of each part of the page."""
+    title_follow_up: str
+    follow_up_reached: str
+    """How the rest of a plan stands after a part of it was done."""
+    follow_up_cheapest: str
+    follow_up_cheaper: str
+    follow_up_valid: str
+    follow_up_other: str
+    follow_up_closed: str
+    follow_up_unknown: str
+    is_now: str
+    is_instead: str
     verdict_no: str
     verdict_no_way: str
     verdict_yes: str

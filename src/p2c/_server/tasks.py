@@ -80,6 +80,14 @@ def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     }
 
 
+def follow_up(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return how a plan stands with the person's values now."""
+    later = asked.problem.follow_up(
+        arguments["plan"], arguments["row"], time_limit=arguments["time_limit"]
+    )
+    return {**later.to_dict(), "text": later.explain(arguments.get("language") or "en")}
+
+
 def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return what looks wrong with a problem and how large its search space is."""
     problem = asked.problem
@@ -261,6 +269,19 @@ def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
 
 TASKS = {
     each.__name__: each
-    for each in (greet, plan, nearest, why, check, overview, story, ways, picture, letter, graph)
+    for each in (
+        greet,
+        plan,
+        nearest,
+        why,
+        check,
+        follow_up,
+        overview,
+        story,
+        ways,
+        picture,
+        letter,
+        graph,
+    )
 }
 """What a solver may be asked for, by name."""

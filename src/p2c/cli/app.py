@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 HOMES = {
-    "planning": ("plan", "verify", "nearest", "why", "check", "lint", "space", "example"),
+    "planning": (
+        "plan",
+        "verify",
+        "nearest",
+        "why",
+        "check",
+        "follow-up",
+        "lint",
+        "space",
+        "example",
+    ),
     "learning": ("causal", "review", "adopt"),
     "fitting": ("fit", "init"),
     "reporting": ("explain", "report"),
