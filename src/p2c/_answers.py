@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c._engines import ENGINES
 from p2c._plan.nearest import Distinct
+from p2c._plan.outcome import Found
 from p2c._plan.rendered import Plans
 from p2c._plan.restriction import Restriction
 from p2c._report.plan_renderer import with_renderer
@@ -268,6 +269,7 @@ def check(
         *_source_faults(problem, plan),
         *by_model,
         *_opened_faults(problem, plan, document),
+        *(_slack_faults(problem, plan) if verdict.ok else ()),
     )
     verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
     if prove is None or by_model or not verdict.unchecked:
@@ -422,6 +424,21 @@ def _model_faults(problem: Statement, plan: PlanRecord, *, replayed: bool) -> It
     from p2c._blackbox.evidence import evidence_faults
 
     yield from evidence_faults(problem.planner, plan, replayed=replayed)
+
+
+def _slack_faults(problem: Statement, plan: PlanRecord) -> Iterator[Fault]:
+    """Yield a fault if a plan states another slack than it has."""
+    if plan.slack is None:
+        return
+    from p2c._plan.plan_json import answer_of
+    from p2c._plan.slack import find_slack
+
+    path = answer_of(plan)
+    due = find_slack(problem.theory, path) if isinstance(path, Found) else None
+    for name in dict.fromkeys((*plan.slack, *(due or {}))):
+        stated, right = plan.slack.get(name), (due or {}).get(name)
+        if stated != right:
+            yield Fault(f"slack: {name}", f"expected {shown(right)}, found {shown(stated)}")
 
 
 def _opened_faults(

@@ -172,6 +172,32 @@ def with_arithmetic(seed: int, count: int) -> Iterable[tuple[Problem, Any]]:
             continue
 
 
+def uncaused(seed: int, count: int) -> Iterable[tuple[Problem, Any]]:
+    """Yield problems with arithmetic and a constraint, in which nothing has effects."""
+    for number in range(count):
+        rng = random.Random(f"uncaused/{seed}/{number}")
+        features: dict[str, Any] = {
+            name: whole(0, 12, action=rng.choice(("free", "up", "down"))) for name in "abc"
+        }
+        equations = (
+            "a / b",
+            "a * b - c",
+            "min(a, b) + 2 * c",
+            "if(a > 6, b, c)",
+            "sqrt(a) - b / c",
+        )
+        features["d"] = {"type": "float", "equation": rng.choice(equations)}
+        sign = rng.choice((">=", "=<", ">"))
+        rules = f"ok(X) :- a(X,A), b(X,B), {rng.randint(1, 3)}*A + {rng.randint(-2, 2)}*B {sign} {rng.randint(-5, 25)}."
+        rules += f" :- d(X,D), c(X,C), D > {rng.randint(0, 9)} + C."
+        goal = f"ok(X), d(X,D), D {rng.choice(('>=', '=<'))} {rng.randint(-3, 9)}"
+        row = {name: rng.randint(0, 12) for name in "abc"}
+        try:
+            yield Problem.from_dict({"goal": goal, "rules": rules, "features": features}), row
+        except P2CError:
+            continue
+
+
 def test_every_value_of_the_slack_reaches_the_goal_and_none_beyond() -> None:
     assert tried(ruled(11, 60)) >= 12
 
@@ -188,6 +214,7 @@ def test_slack_of_models_that_weigh_numbers_is_exact() -> None:
 
 def test_slack_of_problems_with_arithmetic_is_exact() -> None:
     assert tried(with_arithmetic(16, 8)) >= 1
+    assert tried(uncaused(17, 20)) >= 5
 
 
 @pytest.mark.slow
@@ -198,6 +225,7 @@ def test_slack_of_many_problems_is_exact(seed: int) -> None:
         tried(judged_problems(3_000 + seed, 50, lined=lined))
         tried(unruled_problems(4_000 + seed, 50, lined=lined))
     tried(with_arithmetic(5_000 + seed, 60))
+    tried(uncaused(6_000 + seed, 60))
 
 
 def test_the_embedded_loan_says_how_exact_its_targets_are() -> None:
@@ -209,6 +237,36 @@ def test_the_embedded_loan_says_how_exact_its_targets_are() -> None:
     }
     assert plan.to_dict()["slack"] == plan.slack
     assert Plan.from_dict(plan.to_dict()).slack == plan.slack
+
+
+def test_a_check_refuses_a_slack_that_the_plan_does_not_have() -> None:
+    loan, john = Problem.example("loan"), datasets.rows("loan")["john"]
+    document = loan.plan(john).to_dict()
+    assert loan.check(document)
+    document["slack"] = {"bank_balance": {"min": 50_000, "max": 10**9, "suggested": 60_000}}
+    places = [fault.place for fault in loan.check(document).faults]
+    assert places == ["slack: bank_balance", "slack: debt"]
+    del document["slack"]
+    assert loan.check(document)
+
+
+def test_slack_of_large_domains_with_arithmetic_is_exact() -> None:
+    features = {"debt": whole(0, 10**6), "income": whole(0, 10**6)}
+    rules = "ok(X) :- debt(X,D), income(X,I), D =< 0.4*I, D + I =< 900000."
+    problem = Problem.from_dict({"goal": "ok(X)", "rules": rules, "features": features})
+    plan = problem.plan({"debt": 500_000, "income": 500_000})
+    slack = plan.slack
+    assert slack is not None
+    assert slack == {"debt": {"min": 0, "max": 200_000, "suggested": 200_000}}
+    ratio = {"type": "float", "equation": "debt / income"}
+    capped = {"goal": "ratio(X,R), R=<0.4, income(X,I), I>=300000", "rules": ""}
+    computed = Problem.from_dict({**capped, "features": {**features, "ratio": ratio}})
+    both = computed.plan({"debt": 500_000, "income": 100_000})
+    assert both.changes["debt"] == (500_000, 120_000)
+    assert both.slack == {
+        "debt": {"min": 0, "max": 120_000, "suggested": 120_000},
+        "income": {"min": 300_000, "max": 1_000_000, "suggested": 300_000},
+    }
 
 
 def test_a_suggested_number_is_round_and_a_target_too() -> None:

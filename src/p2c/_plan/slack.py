@@ -7,7 +7,8 @@ only if the plan itself counts on one.
 
 Exact because the targets are cut into regions within which no rule tells two values apart, and a replay from one value
 of each region stands for all. Where the model is a part of the goal, the box of end states is judged by the parsed
-model itself. Problems with arithmetic are judged value by value.
+model itself. In problems with arithmetic, boxes of targets are split until intervals decide; where effects or a model
+take part as well, they are judged value by value.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c._plan.accepted_box import AcceptedBox, Places, Undecided
 from p2c._plan.compiled.axis import Axis
+from p2c._plan.slack_bounds import TargetBounds
 from p2c._rules.cells import every_test
 from p2c._rules.evaluate import body_holds
 from p2c._rules.meaning import candidate_values
@@ -43,6 +45,8 @@ MOST_LOOKS = 10_000
 """Maximum number of boxes; a slack that takes more is not known."""
 REPLAY = 5
 """Number of boxes that are looked at in the time of one replay."""
+MOST_CORNERED = 4
+"""Maximum number of features whose ends are all replayed first."""
 MOST_VALUES = 500
 """Maximum number of values of one feature that are replayed one by one."""
 ROUNDING = 20
@@ -277,6 +281,8 @@ class _Growth:
 
     def _holds(self, sets: Mapping[str, Places]) -> bool:
         """Tell whether every choice of a value from each set reaches the goal."""
+        if self._bounds is not None:
+            return self._holds_within(self._bounds, sets)
         if self._by_value and any(len(each) > MOST_VALUES for each in sets.values()):
             ends = {name: sorted({each[0], each[-1]}) for name, each in sets.items()}
             if all(self._holds(dict(zip(sets, each, strict=True))) for each in _points(ends)):
@@ -284,6 +290,37 @@ class _Growth:
             return False
         parts = [self._regions(name, sets[name]) for name in self.last]
         return all(self._reaches(combination) for combination in product(*parts))
+
+    @cached_property
+    def _bounds(self) -> TargetBounds | None:
+        if not self.theory.is_arithmetic or self.counts_on_luck:
+            return None
+        return TargetBounds.of(self.theory, self.player.initial, frozenset(self.last))
+
+    def _holds_within(self, bounds: TargetBounds, sets: Mapping[str, Places]) -> bool:
+        """Split a box of targets until every part is decided; the ends come first."""
+        if len(sets) <= MOST_CORNERED:
+            ends = {name: sorted({each[0], each[-1]}) for name, each in sets.items()}
+            for corner in _points(ends):
+                if not self._reaches(tuple(_Region(each[0], each) for each in corner)):
+                    return False
+        waiting = [dict(sets)]
+        while waiting:
+            self._look(REPLAY)
+            box = waiting.pop()
+            name = max(box, key=lambda each: len(box[each]))
+            half = len(box[name]) // 2
+            if not half:
+                regions = tuple(_Region(box[each][0], box[each]) for each in self.last)
+                if not self._reaches(regions):
+                    return False
+                continue
+            verdict = bounds.verdict(box)
+            if verdict is False:
+                return False
+            if verdict is None:
+                waiting += [{**box, name: box[name][:half]}, {**box, name: box[name][half:]}]
+        return True
 
     def _reaches(self, regions: tuple[_Region, ...]) -> bool:
         """Tell whether all choices from one region of each feature reach the goal."""
