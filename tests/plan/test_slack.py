@@ -239,6 +239,14 @@ def test_the_embedded_loan_says_how_exact_its_targets_are() -> None:
     assert Plan.from_dict(plan.to_dict()).slack == plan.slack
 
 
+def test_of_the_nearest_only_the_first_is_written_with_its_slack() -> None:
+    first, second = Problem.example("loan").nearest(datasets.rows("loan")["john"], k=2)
+    assert "slack" in first.to_dict()
+    assert "slack" not in second.to_dict()
+    assert second.slack is not None
+    assert second.slack["bank_balance"]["min"] == 60_000
+
+
 def test_a_check_refuses_a_slack_that_the_plan_does_not_have() -> None:
     loan, john = Problem.example("loan"), datasets.rows("loan")["john"]
     document = loan.plan(john).to_dict()

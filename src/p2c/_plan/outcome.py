@@ -288,7 +288,9 @@ class Found(rendered.Plan):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON."""
-        return {**_written(self), **({"slack": self.slack} if self.slack else {})}
+        # Thousands of the nearest may be written at a time.
+        slack = None if "nearest" in self.question.asked else self.slack
+        return {**_written(self), **({"slack": slack} if slack else {})}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
