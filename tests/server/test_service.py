@@ -321,7 +321,7 @@ def test_openapi_describes_each_route_and_its_page_loads_nothing_from_outside(
 ) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths) == {
-        *("/plan", "/nearest", "/why", "/check", "/report"),
+        *("/plan", "/nearest", "/why", "/check", "/follow-up", "/report"),
         *("/problems", "/health", "/ready", "/metrics"),
     }
     page = client.get("/docs").text
