@@ -6,18 +6,22 @@ modules, such as the formats of words and pictures, are imported on first use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c._engines import ENGINES
 from p2c._plan.nearest import Distinct
-from p2c._plan.outcome import answer_to
+from p2c._plan.outcome import Found, answer_to
 from p2c._plan.rendered import Plans
+from p2c._plan.restriction import Restriction
 from p2c._rules.evaluate import goal_holds
 from p2c._rules.theory import ACCEPTED, Call
+from p2c._spec.feature import Action, exact
 from p2c._spec.overrides import OVERRIDES, whole_number
 from p2c._spec.resources import ACTIONS, COST
+from p2c._spec.spec import Minimize
 from p2c.errors import (
     EngineError,
     Fault,
@@ -35,11 +39,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c._engines.policy import Policy
+    from p2c._plan.check.progress import Progress
     from p2c._plan.check.validate import Verdict
     from p2c._plan.outcome import Plan
     from p2c._plan.plan_json import PlanRecord
     from p2c._report.document import Document
+    from p2c._report.follow_up import FollowUp
     from p2c._rules.theory import Theory
+    from p2c._spec.feature import Value
     from p2c._spec.row import State
     from p2c._statement import Statement
 
@@ -59,6 +66,20 @@ class PlanRenderer:
 
     theory: Theory
     cheapest: bool = True
+    decides: Theory | None = None
+    """The theory that decides, if another one gives the words."""
+    _slacks: dict[Any, Mapping[str, Any] | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def slack(self, plan: Found) -> Mapping[str, Any] | None:
+        """Return the values around each target that reach the goal as well."""
+        from p2c._plan.slack import find_slack
+
+        key = tuple(plan.actions)
+        if key not in self._slacks:
+            self._slacks[key] = find_slack(self.decides or self.theory, plan)
+        return self._slacks[key]
 
     def explain(self, plan: Plan, *, language: str) -> str:
         """Return the outcome in words for the person."""
@@ -114,7 +135,7 @@ def described(
     if rank > 1:
         question = question | {"nearest": rank, "distinct": distinct.value}
     answered = plan.question.with_renderer(
-        PlanRenderer(problem.worded, rank == 1),
+        PlanRenderer(problem.worded, rank == 1, problem.theory),
         unknown=problem.theory.missing(plan.question.initial),
         source=problem.worded.told_source,
         asked=question,
@@ -353,6 +374,7 @@ def check(
         *_source_faults(problem, plan),
         *by_model,
         *_opened_faults(problem, plan, document),
+        *(_slack_faults(problem, plan) if verdict.ok else ()),
     )
     verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
     if prove is None or by_model or not verdict.unchecked:
@@ -392,6 +414,77 @@ def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:
     plan = read_record(document, problem.theory.feature)
     rank, distinct = _place_among(plan)
     return described(_as_asked(problem, plan), answer_of(plan), rank=rank, distinct=distinct)
+
+
+def follow_up(
+    problem: Statement, document: Mapping[str, Any], row: Any, policy: Policy
+) -> FollowUp:
+    """Compare a plan with a later row and plan again from there.
+
+    Args:
+        problem: The problem.
+        document: The plan as JSON.
+        row: The person's values now.
+        policy: The engine and its limits.
+
+    Raises:
+        PlanError: The plan has no steps.
+    """
+    from p2c._plan.check.progress import progress_of
+    from p2c._plan.check.rehearse import rehearse
+    from p2c._report.follow_up import FollowUp
+
+    old = read_plan(problem, document)
+    if not old.steps:
+        raise PlanError(f"steps: a follow-up needs a plan with steps; the status is {old.status}")
+    variant = as_asked(problem, document)
+    if variant.theory.spending:
+        raise P2CError(f"a follow-up cannot take {variant.theory.spending} into account")
+    state = variant.read_row(row)
+    progress = progress_of(variant.theory, old, state)
+    rest = rehearse(variant.theory, state, progress.rest)
+    now = variant.restricted(_after(variant, progress))
+    plan = plan_for(now, row, policy)
+    cheapest = None
+    if rest.goal and plan.optimal and plan.cost is not None:
+        cheapest = _rank(variant, rest.changes) <= _rank(variant, _changes_of(plan))
+    return FollowUp(variant.worded, progress, rest.goal, cheapest, plan)
+
+
+def _after(problem: Statement, progress: Progress) -> dict[str, Restriction]:
+    """Return the restrictions of a person after the done part of a plan.
+
+    A feature that was changed directly is left to effects. One with moves may move on, but not back.
+    """
+    restrictions = dict(problem.restrictions)
+    for name in dict.fromkeys(each.feature for each in progress.done):
+        feature, own = problem.theory.feature[name], restrictions.get(name, Restriction())
+        if feature.moves is None:
+            action = Action.EFFECT if feature.governed else Action.FIXED
+            restrictions[name] = own.model_copy(update={"action": action})
+        else:
+            left = {each.start for each in progress.done if each.feature == name}
+            only = feature.places if own.only is None else own.only
+            kept = tuple(each for each in only if each not in left)
+            change = {"only": kept} if kept else {"action": Action.FIXED}
+            restrictions[name] = own.model_copy(update=change)
+    return restrictions
+
+
+def _changes_of(plan: Plan) -> list[tuple[str, Value, Value]]:
+    return [(each.feature, each.start, each.end) for each in plan.actions]
+
+
+def _rank(problem: Statement, changes: Iterable[tuple[str, Value, Value]]) -> tuple[float, float]:
+    """Return the number of actions, if it comes first, and the rounded cost."""
+    theory, lengths = problem.theory, dict[str, Fraction]()
+    listed = list(changes)
+    for name, start, end in listed:
+        length = theory.norm.length(theory.feature[name], start, end)
+        lengths[name] = lengths.get(name, Fraction(0)) + length
+    cost = theory.norm.cost((exact(theory.feature[n].weight), far) for n, far in lengths.items())
+    count = len(listed) if theory.minimize is Minimize.ACTIONS else 0
+    return count, float(f"{cost:.9g}")
 
 
 def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:
@@ -438,6 +531,21 @@ def _model_faults(problem: Statement, plan: PlanRecord, *, replayed: bool) -> It
     from p2c._blackbox.evidence import evidence_faults
 
     yield from evidence_faults(problem.planner, plan, replayed=replayed)
+
+
+def _slack_faults(problem: Statement, plan: PlanRecord) -> Iterator[Fault]:
+    """Yield a fault if a plan states another slack than it has."""
+    if plan.slack is None:
+        return
+    from p2c._plan.plan_json import answer_of
+    from p2c._plan.slack import find_slack
+
+    path = answer_of(plan)
+    due = find_slack(problem.theory, path) if isinstance(path, Found) else None
+    for name in dict.fromkeys((*plan.slack, *(due or {}))):
+        stated, right = plan.slack.get(name), (due or {}).get(name)
+        if stated != right:
+            yield Fault(f"slack: {name}", f"expected {shown(right)}, found {shown(stated)}")
 
 
 def _opened_faults(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from p2c._plan.rendered import Plans
     from p2c._plan.size import SpaceReport
     from p2c._report.expert_report import Origin
+    from p2c._report.follow_up import FollowUp
     from p2c._rules.lint import Finding
     from p2c._rules.proof import Proof
     from p2c._spec.overrides import Overrides
@@ -687,6 +688,36 @@ class Problem(Statement):
 
         start, end = self.read_row(row), self.read_row(counterfactual)
         return self.check(one_shot_document(self.theory, start, end))
+
+    def follow_up(
+        self,
+        plan: Plan | Mapping[str, Any],
+        row: Any,
+        *,
+        engine: str = "auto",
+        time_limit: float | None = None,
+    ) -> FollowUp:
+        """Compare a plan with the person's later values and plan again from there.
+
+        Args:
+            plan: A plan with steps, or its JSON.
+            row: The person's values now.
+            engine: The solver.
+            time_limit: Seconds for the new plan.
+
+        Returns:
+            A follow-up: the actions that are `done` and `left`, other `changed` values, whether the rest is still
+            `valid` and `cheapest`, and the cheapest `plan` from here, which changes no feature of the done part
+            directly again. `explain()` puts it in words.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> later = loan.follow_up(loan.plan(john), {**john, "debt": 0, "credit_score": 620})
+        >>> later.cheapest, later.plan
+        (True, <Plan 'loan': found, cost 2e-05, bank_balance 40000 -> 60000>)
+        """
+        document = plan.to_dict() if isinstance(plan, Plan) else plan
+        return answers.follow_up(self, document, row, Policy(engine, time_limit))
 
     def verify(
         self,

@@ -435,3 +435,27 @@ def test_tradeoffs_are_listed_with_what_each_uses(desk: Desk) -> None:
     quick = desk.run("plan", file, row, "--at-most", "months=3")
     assert "1. Sell the car.\n" in quick.out
     assert "It takes about 2 months." in quick.out
+
+
+def test_a_follow_up_tells_what_is_done_and_what_is_left(desk: Desk) -> None:
+    plan = desk.write("plan.json", Problem.from_dict(LOAN).plan(JOHN).to_json())
+    now = desk.row({**JOHN, "debt": 0, "credit_score": 620})
+    shown = desk.run("follow-up", desk.loan, plan, now)
+    assert shown.code == 0
+    assert "- Your debt is now 0." in shown.out
+    assert (
+        "Was Sie getan haben" in desk.run("follow-up", desk.loan, plan, now, "--language", "de").out
+    )
+    later = json.loads(desk.run("follow-up", desk.loan, plan, now, "--json").out)
+    assert [each["feature"] for each in later["left"]] == ["bank_balance"]
+    assert (later["valid"], later["cheapest"], later["plan"]["cost"]) == (True, True, 2e-05)
+    done = desk.write(
+        "done.json",
+        Problem.from_dict(LOAN)
+        .follow_up(
+            json.loads(plan.read_text()),
+            {**JOHN, "debt": 0, "credit_score": 620, "bank_balance": 60_000},
+        )
+        .plan.to_json(),
+    )
+    assert "needs a plan with steps" in desk.refuses("follow-up", desk.loan, done, now)

@@ -32,7 +32,7 @@ def _answers() -> list[Plan]:
         plan.question, (Blocker("debt", "fixed"),), plan, explained=False, proof="certificate"
     )
     return [
-        replace(plan, proof="none"),
+        replace(plan, proof="none", stated_slack={"debt": {"min": 0}}),
         Already(plan.question, "certificate"),
         stuck,
         GaveUp(plan.question, 0.25, plan),

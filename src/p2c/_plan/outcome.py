@@ -308,7 +308,22 @@ class Found(rendered.Plan):
     cost: float
     steps: tuple[Step, ...]
     proof: ProofKind = "exhausted"
+    stated_slack: Record | None = field(default=None, compare=False, repr=False)
+    """The slack in the JSON that the plan was read from."""
     status: ClassVar[Literal["found"]] = "found"
+
+    @property
+    def slack(self) -> Record | None:
+        """Return the values around each target that reach the goal as well.
+
+        Any values may be chosen together: the same actions in the same order still reach the goal.
+
+        Returns:
+            By feature `min`, `max` and `suggested` of a number, or `values`; None where it is not known: the model is
+            a black box, or an exact answer takes too long.
+        """
+        renderer = self.question.renderer
+        return self.stated_slack if renderer is None else renderer.slack(self)
 
     @property
     def end(self) -> Record:
@@ -323,7 +338,9 @@ class Found(rendered.Plan):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON."""
-        return _written(self)
+        # Thousands of the nearest may be written at a time.
+        slack = None if "nearest" in self.question.asked else self.slack
+        return {**_written(self), **({"slack": slack} if slack else {})}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -437,7 +454,7 @@ def answer_to(question: Question, plan: Plan) -> Plan:
     """Return an answer as the one to another question, and those inside it too."""
     match plan:
         case Found():
-            return Found(question, plan.cost, plan.steps, plan.proof)
+            return replace(plan, question=question)
         case Already():
             return replace(plan, question=question)
         case Infeasible(opened=inner):

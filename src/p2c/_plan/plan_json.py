@@ -355,6 +355,10 @@ class PlanRecord(Part):
     opened: PlanRecord | None = Field(None, description="The path that opens without blockers.")
     explained: StrictBool = Field(True, description="False where time ended before the blockers.")
     model: ModelRecord | None = Field(None, description="Given where a model decides.")
+    slack: dict[StrictStr, dict[StrictStr, Any]] | None = Field(
+        None,
+        description="By directly changed feature, the values that reach the goal as well, whichever are chosen together.",
+    )
     asked: AskedRecord | None = Field(
         None, description="What was asked besides the problem and the norm, where something was."
     )
@@ -417,7 +421,8 @@ def answer_of(record: PlanRecord) -> Plan:
         Step(tuple(each.action() for each in step.actions), step.state) for step in record.steps
     )
     claimed = record.proof or ("exhausted" if record.optimal else "none")
-    found = Found(question, record.cost or 0, steps, claimed) if steps else None
+    parts = (record.cost or 0, steps, claimed, record.slack)
+    found = Found(question, *parts) if steps else None
     match record.status:
         case Status.ALREADY:
             return Already(question, record.proof or "exhausted")

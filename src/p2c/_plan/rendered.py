@@ -48,6 +48,9 @@ class Renderer(Protocol):
     def html(self, plan: Any, *, language: str = "en") -> str:
         """Return the outcome as a piece of a notebook."""
 
+    def slack(self, plan: Any) -> Mapping[str, Any] | None:
+        """Return the values around each target that reach the goal as well."""
+
 
 class Plan:
     """An answer for one person: `status` says which of the four kinds it is (found, already, infeasible, gave_up).
@@ -194,8 +197,18 @@ class Plan:
         return self.question.evidence
 
     @property
-    def slack(self) -> None:
-        """Return None: ranges around targets are not computed yet."""
+    def slack(self) -> Mapping[str, Any] | None:
+        """Return the values around each target that reach the goal as well.
+
+        Any values may be chosen together: the same actions in the same order still reach the goal.
+
+        Returns:
+            By feature `min`, `max` and `suggested` (a round number) of a number, or `values`; None where there is no
+            path, where the model is a black box, and where an exact answer takes too long.
+
+        >>> plan.slack["bank_balance"]
+        {'min': 60000, 'max': 1000000000, 'suggested': 60000}
+        """
         return None
 
     @staticmethod

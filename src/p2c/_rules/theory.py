@@ -116,6 +116,10 @@ class ParsedModel(Classifier, Protocol):
         """Return how many margins must be reached."""
 
     @property
+    def is_blend(self) -> bool:
+        """Tell whether several scores are blended, so that no margin decides alone."""
+
+    @property
     def is_separate(self) -> bool:
         """Tell whether every part of the model reads a single feature."""
 
@@ -176,6 +180,19 @@ class ParsedModel(Classifier, Protocol):
 
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
         """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
+
+    def refuses_some(
+        self,
+        boxes: Sequence[int],
+        accepts: Callable[[tuple[int, ...]], bool],
+        tick: Callable[[], None],
+    ) -> bool:
+        """Tell whether a point of a box is refused, if no number is weighed."""
+
+    def doubt(
+        self, boxes: Sequence[int], ends: Mapping[str, Sequence[Value]]
+    ) -> dict[str, Value] | None:
+        """Return the values of a box that come out worst; None if all are accepted."""
 
     @property
     def is_compiled(self) -> bool:

@@ -108,6 +108,16 @@ class VerifyRequest(CheckRequest):
     )
 
 
+class FollowUpRequest(WhyRequest):
+    """A plan, and the person's values now."""
+
+    plan: dict[str, Any] = Field(description="A plan with steps, as /plan returns it.")
+    language: StrictStr = Field("en", description="The language of the text, such as en or de.")
+    time_limit: Annotated[StrictFloat, Field(gt=0, le=LONGEST)] | None = Field(
+        None, description="Seconds; a longer limit than the server's is the server's."
+    )
+
+
 class AuditRequest(Message):
     """Many people, and the features that divide them into groups."""
 
@@ -174,6 +184,18 @@ class CheckAnswer(Answer):
     faults: list[FaultAnswer]
     checked: str
     unchecked: str
+
+
+class FollowUpAnswer(Answer):
+    """The done part of a plan, the rest, and the cheapest plan from the values now."""
+
+    done: list[dict[str, Any]]
+    left: list[dict[str, Any]]
+    changed: dict[str, dict[str, Any]]
+    valid: bool
+    cheapest: bool | None
+    plan: PlanRecord
+    text: str
 
 
 class ProblemAnswer(Answer):

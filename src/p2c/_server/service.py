@@ -144,6 +144,12 @@ async def check(request: Request, asked: messages.CheckRequest) -> Response:
     return await _solved(request, "check", asked)
 
 
+@light.post("/follow-up", response_model=messages.FollowUpAnswer)
+async def follow_up(request: Request, asked: messages.FollowUpRequest) -> Response:
+    """Compare a plan with the person's values now and plan again from there."""
+    return await _solved(request, "follow_up", asked)
+
+
 @router.get("/problems", response_model=messages.ProblemsAnswer)
 async def problems(request: Request) -> dict[str, Any]:
     """List the problems that the server has."""

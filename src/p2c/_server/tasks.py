@@ -203,6 +203,14 @@ def words(case: Consultation, arguments: Arguments) -> dict[str, Any]:
     return {"status": plan.status, "proof": plan.proof, "text": letter.decode()}
 
 
+def follow_up(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return how a plan stands with the person's values now."""
+    later = asked.problem.follow_up(
+        arguments["plan"], arguments["row"], time_limit=arguments["time_limit"]
+    )
+    return {**later.to_dict(), "text": later.explain(arguments.get("language") or "en")}
+
+
 def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     """Return the findings about a problem and the size of its search space."""
     problem = asked.problem
@@ -390,6 +398,7 @@ TASKS = {
         verify,
         audit,
         words,
+        follow_up,
         overview,
         story,
         ways,

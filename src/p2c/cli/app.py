@@ -39,6 +39,7 @@ HOMES = {
         "tradeoffs",
         "why",
         "check",
+        "follow-up",
         "lint",
         "space",
         "example",

@@ -256,6 +256,32 @@ def check(
     raise typer.Exit(0 if verdict.ok and not (prove and verdict.unchecked) else 1)
 
 
+@planning.command("follow-up")
+def follow_up(
+    problem: ProblemFile,
+    plan: Annotated[Path, typer.Argument(help="The plan, a JSON file; - for standard input.")],
+    row: Annotated[Path, typer.Argument(help="The person's values now, a JSON or CSV file.")],
+    *,
+    language: Annotated[str, typer.Option(help="The language of the text: en or de.")] = "en",
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for the new plan.")
+    ] = None,
+    as_json: AsJson = False,
+    trust: TrustOption = None,
+) -> None:
+    """Compare a plan with a person's later values and plan again from there."""
+    loaded = load_problem(problem, trust)
+    people = loaded.read_rows(row)
+    if len(people) != 1:
+        raise P2CError(f"{row}: expected one person, found {len(people)}")
+    later = loaded.follow_up(read_document(plan), people[0], time_limit=time_limit)
+    if as_json:
+        print_json(later.to_dict())
+    else:
+        out.print(later.explain(language), markup=False)
+    raise typer.Exit(0 if later.plan.status in ("found", "already") else 1)
+
+
 @planning.command()
 def lint(
     problem: ProblemFile,

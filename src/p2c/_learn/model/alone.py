@@ -149,7 +149,7 @@ class AloneParts:
             size: The most that the sizes of all gains can come to.
             floors: What the margins must come to; None for the model's own borders.
         """
-        slack = self._slack(size)
+        slack = self.slack(size)
         below = self.score.refused_below if floors is None else np.array(floors)
         if self.rest is None:
             asked = self._asked if floors is None else (below - self.score.bias).tolist()
@@ -196,7 +196,12 @@ class AloneParts:
         asked: list[float] = (self.score.refused_below - self.score.bias).tolist()
         return asked
 
-    def _slack(self, size: float) -> float:
+    def slack(self, size: float) -> float:
+        """Return how far sums in any order may be off.
+
+        Args:
+            size: The sum of the sizes of all gains of weighed numbers.
+        """
         return SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size + 1)
 
     @cached_property
@@ -207,7 +212,7 @@ class AloneParts:
     def settled(self, gains: float, size: float) -> bool | None:
         """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
         below, enough = self._borders
-        slack = self._slack(size)
+        slack = self.slack(size)
         return True if gains >= enough + slack else False if gains < below - slack else None
 
     def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
@@ -135,6 +135,15 @@ class ReadModel:
     def _slack(self) -> float:
         return float(self.score.slack()[0])
 
+    @property
+    def is_blend(self) -> bool:
+        """Tell whether several scores are blended, so that no margin decides alone."""
+        return self.score.blend is not None
+
+    @cached_property
+    def _surely_from(self) -> np.ndarray:
+        return self.score.accepted_from + self._slack
+
     @cached_property
     def _surely_below(self) -> np.ndarray:
         return self.score.refused_below - self._slack
@@ -235,6 +244,78 @@ class ReadModel:
             return True
         return self.score.blend is not None and bool(self.score.blend.gap(most, self._slack) < 0)
 
+    def refuses_some(
+        self,
+        boxes: Sequence[int],
+        accepts: Callable[[tuple[int, ...]], bool],
+        tick: Callable[[], None],
+    ) -> bool:
+        """Tell whether a point of a box is refused, if no number is weighed.
+
+        Sound because a refused point has a margin below that from which on the model surely accepts, and the search
+        for the greatest negative of a margin looks at every point that has one.
+
+        Args:
+            boxes: The open cells of each axis, as bits.
+            accepts: Judges one point.
+            tick: Called for each part of the box.
+        """
+        return any(
+            each.accepted(tuple(boxes), lambda cells: not accepts(cells), tick) is not None
+            for each in self._refusals
+        )
+
+    @cached_property
+    def _refusals(self) -> tuple[Votes, ...]:
+        """Return the search for a point that may miss each margin."""
+        return tuple(
+            Votes(_negative(self.leaves, margin), -self._surely_from[margin : margin + 1])
+            for margin in range(self.score.margins)
+        )
+
+    def doubt(
+        self, boxes: Sequence[int], ends: Mapping[str, Sequence[Value]]
+    ) -> dict[str, Value] | None:
+        """Return the values of a box that come out worst.
+
+        None if every state is surely accepted.
+
+        Sound because each feature adds at least the least of its gains at the ends of its cells, between which no line
+        and no curve turns, and the parts that read several features add at least their least within the box.
+
+        Args:
+            boxes: The open cells of each axis, as bits.
+            ends: The values at both ends of each open cell, for every axis.
+        """
+        gains = {name: [self.gain(name, each) for each in values] for name, values in ends.items()}
+        if any(each is None for told in gains.values() for each in told):
+            return {name: values[0] for name, values in ends.items()}
+        size = sum(max(abs(x) for gain in told for x in gain or ()) for told in gains.values())
+        least, slack = self._least_of_rest(boxes), self._alone.slack(size)
+        worst: dict[str, Value] | None = None
+        furthest = 0.0
+        for margin in range(self.score.margins):
+            total = float(least[margin])
+            chosen: dict[str, Value] = {}
+            for name, values in ends.items():
+                own = [gain[margin] for gain in gains[name] if gain is not None]
+                chosen[name] = values[own.index(min(own))]
+                total += min(own)
+            gap = total - float(self.score.accepted_from[margin]) - slack
+            if not gap >= 0 and not gap >= furthest:
+                worst, furthest = chosen, gap
+        return worst
+
+    def _least_of_rest(self, boxes: Sequence[int]) -> np.ndarray:
+        """Return the least of bias and parts of several features within a box."""
+        rest = self._negative_rest
+        return self.score.bias if rest is None else -rest.most(boxes)
+
+    @cached_property
+    def _negative_rest(self) -> Leaves | None:
+        rest = self._alone.rest
+        return rest and replace(rest, bias=-rest.bias, values=-rest.values)
+
     def gaps(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> list[float]:
         """Return how near the border the best state of a box stays when one axis has other cells; below 0 it is refused."""
         most = self.leaves.most_with(boxes, narrowed)
@@ -312,3 +393,9 @@ class ReadModel:
             return float(blend.bounds(margins[None, :], np.zeros(1))[0][0]), blend.high
         place = int(np.argmin(margins - self.score.accepted_from))
         return float(margins[place]), float(self.score.accepted_from[place])
+
+
+def _negative(leaves: Leaves, margin: int) -> Leaves:
+    """Return the leaves with the negatives of one margin."""
+    own = slice(margin, margin + 1)
+    return replace(leaves, bias=-leaves.bias[own], values=-leaves.values[:, own])

@@ -171,11 +171,11 @@ class Ends:
         wide = [name for name, _ in theory.causes if self._is_affected(name, moving)]
         for name in wide:
             ranges[name] = self._wide(theory.feature[name])
-        if not self._compute(ranges, moving):
+        if not self.recompute(ranges, moving):
             return None
         for _ in range(PASSES if wide else 0):
             before = dict(ranges)
-            if not self._narrow_by_laws(ranges, wide) or not self._compute(ranges, moving):
+            if not self._narrow_by_laws(ranges, wide) or not self.recompute(ranges, moving):
                 return None
             if ranges == before:
                 break
@@ -287,8 +287,13 @@ class Ends:
             last = max(last, feature.maximum)
         return hull(Interval(interval_of(first).low, interval_of(last).high), interval_of(start))
 
-    def _compute(self, ranges: dict[str, Range], moving: set[str]) -> bool:
-        """Add the ranges of computed features; return False if one is lost."""
+    def recompute(self, ranges: dict[str, Range], moving: set[str]) -> bool:
+        """Add the ranges of computed features; return False if one is lost.
+
+        Args:
+            ranges: The ranges of the other features.
+            moving: The features that direct actions change.
+        """
         person, theory = self.person, self.person.theory
         origin = person.origin
         reached = self._reaching(moving) if moving or theory.effects is Effects.SUPPORTED else set()
