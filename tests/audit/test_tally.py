@@ -130,7 +130,9 @@ def test_a_difference_that_need_explains_is_gone_at_equal_need() -> None:
     frame = people_of({"a": (400, 200, 100), "b": (400, 20, 280)})
     told = read_answers(problem.plan_many(frame))
     people = place_people(
-        problem.compiled, [frame[a.feature.name].tolist() for a in problem.compiled.axes], told
+        problem.compiled,
+        {a.feature.name: frame[a.feature.name].tolist() for a in problem.compiled.axes},
+        told,
     )
     groups = divide(read_divisions("group"), {"group": frame["group"].tolist()}, len(frame))
     found = {

@@ -88,6 +88,8 @@ def _faults(file: InputFile, schema: pa.Schema, features: Sequence[Feature]) -> 
     for feature in features:
         times = schema.names.count(feature.name)
         if times == 0:
+            if feature.equation is not None:
+                continue
             hint = f"; {suggestion(feature.name, spare)}" if spare else ""
             yield f"{feature.name}: no such column{hint}"
         elif times > 1:

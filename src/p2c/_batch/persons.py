@@ -19,7 +19,7 @@ from p2c._plan.tables.encode import WIDEST, Coded
 from p2c._spec.row import read_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from p2c._plan.tables.encode import Column, Whole
     from p2c._spec.feature import Feature
@@ -60,7 +60,14 @@ def columns_of(table: pa.Table, features: Sequence[Feature]) -> dict[str, Column
     return {
         feature.name: _column(feature, in_one(table.column(feature.name)), table.schema)
         for feature in features
+        if feature.name in table.column_names
     }
+
+
+def present(table: pa.Table, names: Iterable[str]) -> list[str]:
+    """Return the columns that a table has; it may lack computed features."""
+    known = set(table.column_names)
+    return [name for name in names if name in known]
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c._from_data import ABOUT_TABLE, DataOptions, Provenance, problem_from_model
+from p2c._from_data import (
+    ABOUT_TABLE,
+    DataOptions,
+    Provenance,
+    problem_from_model,
+    with_equations,
+)
 from p2c._learn.causal.adopt import with_causes
 from p2c._learn.causal.review import read_review
 from p2c._learn.extract.logic import describe_features, extract, outline_problem
@@ -90,6 +96,8 @@ def surrogate_problem(
     extraction = extract(source, opened.labels, held_out=options.held_out, seed=options.seed)
     assumed = options.assumptions or ()
     features = describe_features(source, scale=options.scale, features=keys_of(assumed))
+    names = {str(each.name): each.feature for each in source.view.columns}
+    features = with_equations(names, features, options)
     outline = outline_problem(extraction, features, origin=opened.path.name) | dict(keys)
     problem = Problem.from_dict(with_causes(outline, options.causal))
     remarks = feature_remarks(opened.table.seen, assumed, features) | {(): ABOUT_TABLE}

@@ -34,7 +34,8 @@ def with_found_relations(
 ) -> tuple[Problem, tuple[Relation, ...]]:
     """Return a problem that names the relations in its table, and these relations.
 
-    Relations whose computed feature has causal rules, or that the review of the problem has, are left out.
+    Relations whose computed feature has causal rules or an equation, that relate the features of one equation, or that
+    the review of the problem has, are left out.
 
     Args:
         problem: The new problem.
@@ -42,11 +43,14 @@ def with_found_relations(
         causal: The causal rules or the review that the problem was made with.
     """
     reviewed = causal.candidates if isinstance(causal, Review) else {}
-    effects = {name for name, _ in problem.theory.causes}
+    theory = problem.theory
+    effects = {name for name, _ in theory.causes} | {each.name for each in theory.computed}
+    stated = {theory.upstream[each.name] | {each.name} for each in theory.computed}
     fresh = tuple(
         each
         for each in problem.relations(frame)
         if each.id not in reviewed and each.feature not in effects
+        if frozenset(each.features) not in stated
     )
     if not fresh:
         return problem, ()
