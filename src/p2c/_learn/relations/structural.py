@@ -83,7 +83,10 @@ def equations_from(scm: Any, data: Any = None) -> dict[str, str]:
 
 
 def _of_mechanisms(scm: Any) -> Iterator[Line]:
-    """Yield the functions of a model of `dowhy.gcm`, which sorts the parents of a node."""
+    """Yield the linear functions of a model of `dowhy.gcm`.
+
+    The library sorts the parents of a node.
+    """
     for node in scm.graph.nodes:
         parents = sorted(scm.graph.predecessors(node))
         if not parents:
@@ -102,7 +105,10 @@ def _of_mechanisms(scm: Any) -> Iterator[Line]:
 
 
 def _of_gaussians(network: Any) -> Iterator[Line]:
-    """Yield the functions of a linear Gaussian network, whose `beta` has the constant first."""
+    """Yield the linear functions of a Gaussian network.
+
+    The constant comes first in `beta`.
+    """
     if not network.cpds:
         raise P2CError("the network has no distributions; fit it first")
     for each in network.cpds:
@@ -149,7 +155,7 @@ def _line(node: Any, parents: Sequence[Any], weights: Any, constant: Any) -> Lin
 def graph_relations(
     arrows: Sequence[Arrow], frame: Any
 ) -> tuple[tuple[Relation, ...], tuple[str, ...]]:
-    """Return an equation to review for each effect of a graph, and the effects left out.
+    """Return an equation for each effect of a graph, and the effects left out.
 
     Effects without numbers, or with a cause without numbers, are left out.
 
