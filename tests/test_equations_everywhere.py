@@ -73,6 +73,14 @@ def test_an_audit_counts_what_plans_say(lender: Problem) -> None:
     assert everybody.refused.count == sum(each != "already" for each in statuses)
 
 
+def test_a_share_is_shown_as_percent() -> None:
+    features = {**LENDER["features"], "dti": {**LENDER["features"]["dti"], "unit": "1=100%"}}
+    rules = "reject(X) :- dti(X,R), R>0.38."
+    problem = Problem.from_dict({**LENDER, "rules": rules, "features": features})
+    letter = problem.plan({"debt": 45_678, "income": 100_000}).explain()
+    assert "from 45.678% to 38%" in letter
+
+
 def test_reasons_name_computed_features(lender: Problem) -> None:
     reasons = {each.feature: each for each in lender.reasons(PEOPLE.iloc[0].to_dict())}
     assert reasons["dti"].own == 0.45

@@ -31,7 +31,7 @@ def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:
 def counterfactual(
     equations: dict[str, str], row: dict[str, float], change: dict[str, float]
 ) -> dict[str, Any]:
-    """Recompute a row by equations after some features are set."""
+    """Recompute a row by equations after features are set."""
     features: dict[str, Any] = {}
     for name in row:
         free = name in change or name not in equations

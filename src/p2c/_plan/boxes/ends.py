@@ -150,7 +150,7 @@ class Ends:
         Returns:
             None if no end state is consistent.
         """
-        person, theory = self.person, self.person.theory
+        theory = self.person.theory
         moving: set[str] = set()
         ranges = dict(self._fixed)
         for number, open_ in enumerate(box):
