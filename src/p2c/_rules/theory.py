@@ -272,7 +272,7 @@ class Theory:
             )
         return ""
 
-    @property
+    @cached_property
     def is_arithmetic(self) -> bool:
         """Tell whether a feature is computed or a body compares expressions."""
         return bool(self.computed or self.relations)
