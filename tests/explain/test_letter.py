@@ -121,7 +121,10 @@ def test_no_step_is_called_the_hardest_where_a_cost_follows_the_range(
     data = {
         "goal": "a(X,N), N>=9, b(X,M), M>=9",
         "rules": "",
-        "features": {"a": {**whole(0, 10), "weight": 3}, "b": {**whole(0, 1000), **scale}},
+        "features": {
+            "a": {**whole(0, 10), "weight": 3},
+            "b": {**whole(0, 1000), "weight": 3, **scale},
+        },
     }
     plan = Problem.from_dict(data, bounded=bounded).plan({"a": 0, "b": 0})
     assert "It takes 2 steps of your own.\n" in plan.explain()

@@ -64,7 +64,11 @@ def build_feature(
         languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
         governed=governed,
         bounded=bounded,
-        states_cost=spec.weight != 1 or (bounded and not isinstance(spec.scale, str)),
+        states_cost=(
+            spec.weight != 1
+            if spec.type is Kind.CATEGORY
+            else bounded and not isinstance(spec.scale, str)
+        ),
         equation=_equation(spec),
         **_as_given(spec),
     )

@@ -28,7 +28,7 @@ from p2c._rules.render import render_rule
 from p2c._spec.feature import exact
 from p2c._spec.row import read_row
 from p2c._spec.spec import Exceptions
-from p2c.errors import Fault, PlanError, RowError, RuleError
+from p2c.errors import Fault, PlanError, RowError, RuleError, fault_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -75,7 +75,7 @@ class Verdict:
     def __str__(self) -> str:
         asked = [f"judged as it was asked: {self.asked}"] if self.asked else []
         if self.faults:
-            return "\n".join([*map(str, self.faults), *asked])
+            return "\n".join([*fault_lines(self.faults), *asked])
         lines = [self.checked or "nothing is wrong with it", *asked]
         lines += [f"proved by {self.prover}: {self.proved}"] if self.proved else []
         lines += [f"repeated by the same search: {self.repeated}"] if self.repeated else []
@@ -299,17 +299,17 @@ def _doubled(
 ) -> Iterator[Fault]:
     """Yield the exceptions that are listed more often than the problem states them."""
     stated = Counter[object](
-        frozenset({each.constraint.rule})
-        for each in broken
-        if isinstance(each, ConstraintException)
+        each.constraint.rule for each in broken if isinstance(each, ConstraintException)
     )
     listed = Counter[object]()
     for record in exceptions:
         if isinstance(record, EquationRecord):
             continue
-        mark = record.feature or frozenset(_rules(record)) or record.rules
-        listed[mark] += 1
-        if listed[mark] > max(1, stated.get(mark, 1)):
+        marks: set[object] = {record.feature}
+        if not record.feature:
+            marks = {*(_rules(record) or record.rules)}
+        listed.update(marks)
+        if any(listed[each] > max(1, stated.get(each, 1)) for each in marks):
             yield Fault("exceptions", f"'{record.feature or record.rules[0]}' is listed twice")
 
 
